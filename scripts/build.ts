@@ -1,0 +1,43 @@
+/**
+ * Builds dist/roadbook: one executable with Bun, the code, the demo's snapshot and the docs page in
+ * it. `bun run build [--outfile FILE] [--target bun-linux-arm64]`.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { DEMO_SNAPSHOT, DOCS_SCRIPT, demoSnapshot, packDocsScript } from "../src/assets.ts";
+
+const root = join(import.meta.dir, "..");
+const { values } = parseArgs({
+  options: { outfile: { type: "string" }, target: { type: "string" } },
+});
+const outfile = resolve(values.outfile ?? join(root, "dist/roadbook"));
+mkdirSync(dirname(outfile), { recursive: true });
+const folder = mkdtempSync(join(dirname(outfile), ".build-"));
+try {
+  const demo = join(folder, DEMO_SNAPSHOT);
+  const script = join(folder, DOCS_SCRIPT);
+  writeFileSync(demo, await demoSnapshot());
+  writeFileSync(script, packDocsScript());
+  await Bun.build({
+    entrypoints: [join(root, "src/main.ts"), demo, script],
+    target: "bun",
+    // Not identifiers: Elysia reads the source of handlers to see what they use.
+    minify: { whitespace: true, syntax: true },
+    bytecode: true,
+    naming: { asset: "[name].[ext]" },
+    loader: { ".snapshot": "file", ".gz": "file" },
+    // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
+    external: ["better-sqlite3"],
+    compile: {
+      outfile,
+      // A program takes no settings from files that happen to lie where it is started.
+      autoloadDotenv: false,
+      autoloadBunfig: false,
+      ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
+    },
+  });
+  process.stdout.write(`built ${outfile}\n`);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,203 @@
+/**
+ * What the operator may set: flags before environment before defaults. One table says it all: the
+ * parser, the help and the README's table come from it. The only reader of the environment.
+ */
+import { parseArgs } from "node:util";
+
+/** Wrong usage: `message` is one line for the operator, and the command exits with 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+interface Flag {
+  /** What stands for the value in the help. */
+  value: string;
+  /** The default as the operator would write it. */
+  fallback?: string;
+  about: string;
+}
+
+export const flags = {
+  snapshot: { value: "FILE", about: "the snapshot to serve (default: the bundled demo)" },
+  host: { value: "ADDRESS", fallback: "127.0.0.1", about: "the address to listen on" },
+  port: { value: "N", fallback: "3000", about: "the port to listen on; 0 picks a free one" },
+  "public-url": {
+    value: "URL",
+    about: "completes avatar paths (default: the origin of each request)",
+  },
+  "search-limit": {
+    value: "N",
+    fallback: "30",
+    about: "searches a client may make in a window; 0 for no limit",
+  },
+  "search-window": {
+    value: "TIME",
+    fallback: "1h",
+    about: "the length of that window, such as 1h, 2s or 500ms",
+  },
+  "log-level": {
+    value: "LEVEL",
+    fallback: "info",
+    about: "the least that is logged: trace, debug, info, warn, error, fatal or silent",
+  },
+  to: { value: "FILE", about: "the file to write" },
+} as const satisfies Record<string, Flag>;
+
+export type FlagName = keyof typeof flags;
+
+export interface Command {
+  /** What follows the command's name. */
+  usage: string;
+  about: string;
+  flags: readonly FlagName[];
+  /** How many words may follow, at least and at most. */
+  words: [number, number];
+}
+
+export const commands = {
+  serve: {
+    usage: "",
+    about: "answer requests (the default command)",
+    flags: ["snapshot", "host", "port", "public-url", "search-limit", "search-window", "log-level"],
+    words: [0, 0],
+  },
+  import: {
+    usage: "DATASET --to FILE",
+    about: "make a snapshot of a dataset (NDJSON, plain, gzip or zstd; - for standard input)",
+    flags: ["to"],
+    words: [1, 1],
+  },
+  health: {
+    usage: "[URL]",
+    about: "ask a running server how it is; exits 1 when it does not answer well",
+    flags: ["host", "port"],
+    words: [0, 1],
+  },
+  openapi: { usage: "", about: "print the OpenAPI document", flags: [], words: [0, 0] },
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof commands;
+
+/** The values of a command line, completed from the environment and the defaults. */
+export interface Settings {
+  command: CommandName;
+  words: string[];
+  /** The value of a flag as written, or its default, or undefined. */
+  text(flag: FlagName): string | undefined;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Reads a command line. Throws a {@link UsageError}. */
+export function parseCommandLine(argv: string[], env: Environment = process.env): Settings {
+  const [first = "serve"] = argv;
+  const isNamed = !first.startsWith("-");
+  const name = isNamed ? first : "serve";
+  if (!isCommand(name)) {
+    throw new UsageError(`there is no command "${name}"; see roadbook --help`);
+  }
+  const command: Command = commands[name];
+  const { values, positionals } = parseFlags(name, command, isNamed ? argv.slice(1) : argv);
+  const [least, most] = command.words;
+  if (positionals.length < least || positionals.length > most) {
+    throw new UsageError(`usage: roadbook ${name} ${command.usage}`.trimEnd());
+  }
+  const text = (flag: FlagName) => {
+    const { fallback }: Flag = flags[flag];
+    const value = values[flag];
+    return typeof value === "string" ? value : env[variableOf(flag)] || fallback;
+  };
+  return { command: name, words: positionals, text };
+}
+
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(commands, name);
+}
+
+function parseFlags(name: CommandName, command: Command, args: string[]) {
+  const options = Object.fromEntries(
+    command.flags.map((flag) => [flag, { type: "string" as const }]),
+  );
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    const [sentence = ""] = String(error instanceof Error ? error.message : error).split(/\. |\n/);
+    throw new UsageError(`${sentence}; see roadbook ${name} --help`);
+  }
+}
+
+/** The environment variable that stands for a flag. */
+export function variableOf(flag: FlagName): string {
+  return `ROADBOOK_${flag.toUpperCase().replaceAll("-", "_")}`;
+}
+
+export interface ServeConfig {
+  snapshot: string | undefined;
+  host: string;
+  port: number;
+  publicUrl: string | undefined;
+  searchLimit: number;
+  searchWindowMs: number;
+  logLevel: string;
+}
+
+/** The settings of `serve`, read and checked. Throws a {@link UsageError} that names the flag. */
+export function serveConfig(settings: Settings): ServeConfig {
+  return {
+    snapshot: settings.text("snapshot"),
+    host: settings.text("host") ?? "",
+    port: integer(settings, "port", 65_535),
+    publicUrl: publicUrl(settings),
+    searchLimit: integer(settings, "search-limit", 1_000_000),
+    searchWindowMs: duration(settings, "search-window"),
+    logLevel: logLevel(settings),
+  };
+}
+
+/** A flag that must be given. */
+export function required(settings: Settings, flag: FlagName): string {
+  const text = settings.text(flag);
+  if (text) return text;
+  const { usage } = commands[settings.command];
+  throw new UsageError(`--${flag} is missing; usage: roadbook ${settings.command} ${usage}`);
+}
+
+function integer(settings: Settings, flag: FlagName, most: number): number {
+  const text = settings.text(flag) ?? "";
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= most) return value;
+  throw wrong(flag, text, `a whole number from 0 to ${most}`);
+}
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function duration(settings: Settings, flag: FlagName): number {
+  const text = settings.text(flag) ?? "";
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const ms = Number(digits) * (unitMs[unit] ?? 0);
+  if (ms >= 1 && ms <= 31 * 86_400_000) return ms;
+  throw wrong(flag, text, "a time of 1ms to 31d, such as 1h, 30m, 2s or 500ms");
+}
+
+function publicUrl(settings: Settings): string | undefined {
+  const text = settings.text("public-url");
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text;
+  throw wrong(
+    "public-url",
+    text,
+    "an http or https URL without query, such as https://example.org",
+  );
+}
+
+function logLevel(settings: Settings): string {
+  const text = settings.text("log-level") ?? "";
+  const levels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+  if (levels.includes(text)) return text;
+  throw wrong("log-level", text, levels.join(", "));
+}
+
+function wrong(flag: FlagName, text: string, wanted: string): UsageError {
+  return new UsageError(`--${flag} (or ${variableOf(flag)}) is "${text}", not ${wanted}`);
+}

@@ -1,0 +1,37 @@
+/** Achievements: the definition, a user's entry, and the dataset line (whose `kind` is `type`). */
+import { type Static, Type } from "@sinclair/typebox";
+import { Count, Id, Name, Text, UtcTime } from "./schema.ts";
+
+export const Achievement = Type.Object({
+  id: Id,
+  name: Name,
+  description: Text,
+  icon: Text,
+  type: Text,
+  tier: Count,
+  points: Count,
+});
+export type Achievement = Static<typeof Achievement>;
+
+/** `tier` is the tier the user has reached; the definition inside has its own. */
+export const AchievementEntry = Type.Object({
+  achievement: Achievement,
+  tier: Count,
+  unlocked_at: UtcTime,
+});
+export type AchievementEntry = Static<typeof AchievementEntry>;
+
+export const AchievementLine = Type.Object(
+  {
+    type: Type.Literal("achievement"),
+    id: Id,
+    name: Name,
+    description: Text,
+    icon: Text,
+    kind: Text,
+    tier: Count,
+    points: Count,
+  },
+  { additionalProperties: false },
+);
+export type AchievementLine = Static<typeof AchievementLine>;

@@ -1,0 +1,16 @@
+/** Companies: the search result, the reference inside a profile, and the dataset line. */
+import { type Static, Type } from "@sinclair/typebox";
+import { Count, Id, Name } from "./schema.ts";
+
+export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
+export type CompanySearchResult = Static<typeof CompanySearchResult>;
+
+/** A user's company as a profile shows it; `role` is the user's role in the company. */
+export const CompanyReference = Type.Object({ id: Id, name: Name, role: Name });
+export type CompanyReference = Static<typeof CompanyReference>;
+
+export const CompanyLine = Type.Object(
+  { type: Type.Literal("company"), id: Id, name: Name, member_count: Count },
+  { additionalProperties: false },
+);
+export type CompanyLine = Static<typeof CompanyLine>;

@@ -1,0 +1,29 @@
+/** The error codes of the API: one table of code, status and the sentence a person can act on. */
+
+export const errors = {
+  invalid_user_id: {
+    status: 400,
+    message: `The user id must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, written in plain digits.`,
+  },
+  invalid_query: {
+    status: 400,
+    message: "Give the query parameter q exactly once, in UTF-8, with at least 2 characters.",
+  },
+  profile_private: { status: 403, message: "This user's profile is private." },
+  user_not_found: { status: 404, message: "There is no user with this id." },
+  route_not_found: {
+    status: 404,
+    message: "There is nothing at this path; see /docs for what there is.",
+  },
+  method_not_allowed: { status: 405, message: "Use GET or HEAD: this API only reads." },
+  rate_limited: {
+    status: 429,
+    message: "Too many searches from your address; try again after the seconds in retry_after.",
+  },
+  internal_error: {
+    status: 500,
+    message: "Something went wrong on our side; please report the X-Request-Id of this answer.",
+  },
+} as const;
+
+export type ErrorCode = keyof typeof errors;

@@ -1,0 +1,57 @@
+/** Users: the public profile, the search result, and the dataset line of either privacy. */
+import { type Static, Type } from "@sinclair/typebox";
+import { CompanyReference } from "./company.ts";
+import { Role } from "./role.ts";
+import { Avatar, Count, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
+
+export const User = Type.Object({
+  id: Id,
+  name: Name,
+  avatar_url: Url,
+  company: Type.Union([CompanyReference, Type.Null()]),
+  roles: Type.Array(Role),
+  created_at: UtcTime,
+});
+export type User = Static<typeof User>;
+
+export const UserSearchResult = Type.Object({
+  id: Id,
+  name: Name,
+  avatar_url: Url,
+  company: Type.Union([Name, Type.Null()]),
+});
+export type UserSearchResult = Static<typeof UserSearchResult>;
+
+const Company = Type.Object({ id: Id, role: Name }, { additionalProperties: false });
+const Unlock = Type.Object(
+  { id: Id, tier: Count, unlocked_at: Timestamp },
+  { additionalProperties: false },
+);
+const details = {
+  name: Name,
+  avatar_url: Avatar,
+  created_at: Timestamp,
+  company: Type.Optional(
+    Type.Union([Company, Type.Null()], { description: "null or an object with id and role" }),
+  ),
+  roles: Type.Optional(Type.Array(Id, { description: "a list of role ids" })),
+  achievements: Type.Optional(Type.Array(Unlock, { description: "a list of objects" })),
+};
+
+export const PublicUserLine = Type.Object(
+  { type: Type.Literal("user"), id: Id, public: Type.Literal(true), ...details },
+  { additionalProperties: false },
+);
+export type PublicUserLine = Static<typeof PublicUserLine>;
+
+/** What such a line says beyond the id must have the right shape, and is then dropped. */
+export const PrivateUserLine = Type.Object(
+  {
+    type: Type.Literal("user"),
+    id: Id,
+    public: Type.Literal(false),
+    ...Type.Partial(Type.Object(details)).properties,
+  },
+  { additionalProperties: false },
+);
+export type PrivateUserLine = Static<typeof PrivateUserLine>;

@@ -1,0 +1,15 @@
+/** What the routes answer from; made by roadbook.ts. */
+import type { Snapshot } from "../snapshot/snapshot.ts";
+
+export interface Context {
+  /** The snapshot to answer this request from; a later request may get another. */
+  snapshot(): Snapshot;
+  /** The base URL that completes avatar paths; without one, the origin of the request. */
+  publicUrl: string | undefined;
+}
+
+/** An avatar as an absolute URL: a dataset may have it as a path. */
+export function absoluteUrl(avatarUrl: string, { publicUrl }: Context, request: Request): string {
+  if (!avatarUrl.startsWith("/")) return avatarUrl;
+  return (publicUrl ?? new URL(request.url).origin) + avatarUrl;
+}

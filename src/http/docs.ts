@@ -1,0 +1,49 @@
+/**
+ * The document of the API at /docs/json and its page at /docs. The page's script comes from this
+ * server, never from another, so it works offline.
+ */
+import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { apiVersion } from "../domain/version.ts";
+import { components } from "./openapi.ts";
+
+/** Scalar's API reference as one gzip-compressed script. */
+export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
+
+export function docsRoutes(docsScript: DocsScript) {
+  return new Elysia()
+    .use(
+      swagger({
+        path: "/docs",
+        specPath: "/docs/json",
+        scalarCDN: "/docs/scalar.js",
+        scalarConfig: { withDefaultFonts: false },
+        documentation: {
+          info: {
+            title: "Roadbook",
+            version: apiVersion.slice(1),
+            description:
+              "Public driver profiles, their achievements, and search over company and driver names. Read only; every answer is JSON. The endpoints of users and search answer under /api as well.",
+          },
+          tags: [
+            { name: "Users", description: "Public profiles and what their drivers unlocked" },
+            { name: "Search", description: "Companies and drivers by name" },
+            { name: "Service", description: "The service itself" },
+          ],
+          components: components as never,
+        },
+      }),
+    )
+    .get(
+      "/docs/scalar.js",
+      async () =>
+        new Response(await docsScript(), {
+          headers: {
+            "content-type": "text/javascript; charset=utf-8",
+            "content-encoding": "gzip",
+            "cache-control": "max-age=3600",
+          },
+        }),
+      { detail: { hide: true } },
+    );
+}

@@ -1,0 +1,44 @@
+/** The health route: that the service answers, which version it is, and what it answers from. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { Count, Text, UtcTime } from "../domain/schema.ts";
+import { apiVersion, version } from "../domain/version.ts";
+import { succeed } from "./answer.ts";
+import type { Context } from "./context.ts";
+import { describe } from "./openapi.ts";
+
+const SnapshotFacts = Type.Object({
+  built_at: UtcTime,
+  dataset_sha256: Text,
+  counts: Type.Object({
+    roles: Count,
+    achievements: Count,
+    companies: Count,
+    users: Count,
+    public_users: Count,
+  }),
+});
+
+export function healthRoutes(context: Context) {
+  return new Elysia().get(
+    "/health",
+    () => {
+      const { built_at, dataset_sha256, counts } = context.snapshot().meta;
+      return succeed({
+        api_version: apiVersion,
+        version,
+        snapshot: { built_at, dataset_sha256, counts },
+      });
+    },
+    {
+      detail: describe({
+        operationId: "getHealth",
+        summary: "Get the state of the service",
+        description: "Versions, and the snapshot that answers come from.",
+        tags: ["Service"],
+        success: { api_version: Text, version: Text, snapshot: SnapshotFacts },
+        errors: ["internal_error"],
+      }),
+    },
+  );
+}

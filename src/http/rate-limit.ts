@@ -1,0 +1,48 @@
+/** The search limit in HTTP: what a refused client is told, and the headers that say where one stands. */
+import type { Decision, Window } from "../limit/window.ts";
+import { fail } from "./answer.ts";
+
+export interface SearchLimit {
+  limit: number;
+  windowMs: number;
+  window: Window;
+}
+
+export const rateLimitHeaderDocs = {
+  "RateLimit-Policy": 'The policy: `"search";q=<requests>;w=<seconds>`',
+  RateLimit: 'Where you stand: `"search";r=<left>;t=<seconds until one more is free>`',
+  "X-RateLimit-Limit": "Requests in a window",
+  "X-RateLimit-Remaining": "Requests left just now",
+  "X-RateLimit-Reset": "Unix time in seconds at which one more is free",
+};
+
+export const retryAfterDocs = {
+  "Retry-After": "Whole seconds to wait; waiting that long is always enough",
+};
+
+/** The 429 of a client that has used up its budget. */
+export function refuse(decision: Decision): Response {
+  const seconds = toSeconds(decision.resetMs);
+  const response = fail("rate_limited", { retry_after: seconds });
+  response.headers.set("retry-after", String(seconds));
+  return response;
+}
+
+/** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */
+export function setRateLimitHeaders(
+  headers: Headers,
+  limits: SearchLimit,
+  decision: Decision,
+): void {
+  const { remaining, resetMs } = decision;
+  headers.set("ratelimit-policy", `"search";q=${limits.limit};w=${toSeconds(limits.windowMs)}`);
+  headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
+  headers.set("x-ratelimit-limit", String(limits.limit));
+  headers.set("x-ratelimit-remaining", String(remaining));
+  headers.set("x-ratelimit-reset", String(toSeconds(Date.now() + resetMs)));
+}
+
+/** Whole seconds, rounded up: waiting that long is enough. */
+function toSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

@@ -1,0 +1,62 @@
+/** The routes of one user: the public profile and the achievements. */
+import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { AchievementEntry } from "../domain/achievement.ts";
+import { Id } from "../domain/schema.ts";
+import { User } from "../domain/user.ts";
+import { fail, succeed } from "./answer.ts";
+import { absoluteUrl, type Context } from "./context.ts";
+import { describe } from "./openapi.ts";
+import { parseUserId } from "./request.ts";
+
+const common = {
+  tags: ["Users"],
+  parameters: [{ in: "path" as const, name: "userId", description: "The user's id", schema: Id }],
+  errors: ["invalid_user_id", "profile_private", "user_not_found", "internal_error"] as const,
+};
+
+export function userRoutes(context: Context) {
+  return new Elysia()
+    .get(
+      "/users/public/:userId",
+      ({ params, request }) => {
+        const id = parseUserId(params.userId);
+        if (id === undefined) return fail("invalid_user_id");
+        const user = context.snapshot().profiles.find(id);
+        if (user === "private") return fail("profile_private");
+        if (user === "unknown") return fail("user_not_found");
+        user.avatar_url = absoluteUrl(user.avatar_url, context, request);
+        return succeed({ user });
+      },
+      {
+        detail: describe({
+          ...common,
+          operationId: "getPublicUser",
+          summary: "Get a public user profile",
+          description: "The profile of a user, when the user has made it public.",
+          success: { user: User },
+        }),
+      },
+    )
+    .get(
+      "/users/:userId/achievements",
+      ({ params }) => {
+        const id = parseUserId(params.userId);
+        if (id === undefined) return fail("invalid_user_id");
+        const { profiles, achievements } = context.snapshot();
+        const privacy = profiles.privacyOf(id);
+        if (privacy === "private") return fail("profile_private");
+        if (privacy === "unknown") return fail("user_not_found");
+        return succeed({ achievements: achievements.list(id) });
+      },
+      {
+        detail: describe({
+          ...common,
+          operationId: "listUserAchievements",
+          summary: "Get a user's achievements",
+          description: "All achievements that a user with a public profile unlocked, newest first.",
+          success: { achievements: Type.Array(AchievementEntry) },
+        }),
+      },
+    );
+}

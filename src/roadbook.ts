@@ -1,0 +1,73 @@
+/**
+ * Roadbook as a library: one object that answers requests from a snapshot or a dataset. The command
+ * serves it; test rigs and kiosks embed it. Nothing here listens, logs or reads the environment.
+ */
+import { createReadStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createFetch, type Fetch } from "./http/app.ts";
+import type { DocsScript } from "./http/docs.ts";
+import { createWindow } from "./limit/window.ts";
+import { importDataset } from "./snapshot/import.ts";
+import type { Meta } from "./snapshot/meta.ts";
+import { openSnapshot } from "./snapshot/snapshot.ts";
+
+export interface RoadbookOptions {
+  /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */
+  snapshot?: string | Uint8Array;
+  /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), or its lines as objects. */
+  dataset?: string | Iterable<object>;
+  /** The base URL that completes avatar paths; without one, the origin of each request. */
+  publicUrl?: string | undefined;
+  /** Searches of one client in a window; 0 for no limit. Default 30. */
+  searchLimit?: number;
+  /** The length of the window in milliseconds. Default one hour. */
+  searchWindowMs?: number;
+  /** The script of the page at /docs. */
+  docsScript?: DocsScript;
+  /** Told of every bug that became a 500. */
+  onBug?: (error: unknown, requestId: string) => void;
+}
+
+export interface Roadbook {
+  /** Answers a request; `peer` is the address it came from, under which searches are counted. */
+  fetch: Fetch;
+  meta: Meta;
+  close(): void;
+}
+
+/**
+ * Opens what to answer from. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
+ * the operator.
+ */
+export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
+  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
+  const snapshot = openSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
+  const fetch = createFetch({
+    snapshot: () => snapshot,
+    publicUrl: options.publicUrl?.replace(/\/+$/, ""),
+    searchLimit: limit > 0 ? { limit, windowMs, window: createWindow(limit, windowMs) } : undefined,
+    docsScript: options.docsScript ?? (() => new Uint8Array()),
+    onBug: options.onBug ?? ((error) => console.error(error)),
+  });
+  return { fetch, meta: snapshot.meta, close: snapshot.close };
+}
+
+/** The bytes of a snapshot made of a dataset, by way of a file that is gone afterwards. */
+export async function buildSnapshot(dataset: string | Iterable<object>): Promise<Uint8Array> {
+  const folder = mkdtempSync(join(tmpdir(), "roadbook-"));
+  try {
+    const path = join(folder, "snapshot");
+    await importDataset(
+      typeof dataset === "string" ? createReadStream(dataset) : linesOf(dataset),
+      path,
+    );
+    return readFileSync(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function* linesOf(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+}

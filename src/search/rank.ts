@@ -1,0 +1,57 @@
+/**
+ * Ranking: in which tier a folded name matches a folded query. Pure; inside a tier the snapshot's
+ * own order decides.
+ */
+
+/** 1 equal, 2 prefix, 3 at a word start, 4 anywhere, 5 every word somewhere. */
+export type Tier = 1 | 2 | 3 | 4 | 5;
+
+/** The words a tier 5 match needs, or none when the query cannot match that way. */
+export function wordsOf(query: string): string[] {
+  const words = query.split(" ");
+  return words.length > 1 && words.every((word) => hasCodePoints(word, 2))
+    ? [...new Set(words)]
+    : [];
+}
+
+/** The first tier in which `name` matches, both folded; undefined when it does not. */
+export function tierOf(name: string, query: string, words: string[]): Tier | undefined {
+  let at = name.indexOf(query);
+  if (at === 0) return name.length === query.length ? 1 : 2;
+  if (at > 0) {
+    for (; at > 0; at = name.indexOf(query, at + 1)) if (isWordStart(name, at)) return 3;
+    return 4;
+  }
+  return words.length > 0 && words.every((word) => name.includes(word)) ? 5 : undefined;
+}
+
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+const MARK = /\p{M}/u;
+
+/**
+ * Whether a word starts at code unit `at`: a letter or digit, at the beginning or after a character
+ * that is neither. Marks belong to the letter before them, so the look back passes over them.
+ */
+export function isWordStart(name: string, at: number): boolean {
+  if (!LETTER_OR_DIGIT.test(codePointAt(name, at))) return false;
+  for (let before = at; before > 0; ) {
+    before -= isLowSurrogate(name.charCodeAt(before - 1)) ? 2 : 1;
+    const character = codePointAt(name, before);
+    if (!MARK.test(character)) return !LETTER_OR_DIGIT.test(character);
+  }
+  return true;
+}
+
+/** Whether `text` has at least `count` code points. */
+export function hasCodePoints(text: string, count: number): boolean {
+  if (text.length < count) return false;
+  return text.length >= 2 * count || [...text].length >= count;
+}
+
+function codePointAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,110 @@
+/**
+ * Reads NDJSON: a file or standard input, plain or compressed, as numbered lines. Knows nothing of
+ * what the lines say. Holds one chunk and one unfinished line at a time.
+ */
+import { createReadStream } from "node:fs";
+import { PassThrough, pipeline, type Readable, type Transform } from "node:stream";
+import { createGunzip, createZstdDecompress } from "node:zlib";
+
+/** A longer line is an error: no line of a real dataset comes near it. */
+const MAX_LINE_BYTES = 16 * 2 ** 20;
+
+export interface Line {
+  /** From 1, blank lines counted. */
+  number: number;
+  /** Undefined when the line could not be read; `problem` then says why. */
+  text?: string;
+  problem?: string;
+}
+
+/** A file of that name, or standard input for `-`. */
+export function openInput(path: string): Readable {
+  return path === "-" ? process.stdin : createReadStream(path);
+}
+
+/**
+ * The decompressed bytes of `input`: gzip and zstd are recognised by their first bytes. Throws when
+ * the compressed data is damaged or ends early.
+ */
+export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = input[Symbol.asyncIterator]();
+  let head: Uint8Array = new Uint8Array();
+  while (head.length < 4) {
+    const next = await chunks.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  async function* whole() {
+    yield head;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  const decoder = decoderFor(head);
+  if (!decoder) return yield* whole();
+  const output = new PassThrough();
+  // The error of a stage reaches the reader through the last stream of the pipeline.
+  pipeline(whole, decoder, output, (error) => output.destroy(error ?? undefined));
+  yield* output;
+}
+
+function decoderFor(head: Uint8Array): Transform | undefined {
+  const magic = Buffer.from(head.subarray(0, 4)).toString("hex");
+  if (magic.startsWith("1f8b")) return createGunzip();
+  if (magic === "28b52ffd") return createZstdDecompress();
+  return undefined;
+}
+
+/** The lines of `bytes` in batches, blank ones left out; a byte order mark at the start is ignored. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let number = 0;
+  let rest: Uint8Array[] = [];
+  let restBytes = 0;
+  let isTooLong = false;
+
+  function read(line: Uint8Array): Line | undefined {
+    number++;
+    if (isTooLong) {
+      isTooLong = false;
+      return { number, problem: `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB` };
+    }
+    try {
+      const text = utf8.decode(line);
+      const bare = number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text;
+      return bare.trim() === "" ? undefined : { number, text: bare };
+    } catch {
+      return { number, problem: "is not valid UTF-8" };
+    }
+  }
+
+  function keep(part: Uint8Array): void {
+    restBytes += part.length;
+    if (restBytes > MAX_LINE_BYTES) {
+      isTooLong = true;
+      rest = [];
+    } else if (part.length > 0) rest.push(part);
+  }
+
+  function finish(): Line | undefined {
+    const line = rest.length === 1 && rest[0] ? rest[0] : Buffer.concat(rest);
+    rest = [];
+    restBytes = 0;
+    return read(line);
+  }
+
+  for await (const chunk of bytes) {
+    const lines: Line[] = [];
+    let from = 0;
+    for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
+      keep(chunk.subarray(from, to));
+      const line = finish();
+      if (line) lines.push(line);
+      from = to + 1;
+    }
+    keep(chunk.subarray(from));
+    if (lines.length > 0) yield lines;
+  }
+  if (restBytes > 0) {
+    const line = finish();
+    if (line) yield [line];
+  }
+}

@@ -1,0 +1,54 @@
+/** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
+import { meta as table } from "./schema.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+export interface Counts {
+  roles: number;
+  achievements: number;
+  companies: number;
+  users: number;
+  public_users: number;
+}
+
+export interface Meta {
+  /** ISO 8601 UTC with seconds. */
+  built_at: string;
+  /** SHA-256 of the dataset's text, decompressed, in hexadecimal. */
+  dataset_sha256: string;
+  /** The Roadbook that built it. */
+  roadbook_version: string;
+  counts: Counts;
+}
+
+export function writeMeta(db: Sqlite, meta: Meta): void {
+  const rows = Object.entries(meta).map(([key, value]) => ({
+    key,
+    value: typeof value === "string" ? value : JSON.stringify(value),
+  }));
+  db.orm.insert(table).values(rows).run();
+}
+
+export function readMeta(db: Sqlite): Meta {
+  const rows = db.orm.select().from(table).all();
+  const value = (key: string) => rows.find((row) => row.key === key)?.value ?? "";
+  return {
+    built_at: value("built_at"),
+    dataset_sha256: value("dataset_sha256"),
+    roadbook_version: value("roadbook_version"),
+    counts: JSON.parse(value("counts")),
+  };
+}
+
+/** Counts what is in the tables. */
+export function countRows(db: Sqlite): Counts {
+  const count = (name: string) =>
+    db.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${name}`).get()?.n ?? 0;
+  const publicUsers = count("user");
+  return {
+    roles: count("role"),
+    achievements: count("achievement"),
+    companies: count("company"),
+    users: publicUsers + count("private_user"),
+    public_users: publicUsers,
+  };
+}

@@ -1,0 +1,142 @@
+/**
+ * The tables of a snapshot, declared once with drizzle and created from that declaration; only what
+ * drizzle cannot say (the FTS5 tables) is SQL. A private user has an id here and no other column.
+ */
+import { getTableConfig, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Sqlite } from "./sqlite.ts";
+
+/** "RBOK": tells a snapshot from any other SQLite file. */
+export const APPLICATION_ID = 0x52424f4b;
+export const SCHEMA_VERSION = 1;
+
+/** Facts of the snapshot as a whole; see meta.ts. */
+export const meta = sqliteTable("meta", {
+  key: text().primaryKey(),
+  value: text().notNull(),
+});
+
+export const role = sqliteTable("role", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  hierarchy: integer().notNull(),
+});
+
+export const achievement = sqliteTable("achievement", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
+  icon: text().notNull(),
+  kind: text().notNull(),
+  tier: integer().notNull(),
+  points: integer().notNull(),
+});
+
+export const company = sqliteTable("company", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  memberCount: integer("member_count").notNull(),
+});
+
+export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
+
+/** Public users only. Times are seconds since 1970. */
+export const user = sqliteTable("user", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  avatarUrl: text("avatar_url").notNull(),
+  createdAt: integer("created_at").notNull(),
+  companyId: integer("company_id"),
+  companyRole: text("company_role"),
+});
+
+export const userRole = sqliteTable(
+  "user_role",
+  { userId: integer("user_id").notNull(), roleId: integer("role_id").notNull() },
+  (table) => [primaryKey({ columns: [table.userId, table.roleId] })],
+);
+
+export const userAchievement = sqliteTable(
+  "user_achievement",
+  {
+    userId: integer("user_id").notNull(),
+    achievementId: integer("achievement_id").notNull(),
+    tier: integer().notNull(),
+    unlockedAt: integer("unlocked_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
+);
+
+/**
+ * The folded names of one kind of thing; `rank` is a name's place in the order of contract and
+ * index alike: ascending rank is the order inside a tier.
+ */
+const nameTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, {
+    rank: integer().primaryKey(),
+    id: integer().notNull(),
+    folded: text().notNull(),
+  });
+export const userName = nameTable("user_name");
+export const companyName = nameTable("company_name");
+
+/** The grams that are too common to be read through, with about the number of names they are in. */
+const openGramTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, { gram: text().primaryKey(), count: integer().notNull() });
+export const userOpenGram = openGramTable("user_open_gram");
+export const companyOpenGram = openGramTable("company_open_gram");
+
+const tables = [
+  meta,
+  role,
+  achievement,
+  company,
+  privateUser,
+  user,
+  userRole,
+  userAchievement,
+  userName,
+  companyName,
+  userOpenGram,
+  companyOpenGram,
+];
+
+/** Creates every table of an empty snapshot and marks the file as one. */
+export function createSchema(db: Sqlite): void {
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  for (const table of tables) db.exec(createTableSql(table));
+  for (const kind of ["user", "company"]) db.exec(createGramIndexSql(kind));
+}
+
+function createTableSql(table: (typeof tables)[number]): string {
+  const { name, columns, primaryKeys } = getTableConfig(table);
+  const parts = columns.map(
+    (column) =>
+      `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
+  );
+  for (const key of primaryKeys) {
+    parts.push(`PRIMARY KEY (${key.columns.map((column) => column.name).join(", ")})`);
+  }
+  const isRowidKey = columns.some((column) => column.primary && column.getSQLType() === "integer");
+  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
+}
+
+/**
+ * Lists of ranks by gram. Contentless and without positions or sizes: only "which names have it".
+ * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; told to take
+ * all printable ASCII too, it gives back each gram as it went in (folded names have no capitals).
+ */
+function createGramIndexSql(kind: string): string {
+  let characters = "";
+  for (let code = 0x20; code < 0x7f; code++) {
+    const character = String.fromCharCode(code);
+    if (!/[a-zA-Z0-9]/.test(character)) characters += character;
+  }
+  const option = quote("'", characters);
+  const tokenize = quote("'", `ascii tokenchars ${option}`);
+  return `CREATE VIRTUAL TABLE ${kind}_gram USING fts5(grams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
+}
+
+function quote(mark: string, text: string): string {
+  return mark + text.replaceAll(mark, mark + mark) + mark;
+}

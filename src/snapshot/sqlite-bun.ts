@@ -1,0 +1,39 @@
+/** The SQLite driver under Bun and inside the executable: Bun's own. */
+import { constants, Database } from "bun:sqlite";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import {
+  immutableUri,
+  MAP_ALL,
+  type Sqlite,
+  type SqliteDriver,
+  type Statement,
+  type Value,
+} from "./sqlite.ts";
+
+export const sqlite: SqliteDriver = {
+  openImmutable(path) {
+    const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
+    const database = wrap(new Database(immutableUri(path), flags));
+    database.exec(MAP_ALL);
+    return database;
+  },
+  openBytes: (bytes) => wrap(Database.deserialize(bytes, true)),
+  openWritable: (path) => wrap(new Database(path, { create: true, readwrite: true })),
+};
+
+function wrap(database: Database): Sqlite {
+  return {
+    prepare<Row>(sql: string): Statement<Row> {
+      const statement = database.prepare<Row, Value[]>(sql);
+      return {
+        get: (...values) => statement.get(...values) ?? undefined,
+        all: (...values) => statement.all(...values),
+        iterate: (...values) => statement.iterate(...values),
+        run: (...values) => statement.run(...values).changes,
+      };
+    },
+    exec: (sql) => void database.run(sql),
+    close: () => database.close(),
+    orm: drizzle(database),
+  };
+}

@@ -1,0 +1,38 @@
+/** The SQLite driver under Node, where test rigs run: better-sqlite3. */
+import Database from "better-sqlite3";
+import { drizzle } from "drizzle-orm/better-sqlite3";
+import {
+  immutableUri,
+  MAP_ALL,
+  type Sqlite,
+  type SqliteDriver,
+  type Statement,
+  type Value,
+} from "./sqlite.ts";
+
+export const sqlite: SqliteDriver = {
+  openImmutable(path) {
+    const database = wrap(new Database(immutableUri(path), { readonly: true }));
+    database.exec(MAP_ALL);
+    return database;
+  },
+  openBytes: (bytes) => wrap(new Database(Buffer.from(bytes), { readonly: true })),
+  openWritable: (path) => wrap(new Database(path)),
+};
+
+function wrap(database: Database.Database): Sqlite {
+  return {
+    prepare<Row>(sql: string): Statement<Row> {
+      const statement = database.prepare<Value[], Row>(sql);
+      return {
+        get: (...values) => statement.get(...values),
+        all: (...values) => statement.all(...values),
+        iterate: (...values) => statement.iterate(...values),
+        run: (...values) => statement.run(...values).changes,
+      };
+    },
+    exec: (sql) => void database.exec(sql),
+    close: () => void database.close(),
+    orm: drizzle(database),
+  };
+}
