@@ -1,14 +1,7 @@
 /** The SQLite driver under Bun and inside the executable: Bun's own. */
 import { constants, Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import {
-  immutableUri,
-  MAP_ALL,
-  type Sqlite,
-  type SqliteDriver,
-  type Statement,
-  type Value,
-} from "./sqlite.ts";
+import { MAP_ALL, type Sqlite, type SqliteDriver, type Statement, type Value } from "./sqlite.ts";
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
@@ -22,6 +15,14 @@ export const sqlite: SqliteDriver = {
 };
 
 function wrap(database: Database): Sqlite {
+  // Bun keeps a closed file open, with its locks, until its statements are collected as garbage.
+  const statements: { finalize(): void }[] = [];
+  const prepare = database.prepare.bind(database);
+  database.prepare = ((...args: Parameters<typeof prepare>) => {
+    const statement = prepare(...args);
+    statements.push(statement);
+    return statement;
+  }) as typeof prepare;
   return {
     prepare<Row>(sql: string): Statement<Row> {
       const statement = database.prepare<Row, Value[]>(sql);
@@ -33,7 +34,15 @@ function wrap(database: Database): Sqlite {
       };
     },
     exec: (sql) => void database.run(sql),
-    close: () => database.close(),
+    close() {
+      for (const statement of statements) statement.finalize();
+      database.close();
+    },
     orm: drizzle(database),
   };
+}
+
+/** The file as a SQLite URI that says no one will change it. */
+function immutableUri(path: string): string {
+  return `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
 }

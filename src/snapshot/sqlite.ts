@@ -31,10 +31,5 @@ export interface SqliteDriver {
   openWritable(path: string): Sqlite;
 }
 
-/** The file as a SQLite URI that says no one will change it. */
-export function immutableUri(path: string): string {
-  return `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?immutable=1`;
-}
-
 /** Above SQLite's own ceiling of 2 GB, so as much as it maps. */
 export const MAP_ALL = "PRAGMA mmap_size = 4294967296";

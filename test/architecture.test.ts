@@ -1,0 +1,79 @@
+/** The house rules that a machine can hold: which layer may import which, and what a file says of itself. */
+import { describe, expect, test } from "bun:test";
+import { dirname, join, relative, resolve } from "node:path";
+import { root } from "./support.ts";
+
+const layers = ["domain", "search", "snapshot", "limit", "http", "main"];
+const source = join(root, "src");
+const files = [...new Bun.Glob("**/*.ts").scanSync(source)].sort();
+
+/** The files right under src, and the commands, are the outermost layer. */
+function layerOf(file: string): string {
+  const [folder = ""] = file.split("/");
+  return layers.includes(folder) ? folder : "main";
+}
+
+function importsOf(text: string): string[] {
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, path = ""]) => path);
+}
+
+/** What is wrong with an import, if anything. */
+function faultOf(file: string, path: string): string | undefined {
+  if (path === "#sqlite")
+    return layerOf(file) === "snapshot" ? undefined : "only the snapshot has SQLite";
+  if (!path.startsWith(".")) return undefined;
+  const target = relative(source, resolve(source, dirname(file), path));
+  if (target === "../package.json") return undefined;
+  if (target.startsWith("..")) return "leaves src";
+  const [from, to] = [layers.indexOf(layerOf(file)), layers.indexOf(layerOf(target))];
+  return to > from ? `${layerOf(file)} may not import ${layerOf(target)}` : undefined;
+}
+
+test("a file imports only from its own layer and those below", async () => {
+  const faults: string[] = [];
+  for (const file of files) {
+    for (const path of importsOf(await Bun.file(join(source, file)).text())) {
+      const fault = faultOf(file, path);
+      if (fault) faults.push(`${file} imports ${path}: ${fault}`);
+    }
+  }
+  expect(faults).toEqual([]);
+  expect(files.length).toBeGreaterThan(20);
+});
+
+test.each([
+  ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
+  ["search/fold.ts", "../snapshot/names.ts", "search may not import snapshot"],
+  ["snapshot/names.ts", "../http/app.ts", "snapshot may not import http"],
+  ["http/app.ts", "../main.ts", "http may not import main"],
+  ["http/app.ts", "#sqlite", "only the snapshot has SQLite"],
+  ["http/app.ts", "../../test/support.ts", "leaves src"],
+])("%s importing %s is caught", (file, path, fault) => {
+  expect(faultOf(file, path)).toBe(fault);
+});
+
+describe("routes of different features", () => {
+  test("do not import each other", async () => {
+    const features = ["users", "search", "health", "docs"];
+    for (const feature of features) {
+      const imports = importsOf(await Bun.file(join(source, `http/${feature}.ts`)).text());
+      for (const other of features) expect(imports).not.toContain(`./${other}.ts`);
+    }
+  });
+});
+
+test("every source file opens with what it owns", async () => {
+  const silent: string[] = [];
+  for (const file of files) {
+    if (!(await Bun.file(join(source, file)).text()).startsWith("/**")) silent.push(file);
+  }
+  expect(silent).toEqual([]);
+});
+
+test("only config.ts reads the environment", async () => {
+  const readers: string[] = [];
+  for (const file of files) {
+    if (/process\.env|Bun\.env/.test(await Bun.file(join(source, file)).text())) readers.push(file);
+  }
+  expect(readers).toEqual(["config.ts"]);
+});

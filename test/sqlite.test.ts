@@ -1,0 +1,46 @@
+/** Two independent builds of SQLite read the same snapshot and give the same answers. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { demoSnapshot } from "../src/assets.ts";
+import { openSnapshot, type Snapshot } from "../src/snapshot/snapshot.ts";
+import { sqlite as bunSqlite } from "../src/snapshot/sqlite-bun.ts";
+import { sqlite as nodeSqlite } from "../src/snapshot/sqlite-node.ts";
+import { temporaryFolder } from "./support.ts";
+
+const queries = [
+  "an",
+  "ба",
+  "東京",
+  "nowak lukasz",
+  "xx",
+  "a b",
+  "express",
+  "ß",
+  "[n",
+  "er in",
+  '"',
+  "zzzzzz",
+];
+
+function answersOf({ meta, profiles, achievements, search }: Snapshot): unknown {
+  return {
+    meta,
+    users: Array.from({ length: 400 }, (_, id) => [profiles.find(id), achievements.list(id)]),
+    found: queries.map((query) => [search.listUsers(query), search.listCompanies(query)]),
+  };
+}
+
+test("Bun's SQLite and better-sqlite3 agree on a snapshot, as a file and as bytes", async () => {
+  // A name with every character that means something in a URI.
+  const path = join(temporaryFolder(), "snap shot#1?é%41.db");
+  const bytes = await demoSnapshot();
+  await Bun.write(path, bytes);
+  const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
+    openSnapshot(path, driver),
+    openSnapshot(bytes, driver),
+  ]);
+  const [first, ...others] = snapshots.map((snapshot) => answersOf(snapshot));
+  expect(JSON.stringify(first)).toContain("Łukasz Nowak");
+  for (const other of others) expect(other).toEqual(first);
+  for (const snapshot of snapshots) snapshot.close();
+});

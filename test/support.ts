@@ -1,0 +1,128 @@
+/** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+
+export const root = join(import.meta.dir, "..");
+export const community = join(import.meta.dir, "fixtures/community.ndjson");
+
+export interface Target {
+  /** Answers a request to a path, as given, with the method and headers of `init`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  origin: string;
+  close(): Promise<void>;
+}
+
+/** Roadbook in this process, asked through `fetch` from one address. */
+export async function openInProcess(options: RoadbookOptions): Promise<Target> {
+  const roadbook = await createRoadbook({ searchLimit: 0, ...options });
+  const origin = "http://roadbook.test";
+  return {
+    fetch: (path, init) => roadbook.fetch(new Request(origin + path, init), "192.0.2.1"),
+    origin,
+    close: async () => roadbook.close(),
+  };
+}
+
+let built: Promise<string> | undefined;
+
+/** The path of the executable: `ROADBOOK_BIN`, or one built for this run, alone in a folder. */
+export function executable(): Promise<string> {
+  built ??= process.env.ROADBOOK_BIN ? Promise.resolve(process.env.ROADBOOK_BIN) : build();
+  return built;
+}
+
+async function build(): Promise<string> {
+  const outfile = join(temporaryFolder(), "roadbook");
+  const { code, stderr } = await run([process.execPath, "scripts/build.ts", "--outfile", outfile], {
+    cwd: root,
+  });
+  if (code !== 0) throw new Error(stderr);
+  return outfile;
+}
+
+export interface Outcome {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+interface RunOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array;
+}
+
+/** Runs a program to its end. */
+export async function run(command: string[], options: RunOptions = {}): Promise<Outcome> {
+  const { stdin = "", ...rest } = options;
+  const child = Bun.spawn(command, {
+    ...rest,
+    stdin: typeof stdin === "string" ? Buffer.from(stdin) : stdin,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}
+
+/** Runs the executable with an empty environment in an empty folder. */
+export async function roadbook(words: string[], options: RunOptions = {}): Promise<Outcome> {
+  return run([await executable(), ...words], { cwd: temporaryFolder(), env: {}, ...options });
+}
+
+/** The executable serving on a free port, asked over HTTP. */
+export async function openExecutable(words: string[]): Promise<Target & { pid: number }> {
+  const child = Bun.spawn([await executable(), "serve", "--port", "0", ...words], {
+    cwd: temporaryFolder(),
+    env: {},
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const origin = await readyOrigin(child.stdout);
+  return {
+    fetch: (path, init) => fetch(origin + path, { redirect: "manual", ...init }),
+    origin,
+    pid: child.pid,
+    async close() {
+      child.kill("SIGTERM");
+      if ((await child.exited) !== 0) throw new Error(`roadbook exited with ${child.exitCode}`);
+    },
+  };
+}
+
+/** The address in the ready line, which is the first line. */
+export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<string> {
+  let text = "";
+  for await (const chunk of stdout) {
+    text += Buffer.from(chunk).toString();
+    const match = /^roadbook listening on (http\S+)\n/.exec(text);
+    if (match?.[1]) return match[1];
+  }
+  throw new Error(`no ready line, only: ${text}`);
+}
+
+const folders: string[] = [];
+process.on("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new empty folder that is gone when the tests are. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "roadbook-test-"));
+  folders.push(folder);
+  return folder;
+}
+
+/** A snapshot file of a dataset, made by the executable. */
+export async function importByExecutable(dataset: string): Promise<string> {
+  const snapshot = join(temporaryFolder(), "snapshot");
+  const { code, stderr } = await roadbook(["import", dataset, "--to", snapshot]);
+  if (code !== 0) throw new Error(stderr);
+  return snapshot;
+}
