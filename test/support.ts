@@ -82,7 +82,7 @@ export async function openExecutable(words: string[]): Promise<Target & { pid: n
     cwd: temporaryFolder(),
     env: {},
     stdout: "pipe",
-    stderr: "inherit",
+    stderr: "ignore",
   });
   const origin = await readyOrigin(child.stdout);
   return {

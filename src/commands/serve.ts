@@ -34,6 +34,7 @@ function listen({ host, port }: ServeConfig, roadbook: Roadbook) {
       hostname: host,
       port,
       development: false,
+      reusePort: false,
       // Nothing here reads a body.
       maxRequestBodySize: 64 * 1024,
       fetch: (request, server) => roadbook.fetch(request, server.requestIP(request)?.address),

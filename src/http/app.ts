@@ -79,7 +79,7 @@ export function createFetch(options: AppOptions): Fetch {
     const requestId = crypto.randomUUID();
     let response: Response;
     try {
-      response = await answer(request, peer);
+      response = await answer(withHost(request), peer);
     } catch (error) {
       onBug(error, requestId);
       response = fail("internal_error");
@@ -89,10 +89,17 @@ export function createFetch(options: AppOptions): Fetch {
   };
 }
 
+/** HTTP/1.0 knows no Host, and without one the URL is a mere path. */
+function withHost(request: Request): Request {
+  const { url, method, headers } = request;
+  return url.startsWith("/") ? new Request(`http://localhost${url}`, { method, headers }) : request;
+}
+
 function createRouter(options: AppOptions) {
   const api = () => new Elysia().use(userRoutes(options)).use(searchRoutes(options));
   const hidden = { detail: { hide: true } };
-  const app = new Elysia({ strictPath: true })
+  // By default Elysia takes hosts of three letters, such as `nas`, for a part of the path.
+  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
     // What a handler throws is for the caller of `fetch` to log; here it only must not be answered.
     .onError(({ code, error }) => {
       if (code === "NOT_FOUND") return fail("route_not_found");

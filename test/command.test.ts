@@ -1,0 +1,208 @@
+/** The command as an operator uses it: the executable alone in an empty folder. */
+import { describe, expect, test } from "bun:test";
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import {
+  community,
+  executable,
+  importByExecutable,
+  openExecutable,
+  readyOrigin,
+  roadbook,
+  run,
+  temporaryFolder,
+} from "./support.ts";
+
+test("it serves the demo from an empty folder with an empty environment, and leaves nothing there", async () => {
+  const folder = temporaryFolder();
+  cpSync(await executable(), join(folder, "roadbook"));
+  // Settings of other programs that lie about are not its own.
+  writeFileSync(join(folder, ".env"), "ROADBOOK_PORT=1\n");
+  writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
+  const child = Bun.spawn(["./roadbook", "--port", "0"], {
+    cwd: folder,
+    env: {},
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const origin = await readyOrigin(child.stdout);
+  expect(await (await fetch(`${origin}/users/public/42`)).text()).toContain("Łukasz Nowak");
+  expect((await fetch(`${origin}/docs/scalar.js`)).headers.get("content-type")).toStartWith(
+    "text/javascript",
+  );
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(readdirSync(folder).sort()).toEqual([".env", "bunfig.toml", "roadbook"]);
+}, 60_000);
+
+describe("flags, environment, defaults", () => {
+  test("a flag goes before the environment, the environment before the default", async () => {
+    const snapshot = await importByExecutable(community);
+    const child = Bun.spawn([await executable(), "--port", "0", "--search-limit", "7"], {
+      cwd: temporaryFolder(),
+      env: { ROADBOOK_PORT: "1", ROADBOOK_SNAPSHOT: snapshot, ROADBOOK_SEARCH_WINDOW: "90s" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const origin = await readyOrigin(child.stdout);
+    const { headers } = await fetch(`${origin}/search/users?q=nowak`);
+    expect(headers.get("ratelimit-policy")).toBe('"search";q=7;w=90');
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+  });
+
+  test("--search-limit 0 is no limit and no headers of one", async () => {
+    const target = await openExecutable(["--search-limit", "0"]);
+    for (let at = 0; at < 40; at++) {
+      const { status, headers } = await target.fetch("/search/users?q=an");
+      expect([status, headers.get("ratelimit")]).toEqual([200, null]);
+    }
+    await target.close();
+  });
+
+  test("a short window slides: a refused client gets in after Retry-After, and not before the oldest leaves", async () => {
+    const target = await openExecutable(["--search-limit", "2", "--search-window", "1s"]);
+    const statuses = [];
+    for (let at = 0; at < 3; at++) statuses.push((await target.fetch("/search/users?q=an")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await target.fetch("/search/users?q=an");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    await Bun.sleep(1000);
+    expect((await target.fetch("/search/users?q=an")).status).toBe(200);
+    await target.close();
+  });
+});
+
+describe("wrong usage is one clear line and exit code 2", () => {
+  test.each([
+    [["fly"], 'there is no command "fly"; see roadbook --help'],
+    [["--prot", "1"], "Unknown option '--prot'; see roadbook serve --help"],
+    [["serve", "extra"], "usage: roadbook serve"],
+    [["--port"], "Option '--port <value>' argument missing; see roadbook serve --help"],
+    [["--port", "abc"], '--port (or ROADBOOK_PORT) is "abc", not a whole number from 0 to 65535'],
+    [
+      ["--port", "65536"],
+      '--port (or ROADBOOK_PORT) is "65536", not a whole number from 0 to 65535',
+    ],
+    [["--search-limit", "-1"], "Option '--search-limit' argument is ambiguous"],
+    [
+      ["--search-limit=-1"],
+      '--search-limit (or ROADBOOK_SEARCH_LIMIT) is "-1", not a whole number from 0 to 1000000',
+    ],
+    [
+      ["--search-window", "3"],
+      '--search-window (or ROADBOOK_SEARCH_WINDOW) is "3", not a time of 1ms to 31d, such as 1h, 30m, 2s or 500ms',
+    ],
+    [
+      ["--public-url", "example.org"],
+      '--public-url (or ROADBOOK_PUBLIC_URL) is "example.org", not an http or https URL without query, such as https://example.org',
+    ],
+    [
+      ["--log-level", "loud"],
+      '--log-level (or ROADBOOK_LOG_LEVEL) is "loud", not trace, debug, info, warn, error, fatal, silent',
+    ],
+    [["import"], "usage: roadbook import DATASET --to FILE"],
+    [["import", "a"], "--to is missing; usage: roadbook import DATASET --to FILE"],
+    [["import", "a", "b", "--to", "c"], "usage: roadbook import DATASET --to FILE"],
+    [["health", "nowhere"], '"nowhere" is not an http or https URL'],
+  ])("%j", async (words, line) => {
+    const { code, stdout, stderr } = await roadbook(words);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toStartWith(`roadbook: ${line}`);
+    expect(stderr.trimEnd()).not.toContain("\n");
+  });
+});
+
+test.each([
+  ["a snapshot that is not there", "nothing", /^roadbook: cannot open nothing: /],
+  ["an empty file", "empty", /^roadbook: empty is empty\n$/],
+  ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
+  ["a folder", ".", /^roadbook: cannot (open|read) \.: /],
+])("%s is not served: one clear line and exit code 1", async (_, snapshot, line) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "empty"), "");
+  writeFileSync(join(folder, "text"), "x".repeat(10_000));
+  const { code, stdout, stderr } = await roadbook(["--snapshot", snapshot], { cwd: folder });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(line);
+  expect(stderr.trimEnd()).not.toContain("\n");
+});
+
+test("a port that is taken is one clear line and exit code 1", async () => {
+  const target = await openExecutable([]);
+  const { port } = new URL(target.origin);
+  const { code, stderr } = await roadbook(["--port", port]);
+  expect(code).toBe(1);
+  expect(stderr).toStartWith(`roadbook: cannot listen on 127.0.0.1 port ${port}: `);
+  await target.close();
+});
+
+test("SIGTERM answers what is under way, though clients keep their connections open", async () => {
+  const target = await openExecutable([]);
+  const { hostname, port } = new URL(target.origin);
+  const socket = connect(Number(port), hostname);
+  const received: Buffer[] = [];
+  socket.on("data", (chunk) => received.push(chunk));
+  socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n\r\n");
+  while (received.length === 0) await Bun.sleep(5);
+  await target.close();
+  socket.destroy();
+  expect(Buffer.concat(received).toString()).toStartWith("HTTP/1.1 200 OK\r\n");
+}, 20_000);
+
+test("help and version answer, on standard output", async () => {
+  const help = await roadbook(["--help"]);
+  expect([help.code, help.stderr]).toEqual([0, ""]);
+  for (const word of ["serve", "import DATASET --to FILE", "health [URL]", "openapi"]) {
+    expect(help.stdout).toContain(word);
+  }
+  expect((await roadbook(["serve", "--help"])).stdout).toContain("--search-window TIME");
+  expect((await roadbook(["--version"])).stdout).toMatch(/^roadbook \d+\.\d+\.\d+\n$/);
+});
+
+test("health asks a running server, and fails when there is none", async () => {
+  const target = await openExecutable([]);
+  const well = await roadbook(["health", target.origin]);
+  expect([well.code, JSON.parse(well.stdout).success]).toEqual([0, true]);
+  const { port } = new URL(target.origin);
+  expect((await roadbook(["health", "--port", port])).code).toBe(0);
+  await target.close();
+  const { code, stderr } = await roadbook(["health", target.origin]);
+  expect([code, stderr]).toEqual([1, `roadbook: no answer from ${target.origin}/health\n`]);
+});
+
+test("a name with a quote, raw bytes and a client without a Host get clean answers", async () => {
+  const target = await openExecutable([]);
+  const { port } = new URL(target.origin);
+  const raw = async (head: string) => {
+    const { stdout } = await run([
+      "bash",
+      "-c",
+      `exec 3<>/dev/tcp/127.0.0.1/${port}; printf '${head}' >&3; timeout 2 cat <&3`,
+    ]);
+    return stdout;
+  };
+  expect(
+    await raw(
+      "GET /search/users?q=m\\xc3\\xbc HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n",
+    ),
+  ).toContain('"success":');
+  expect(await raw("GET /users/public/42 HTTP/1.0\\r\\n\\r\\n")).toContain("Nowak");
+  for (const host of ["a", "nas", "nas:80", "[::1]"]) {
+    const answer = await raw(
+      `GET /users/public/42 HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n`,
+    );
+    expect(answer).toContain("Nowak");
+  }
+  await target.close();
+}, 20_000);
+
+test("openapi prints the document that is served", async () => {
+  const target = await openExecutable([]);
+  const served = await (await target.fetch("/docs/json")).text();
+  const { code, stdout } = await roadbook(["openapi"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(served));
+  await target.close();
+});
