@@ -8,7 +8,7 @@ import { apiVersion } from "../domain/version.ts";
 import { clientOf } from "../limit/client.ts";
 import { fail } from "./answer.ts";
 import type { Context } from "./context.ts";
-import { type DocsScript, docsRoutes } from "./docs.ts";
+import { type DocsScript, docsRoutes, PAGE_POLICY } from "./docs.ts";
 import { healthRoutes } from "./health.ts";
 import { refuse, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
 import { pathOf } from "./request.ts";
@@ -123,6 +123,9 @@ function setCommonHeaders(headers: Headers, requestId: string): void {
   headers.set("x-content-type-options", "nosniff");
   headers.set("access-control-allow-origin", "*");
   headers.set("access-control-expose-headers", EXPOSED);
+  if (headers.get("content-type")?.startsWith("text/html")) {
+    headers.set("content-security-policy", PAGE_POLICY);
+  }
 }
 
 const EXPOSED =

@@ -10,6 +10,21 @@ import { components } from "./openapi.ts";
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
+/** The page is for reading: nothing in it calls or advertises another service. */
+const scalarConfig = {
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+  defaultOpenAllTags: true,
+};
+
+/** Scalar writes its styles into the page; everything else comes from this server or not at all. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 export function docsRoutes(docsScript: DocsScript) {
   return new Elysia()
     .use(
@@ -17,7 +32,7 @@ export function docsRoutes(docsScript: DocsScript) {
         path: "/docs",
         specPath: "/docs/json",
         scalarCDN: "/docs/scalar.js",
-        scalarConfig: { withDefaultFonts: false },
+        scalarConfig: scalarConfig as object,
         documentation: {
           info: {
             title: "Roadbook",
