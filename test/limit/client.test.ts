@@ -1,0 +1,179 @@
+/** Owns the table of who is counted under what, from peers and X-Forwarded-For as they come. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createClientKey, parseCidr } from "../../src/limit/client.ts";
+
+const direct = createClientKey({ trusted: [], ipv6Prefix: 64 });
+const proxied = createClientKey({ trusted: ["10.0.0.0/8", "fd00::/8", "::1"], ipv6Prefix: 64 });
+
+describe("a peer", () => {
+  test.each<[string | undefined, string]>([
+    ["203.0.113.7", "203.0.113.7"],
+    ["::ffff:203.0.113.7", "203.0.113.7"],
+    ["::ffff:cb00:7107", "203.0.113.7"],
+    ["::FFFF:203.0.113.7", "203.0.113.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:DB8:1:2::", "2001:db8:1:2::/64"],
+    ["2001:db8:1:3::", "2001:db8:1:3::/64"],
+    ["::1", "::/64"],
+    ["fe80::1%eth0", "fe80::/64"],
+    [undefined, "unknown"],
+  ])("%p is %p, and its X-Forwarded-For is ignored", (peer, key) => {
+    expect(direct(peer, null)).toBe(key);
+    expect(direct(peer, "198.51.100.1")).toBe(key);
+  });
+
+  test.each([
+    [0, "::/0"],
+    [1, "::/1"],
+    [32, "2001:db8::/32"],
+    [47, "2001:db8:2::/47"],
+    [48, "2001:db8:3::/48"],
+    [60, "2001:db8:3:40::/60"],
+    [64, "2001:db8:3:47::/64"],
+    [127, "2001:db8:3:47::4/127"],
+    [128, "2001:db8:3:47::5/128"],
+  ])("of IPv6 is grouped by its first %p bits", (ipv6Prefix, key) => {
+    const clientKey = createClientKey({ trusted: [], ipv6Prefix });
+    expect(clientKey("2001:db8:3:47::5", null)).toBe(key);
+    expect(clientKey("203.0.113.7", null)).toBe("203.0.113.7");
+  });
+
+  test.each([-1, 129, 1.5, Number.NaN])("cannot be grouped by %p bits", (ipv6Prefix) => {
+    expect(() => createClientKey({ trusted: [], ipv6Prefix })).toThrow(RangeError);
+  });
+});
+
+describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
+  test.each<[peer: string, forwardedFor: string | null, key: string, why: string]>([
+    ["10.0.0.1", null, "10.0.0.1", "no header: the proxy itself"],
+    ["10.0.0.1", "", "10.0.0.1", "an empty header"],
+    ["10.0.0.1", "203.0.113.7", "203.0.113.7", "one proxy"],
+    ["::ffff:10.0.0.1", "203.0.113.7", "203.0.113.7", "a mapped peer is IPv4"],
+    ["::1", "203.0.113.7", "203.0.113.7", "a single trusted address"],
+    ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a zone on the peer"],
+    ["::2", "203.0.113.7", "::/64", "trusted by address, not by group"],
+    ["203.0.113.9", "198.51.100.1", "203.0.113.9", "a peer that is not trusted"],
+    ["10.0.0.1", "198.51.100.1, 203.0.113.7", "203.0.113.7", "what the client wrote itself"],
+    ["10.0.0.1", "203.0.113.7, 10.1.1.1", "203.0.113.7", "two proxies"],
+    ["10.0.0.1", "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1", "203.0.113.7", "three, and spaces"],
+    ["10.0.0.1", "10.3.3.3, 10.2.2.2", "10.3.3.3", "all trusted: the leftmost"],
+    ["10.0.0.1", "203.0.113.7, , ,", "203.0.113.7", "empty elements"],
+    ["10.0.0.1", " , ", "10.0.0.1", "nothing but empty elements"],
+    ["10.0.0.1", "203.0.113.7:567", "203.0.113.7", "a port"],
+    ["10.0.0.1", "203.0.113.7, 10.1.1.1:80", "203.0.113.7", "a port on a proxy"],
+    ["10.0.0.1", "2001:db8::1", "2001:db8::/64", "IPv6"],
+    ["10.0.0.1", "[2001:db8::1]", "2001:db8::/64", "brackets"],
+    ["10.0.0.1", "[2001:db8::1]:443", "2001:db8::/64", "brackets and a port"],
+    ["10.0.0.1", '"[2001:db8::1]:443"', "2001:db8::/64", "quotes too"],
+    ["10.0.0.1", "[fe80::1%25eth0]:443", "fe80::/64", "a zone in brackets"],
+    ["10.0.0.1", "::ffff:203.0.113.7", "203.0.113.7", "mapped"],
+    ["10.0.0.1", "[::ffff:203.0.113.7]:1", "203.0.113.7", "mapped, in brackets"],
+    ["10.0.0.1", "203.0.113.7, ::ffff:10.1.1.1", "203.0.113.7", "a mapped proxy"],
+    ["10.0.0.1", "unknown", "10.0.0.1", "junk: under who passed it on"],
+    ["10.0.0.1", "203.0.113.7, junk", "10.0.0.1", "junk ends the reading"],
+    ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "at the last good hop"],
+    ["10.0.0.1", "junk, 203.0.113.7", "203.0.113.7", "junk left of the client is not read"],
+    ["10.0.0.1", "1", "10.0.0.1", "a number is no address"],
+    ["10.0.0.1", "0x7f.0.0.1", "10.0.0.1", "nor is hexadecimal"],
+    ["10.0.0.1", "203.0.113.07", "10.0.0.1", "nor octal"],
+    ["10.0.0.1", "203.0.113.256", "10.0.0.1", "nor 256"],
+    ["10.0.0.1", "203.0.113.7:", "10.0.0.1", "nor an empty port"],
+    ["10.0.0.1", "203.0.113.7:http", "10.0.0.1", "nor a named one"],
+    ["10.0.0.1", "[203.0.113.7", "10.0.0.1", "nor half a bracket"],
+    ["10.0.0.1", "2001:db8::1::2", "10.0.0.1", "nor two gaps"],
+    ["10.0.0.1", "for=203.0.113.7", "10.0.0.1", "nor Forwarded's own notation"],
+    ["not an address", "203.0.113.7", "unknown", "a peer that is junk"],
+  ])("%p saying %p is %p: %s", (peer, forwardedFor, key) => {
+    expect(proxied(peer, forwardedFor)).toBe(key);
+    // The second time from the cache.
+    expect(proxied(peer, forwardedFor)).toBe(key);
+  });
+
+  test("whatever is left of the proxy's own entry changes nothing", () => {
+    const junk = fc.oneof(
+      fc.string({ maxLength: 100 }),
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.,[]%" x/') }),
+      fc.ipV4(),
+      fc.ipV6(),
+    );
+    fc.assert(
+      fc.property(fc.array(junk).map(String), (header) => {
+        expect(proxied("10.0.0.1", `${header}, 203.0.113.7`)).toBe("203.0.113.7");
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("no header throws, and one without a good address is the proxy", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abf:.,[]%" ') }), (header) => {
+        expect(proxied("10.0.0.1", header)).toMatch(/^[\da-f:./]+$/);
+        expect(proxied("10.0.0.1", header.replace(/[\d:]/g, "g"))).toBe("10.0.0.1");
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("a header of a megabyte is read from its right end only", () => {
+    const header = `${"198.51.100.1, ".repeat(75_000)}203.0.113.7`;
+    expect(proxied("10.0.0.1", header)).toBe("203.0.113.7");
+    expect(proxied("10.0.0.1", "x".repeat(1_000_000))).toBe("10.0.0.1");
+  });
+
+  test("more addresses than the cache holds still get their own keys", () => {
+    for (let i = 0; i < 10_000; i++) {
+      const ip = `198.51.${i >> 8}.${i & 255}`;
+      expect(proxied("10.0.0.1", ip)).toBe(ip);
+    }
+  });
+});
+
+describe("a CIDR", () => {
+  test.each([
+    ["10.0.0.0/8", "10.0.0.0", 8],
+    ["10.1.2.3", "10.1.2.3", 32],
+    ["0.0.0.0/0", "0.0.0.0", 0],
+    ["2001:db8::/32", "2001:db8::", 32],
+    ["::1", "::1", 128],
+    ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
+  ])("%p is read", (text, address, bits) => {
+    const cidr = parseCidr(text);
+    expect({ address: `${cidr.address}`, bits: cidr.bits }).toEqual({ address, bits });
+  });
+
+  test.each([
+    "",
+    "/8",
+    "10.0.0.0/",
+    "10.0.0.0/33",
+    "10.0.0.0/-1",
+    "10.0.0.0/8/8",
+    "10.0.0/8",
+    "10/8",
+    "010.0.0.0/8",
+    "0x0a.0.0.0/8",
+    "::/129",
+    "::ffff:10.0.0.0/95",
+    "proxy.example",
+    "fe80::1%eth0",
+    " 10.0.0.0/8",
+    "10.0.0.0/255.0.0.0",
+  ])("%p is refused by name", (text) => {
+    expect(() => parseCidr(text)).toThrow(RangeError);
+    expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
+    expect(() => createClientKey({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
+  });
+
+  test("with bits beyond its prefix covers the whole network", () => {
+    const clientKey = createClientKey({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
+    expect(clientKey("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
+    expect(clientKey("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
+  });
+
+  test("of all IPv4 covers no IPv6", () => {
+    const clientKey = createClientKey({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
+    expect(clientKey("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
+  });
+});
