@@ -1,0 +1,84 @@
+/**
+ * Owns a real redis-server for tests and benchmarks: on a free loopback port, in a folder of its
+ * own, keeping nothing. Stopped by its own process, never by name.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface RedisServer {
+  url: string;
+  /** Stops it in its tracks, connections open; or lets it go on. */
+  freeze(): void;
+  thaw(): void;
+  /** Kills it; `start` brings it back, empty, on the same port. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Runs one command in redis-cli's place. */
+  send(command: string, ...args: string[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+const START_MS = 10_000;
+
+export function hasRedisServer(): boolean {
+  return Bun.which("redis-server") !== null;
+}
+
+/** @param password if given, what its default user must say */
+export async function openRedisServer(password?: string): Promise<RedisServer> {
+  const folder = await mkdtemp(join(tmpdir(), "roadbook-redis-"));
+  const port = findFreePort();
+  const url = `redis://${password ? `:${password}@` : ""}127.0.0.1:${port}`;
+  let server: Bun.Subprocess | undefined;
+
+  async function send(command: string, ...args: string[]): Promise<unknown> {
+    const client = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false });
+    try {
+      await client.connect();
+      return await client.send(command, args);
+    } finally {
+      client.close();
+    }
+  }
+
+  async function start(): Promise<void> {
+    const flags = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    if (password) flags.push("--requirepass", password);
+    server = Bun.spawn(["redis-server", ...flags], {
+      cwd: folder,
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const deadline = performance.now() + START_MS;
+    while (!(await send("PING").catch(() => false))) {
+      if (performance.now() > deadline) throw new Error("redis-server did not start");
+      await Bun.sleep(10);
+    }
+  }
+
+  async function kill(): Promise<void> {
+    server?.kill("SIGKILL");
+    await server?.exited;
+  }
+
+  await start();
+  return {
+    url,
+    freeze: () => server?.kill("SIGSTOP"),
+    thaw: () => server?.kill("SIGCONT"),
+    kill,
+    start,
+    send,
+    async close() {
+      await kill();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+function findFreePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  probe.stop();
+  return probe.port;
+}

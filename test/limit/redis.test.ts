@@ -1,0 +1,215 @@
+/** Owns the proof that instances share one exact budget through a real store, and live without. */
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import type { Limiter } from "../../src/limit/limiter.ts";
+import {
+  openSharedLimiter,
+  parseStoreUrl,
+  type SharedLimiterOptions,
+} from "../../src/limit/redis.ts";
+import { hasRedisServer, openRedisServer } from "./redis-server.ts";
+
+const PATIENCE_MS = 10_000;
+/** The deadline is 50 ms; a machine under load may be late to notice. */
+const AT_ONCE_MS = 1000;
+
+const required = process.env.ROADBOOK_REQUIRE_ALL === "1";
+const skipped = !hasRedisServer() && !required;
+if (skipped) console.log("skipped: no redis-server on the PATH to test the shared limit with");
+
+describe.skipIf(skipped)("a shared limiter", async () => {
+  if (skipped) return;
+  const server = await openRedisServer();
+  const opened: Limiter[] = [];
+  const events: string[] = [];
+
+  async function open(options: Partial<SharedLimiterOptions> = {}): Promise<Limiter> {
+    const limiter = await openSharedLimiter({
+      url: server.url,
+      keyPrefix: `${crypto.randomUUID()}:`,
+      limit: 30,
+      windowMs: 3_600_000,
+      maxClients: 1000,
+      onDown: (reason) => events.push(`down: ${reason}`),
+      onUp: () => events.push("up"),
+      ...options,
+    });
+    opened.push(limiter);
+    return limiter;
+  }
+
+  afterEach(() => {
+    for (const limiter of opened.splice(0)) limiter.close();
+    events.length = 0;
+  });
+  afterAll(() => server.close());
+
+  async function until(holds: () => boolean): Promise<void> {
+    const deadline = performance.now() + PATIENCE_MS;
+    while (!holds() && performance.now() < deadline) await Bun.sleep(10);
+    expect(holds()).toBe(true);
+  }
+
+  test("three instances allow exactly 30 of 90 that come at once, and count down to 0", async () => {
+    const keyPrefix = `${crypto.randomUUID()}:`;
+    const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
+    const decisions = await Promise.all(
+      Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).take("203.0.113.7")),
+    );
+    const allowed = decisions.filter((decision) => decision.allowed);
+    expect(allowed).toHaveLength(30);
+    expect(allowed.map(({ remaining }) => remaining).sort((a, b) => a - b)).toEqual(
+      Array.from({ length: 30 }, (_, i) => i),
+    );
+    for (const { resetMs, limit } of decisions) {
+      expect(limit).toBe(30);
+      expect(resetMs).toBeGreaterThan(3_600_000 - PATIENCE_MS);
+      expect(resetMs).toBeLessThanOrEqual(3_600_000);
+    }
+    expect((await (three[0] as Limiter).take("203.0.113.8")).remaining).toBe(29);
+    expect(events).toEqual(["up", "up", "up"]);
+  });
+
+  test("a refused client that waits as long as told is let in, and keys go with the window", async () => {
+    const limiter = await open({ limit: 2, windowMs: 300, keyPrefix: "fades:" });
+    const first = await limiter.take("a");
+    const second = await limiter.take("a");
+    const third = await limiter.take("a");
+    expect([first, second, third].map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    await Bun.sleep(third.resetMs + 1);
+    expect((await limiter.take("a")).allowed).toBe(true);
+    await Bun.sleep(350);
+    expect(await server.send("KEYS", "fades:*")).toEqual([]);
+  });
+
+  test("a window slides over a long list, also when the store's clock is behind a time in it", async () => {
+    const keyPrefix = `${crypto.randomUUID()}:`;
+    const limiter = await open({ limit: 1000, windowMs: 60_000, keyPrefix });
+    const now = Date.now();
+    const past = Array.from({ length: 700 }, (_, i) => `${now - 100_000 + i}`);
+    const recent = Array.from({ length: 999 }, (_, i) => `${now - 50_000 + i}`);
+    await server.send("RPUSH", `${keyPrefix}a`, ...past, ...recent);
+    const last = await limiter.take("a");
+    expect(last).toMatchObject({ allowed: true, remaining: 0 });
+    expect(last.resetMs).toBeLessThanOrEqual(10_000);
+    expect((await limiter.take("a")).allowed).toBe(false);
+    expect(await server.send("LLEN", `${keyPrefix}a`)).toBe(1000);
+
+    await server.send("RPUSH", `${keyPrefix}b`, `${now + 86_400_000}`);
+    expect(await limiter.take("b")).toMatchObject({ remaining: 998, resetMs: 60_000 });
+  });
+
+  test("a store whose scripts were flushed gets the script again", async () => {
+    const limiter = await open();
+    await server.send("SCRIPT", "FLUSH");
+    const decisions = await Promise.all([1, 2, 3].map(() => limiter.take("a")));
+    expect(decisions.map(({ remaining }) => remaining)).toEqual([29, 28, 27]);
+    expect(limiter.status()).toEqual({ store: "redis", up: true, clients: 1 });
+  });
+
+  test("when the store is killed, memory decides on with what it counted, until it is back", async () => {
+    const limiter = await open({ limit: 3 });
+    await limiter.take("a");
+    await limiter.take("a");
+    await server.kill();
+    const before = performance.now();
+    expect((await limiter.take("a")).remaining).toBe(0);
+    expect((await limiter.take("a")).allowed).toBe(false);
+    expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
+    // Down is known by now: no promise, no wait.
+    expect(limiter.take("b")).toMatchObject({ allowed: true, remaining: 2 });
+    expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2 });
+
+    await server.start();
+    await until(() => limiter.status().up);
+    expect(limiter.take("a")).toBeInstanceOf(Promise);
+    expect(events).toEqual(["up", expect.stringMatching(/^down: /), "up"]);
+  });
+
+  test("when the store is frozen, decisions under way and to come are memory's, until it thaws", async () => {
+    const limiter = await open();
+    await limiter.take("a");
+    server.freeze();
+    const before = performance.now();
+    const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.take("a")));
+    expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
+    expect(decisions.map(({ remaining }) => remaining)).toEqual(
+      Array.from({ length: 20 }, (_, i) => 28 - i),
+    );
+    expect(limiter.take("a")).toMatchObject({ remaining: 8 });
+    await Bun.sleep(300);
+    expect(limiter.status().up).toBe(false);
+
+    server.thaw();
+    await until(() => limiter.status().up);
+    expect(events).toEqual(["up", "down: no answer within 50 ms", "up"]);
+  });
+
+  test("a store that is not there at the start is waited for in the background", async () => {
+    await server.kill();
+    const limiter = await open();
+    expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 29 });
+    await Bun.sleep(400);
+    expect(events).toEqual([expect.stringMatching(/^down: /)]);
+    await server.start();
+    await until(() => limiter.status().up);
+    expect(events.at(-1)).toBe("up");
+  });
+
+  test("a closed limiter still decides, in memory, and does not come back", async () => {
+    const limiter = await open();
+    await limiter.take("a");
+    limiter.close();
+    limiter.close();
+    expect(limiter.take("a")).toMatchObject({ remaining: 28 });
+    await Bun.sleep(300);
+    expect(limiter.status().up).toBe(false);
+    expect(events).toEqual(["up"]);
+  });
+
+  test("neither a wrong password nor a right one gets into a message", async () => {
+    const guarded = await openRedisServer("correct-horse");
+    try {
+      await open({ url: guarded.url });
+      expect(events.splice(0)).toEqual(["up"]);
+      const wrong = await open({ url: guarded.url.replace("correct", "battery") });
+      expect(wrong.status().up).toBe(false);
+      expect(events).toHaveLength(1);
+      expect(events[0]).toStartWith("down: ");
+      expect(events[0]).not.toMatch(/horse|correct|battery|127\.0\.0\.1/);
+    } finally {
+      await guarded.close();
+    }
+  });
+
+  test("a store that refuses to write is down, and its own words stay out of the message", async () => {
+    const limiter = await open();
+    await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
+    expect((await limiter.take("a")).remaining).toBe(29);
+    await Bun.sleep(300);
+    expect(events).toEqual(["up", "down: the store answered NOREPLICAS"]);
+    await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
+    await until(() => limiter.status().up);
+  });
+});
+
+describe("a store's URL", () => {
+  test.each([
+    "redis://127.0.0.1",
+    "redis://user:p%40ss@store.example:6380/2",
+    "rediss://:secret@store.example",
+    "valkey://[::1]:6379",
+  ])("%p is taken", (url) => {
+    expect(parseStoreUrl(url)).toBe(url);
+  });
+
+  test.each([
+    "",
+    "redis://",
+    "store.example:6379",
+    "http://:secret@store.example",
+    "redis://:secret@:6379",
+    "redis://:sec ret@store example",
+  ])("%p is refused, without a word of it", (url) => {
+    expect(() => parseStoreUrl(url)).toThrow(/^a store's URL starts with redis:/);
+  });
+});
