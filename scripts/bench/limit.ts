@@ -1,0 +1,147 @@
+/**
+ * Owns the figures of the limit: what a decision costs, what a client costs, how long anybody
+ * waits. Each is set against something plain run in the same call, so that figures from different
+ * machines compare. Judges nothing.
+ */
+import { createClientKey } from "../../src/limit/client.ts";
+import { openSharedLimiter } from "../../src/limit/redis.ts";
+import { createWindow } from "../../src/limit/window.ts";
+import { hasRedisServer, openRedisServer } from "../../test/limit/redis-server.ts";
+
+const LIMIT = 30;
+const WINDOW_MS = 3_600_000;
+const DECISIONS = 2_000_000;
+const MILLION = 1_000_000;
+
+/** A stride through a million that is prime to it: every client in turn, neighbours far apart. */
+const STRIDE = 611_953;
+
+export async function benchLimit(): Promise<void> {
+  // First, while the process is small: what later parts leave behind blurs memory and pauses.
+  benchMemory();
+  benchLongest();
+  for (const clients of [1, 1000, MILLION]) benchDecisions(clients);
+  benchClientKey();
+  if (hasRedisServer()) await benchRedis();
+  else console.log("limit  redis: no redis-server on the PATH");
+}
+
+function benchMemory(): void {
+  Bun.gc(true);
+  const before = process.memoryUsage.rss();
+  const window = createWindow({ limit: LIMIT, windowMs: WINDOW_MS, maxClients: MILLION });
+  let requests = 0;
+  for (const until of [1, 2, LIMIT]) {
+    for (; requests < until; requests++) {
+      for (let i = 0; i < MILLION; i++) window.take(formatIp(i), requests);
+    }
+    Bun.gc(true);
+    const bytes = (process.memoryUsage.rss() - before) / window.size;
+    console.log(
+      `limit  a million clients, ${requests} requests each: ${bytes.toFixed(0)} bytes each`,
+    );
+  }
+}
+
+/** A million clients expire, and as many others come: the sweep is in these decisions. */
+function benchLongest(): void {
+  const window = createWindow({ limit: LIMIT, windowMs: WINDOW_MS, maxClients: MILLION });
+  for (let i = 0; i < MILLION; i++) window.take(formatIp(i), 0);
+  let longestMs = 0;
+  let idleMs = 0;
+  for (let i = 0; i < MILLION; i++) {
+    const ip = formatIp(MILLION + i);
+    const before = performance.now();
+    const between = performance.now();
+    window.take(ip, WINDOW_MS);
+    longestMs = Math.max(longestMs, performance.now() - between);
+    idleMs = Math.max(idleMs, between - before);
+  }
+  console.log(
+    `limit  longest decision while a million clients leave: ${longestMs.toFixed(2)} ms`,
+    `(longest of as many empty ones: ${idleMs.toFixed(2)} ms)`,
+  );
+}
+
+/** Each client slides at its limit, so every decision drops a time and adds one: those cost most. */
+function benchDecisions(clients: number): void {
+  const ips = Array.from({ length: clients }, (_, i) => formatIp(i));
+  const ipOf = (i: number) => ips[(i * STRIDE) % clients] as string;
+  const window = createWindow({ limit: LIMIT, windowMs: WINDOW_MS, maxClients: MILLION });
+  const counts = new Map<string, number>();
+  const stepMs = WINDOW_MS / (LIMIT * clients);
+  let nowMs = 0;
+  const take = (i: number) => {
+    nowMs += stepMs;
+    window.take(ipOf(i), nowMs);
+  };
+  const count = (i: number) => counts.set(ipOf(i), (counts.get(ipOf(i)) ?? 0) + 1);
+  for (let i = 0; i < LIMIT * clients; i++) take(i);
+  for (let i = 0; i < clients; i++) count(i);
+  const takeNs = nsEach(DECISIONS, take);
+  const countNs = nsEach(DECISIONS, count);
+  console.log(
+    `limit  ${clients.toLocaleString("en")} clients: ${perSecond(takeNs)} decisions/s,`,
+    `${takeNs.toFixed(0)} ns each, ${(takeNs / countNs).toFixed(1)} × a bare Map's count`,
+  );
+}
+
+function benchClientKey(): void {
+  const direct = createClientKey({ trusted: [], ipv6Prefix: 64 });
+  const proxied = createClientKey({ trusted: ["10.0.0.0/8"], ipv6Prefix: 64 });
+  const cases: [string, (i: number) => string][] = [
+    ["IPv4 peer", (i) => direct(`203.0.113.${i & 255}`, null)],
+    ["IPv6 peer, cached", (i) => direct(`2001:db8::${i & 255}`, null)],
+    ["proxied, cached", (i) => proxied("10.0.0.1", `203.0.113.${i & 255}, 10.0.0.2`)],
+    ["proxied, never seen", (i) => proxied("10.0.0.1", `2001:db8::${i >> 16}:${i & 65535}`)],
+  ];
+  for (const [name, keyOf] of cases) {
+    console.log(`limit  client key, ${name}: ${nsEach(300_000, keyOf).toFixed(0)} ns`);
+  }
+}
+
+async function benchRedis(): Promise<void> {
+  const server = await openRedisServer();
+  const client = new Bun.RedisClient(server.url);
+  const limiter = await openSharedLimiter({
+    url: server.url,
+    limit: LIMIT,
+    windowMs: WINDOW_MS,
+    onDown: (reason) => console.log(`limit  redis: down: ${reason}`),
+  });
+  const each = async (run: (i: number) => unknown): Promise<number> => {
+    const before = performance.now();
+    for (let i = 0; i < 20_000; i += 20) {
+      await Promise.all(Array.from({ length: 20 }, (_, j) => run(i + j)));
+    }
+    return ((performance.now() - before) * 1e6) / 20_000;
+  };
+  await client.connect();
+  await each(() => client.ping());
+  const takeNs = await each((i) => limiter.take(`198.51.100.${i & 255}`));
+  const pingNs = await each(() => client.ping());
+  console.log(
+    `limit  redis, 20 at a time: ${perSecond(takeNs)} decisions/s,`,
+    `${(takeNs / pingNs).toFixed(1)} × a bare PING`,
+  );
+  limiter.close();
+  client.close();
+  await server.close();
+}
+
+function formatIp(i: number): string {
+  return `${11 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}.7`;
+}
+
+function nsEach(times: number, run: (i: number) => unknown): number {
+  for (let i = 0; i < times / 10; i++) run(i);
+  const before = performance.now();
+  for (let i = 0; i < times; i++) run(i);
+  return ((performance.now() - before) * 1e6) / times;
+}
+
+function perSecond(ns: number): string {
+  return Math.round(1e9 / ns).toLocaleString("en");
+}
+
+if (import.meta.main) await benchLimit();
