@@ -3,6 +3,8 @@
  * parser, the help and the README's table come from it. The only reader of the environment.
  */
 import { parseArgs } from "node:util";
+import { parseCidr } from "./limit/client.ts";
+import { DEFAULT_MAX_CLIENTS } from "./limit/limiter.ts";
 
 /** Wrong usage: `message` is one line for the operator, and the command exits with 2. */
 export class UsageError extends Error {
@@ -14,6 +16,8 @@ interface Flag {
   value: string;
   /** The default as the operator would write it. */
   fallback?: string;
+  /** May be given more than once; in the environment, separated by commas. */
+  isList?: boolean;
   about: string;
 }
 
@@ -34,6 +38,26 @@ export const flags = {
     value: "TIME",
     fallback: "1h",
     about: "the length of that window, such as 1h, 2s or 500ms",
+  },
+  "trusted-proxy": {
+    value: "CIDR",
+    isList: true,
+    about: "believe X-Forwarded-For from these addresses; repeatable",
+  },
+  "ipv6-prefix": {
+    value: "N",
+    fallback: "64",
+    about: "IPv6 clients are counted as one by so many leading bits",
+  },
+  "max-clients": {
+    value: "N",
+    fallback: String(DEFAULT_MAX_CLIENTS),
+    about: "clients that are told apart; past that, newcomers share what is left",
+  },
+  "rate-limit-store": {
+    value: "URL",
+    about:
+      "count on a Redis or Valkey that several machines share (redis://, rediss://, valkey://)",
   },
   "log-level": {
     value: "LEVEL",
@@ -58,7 +82,19 @@ export const commands = {
   serve: {
     usage: "",
     about: "answer requests (the default command)",
-    flags: ["snapshot", "host", "port", "public-url", "search-limit", "search-window", "log-level"],
+    flags: [
+      "snapshot",
+      "host",
+      "port",
+      "public-url",
+      "search-limit",
+      "search-window",
+      "trusted-proxy",
+      "ipv6-prefix",
+      "max-clients",
+      "rate-limit-store",
+      "log-level",
+    ],
     words: [0, 0],
   },
   import: {
@@ -84,6 +120,8 @@ export interface Settings {
   words: string[];
   /** The value of a flag as written, or its default, or undefined. */
   text(flag: FlagName): string | undefined;
+  /** The values of a flag that may be given more than once. */
+  list(flag: FlagName): string[];
 }
 
 type Environment = Record<string, string | undefined>;
@@ -107,7 +145,15 @@ export function parseCommandLine(argv: string[], env: Environment = process.env)
     const value = values[flag];
     return typeof value === "string" ? value : env[variableOf(flag)] || fallback;
   };
-  return { command: name, words: positionals, text };
+  const list = (flag: FlagName) => {
+    const value = values[flag];
+    if (Array.isArray(value)) return value.map(String);
+    return (env[variableOf(flag)] ?? "")
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean);
+  };
+  return { command: name, words: positionals, text, list };
 }
 
 function isCommand(name: string): name is CommandName {
@@ -116,7 +162,10 @@ function isCommand(name: string): name is CommandName {
 
 function parseFlags(name: CommandName, command: Command, args: string[]) {
   const options = Object.fromEntries(
-    command.flags.map((flag) => [flag, { type: "string" as const }]),
+    command.flags.map((flag) => {
+      const { isList = false }: Flag = flags[flag];
+      return [flag, { type: "string" as const, multiple: isList }];
+    }),
   );
   try {
     return parseArgs({ args, options, allowPositionals: true });
@@ -138,6 +187,10 @@ export interface ServeConfig {
   publicUrl: string | undefined;
   searchLimit: number;
   searchWindowMs: number;
+  trustedProxies: string[];
+  ipv6Prefix: number;
+  maxClients: number;
+  rateLimitStore: string | undefined;
   logLevel: string;
 }
 
@@ -150,6 +203,10 @@ export function serveConfig(settings: Settings): ServeConfig {
     publicUrl: publicUrl(settings),
     searchLimit: integer(settings, "search-limit", 1_000_000),
     searchWindowMs: duration(settings, "search-window"),
+    trustedProxies: trustedProxies(settings),
+    ipv6Prefix: integer(settings, "ipv6-prefix", 128),
+    maxClients: integer(settings, "max-clients", 2 ** 24, 1),
+    rateLimitStore: rateLimitStore(settings),
     logLevel: logLevel(settings),
   };
 }
@@ -162,11 +219,38 @@ export function required(settings: Settings, flag: FlagName): string {
   throw new UsageError(`--${flag} is missing; usage: roadbook ${settings.command} ${usage}`);
 }
 
-function integer(settings: Settings, flag: FlagName, most: number): number {
+function integer(settings: Settings, flag: FlagName, most: number, least = 0): number {
   const text = settings.text(flag) ?? "";
   const value = Number(text);
-  if (/^\d+$/.test(text) && value <= most) return value;
-  throw wrong(flag, text, `a whole number from 0 to ${most}`);
+  if (/^\d+$/.test(text) && value >= least && value <= most) return value;
+  throw wrong(flag, text, `a whole number from ${least} to ${most}`);
+}
+
+function trustedProxies(settings: Settings): string[] {
+  const cidrs = settings.list("trusted-proxy");
+  for (const cidr of cidrs) {
+    try {
+      parseCidr(cidr);
+    } catch {
+      throw wrong(
+        "trusted-proxy",
+        cidr,
+        "an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32",
+      );
+    }
+  }
+  return cidrs;
+}
+
+/** The URL may hold a password, so no message repeats it. */
+function rateLimitStore(settings: Settings): string | undefined {
+  const text = settings.text("rate-limit-store");
+  if (text === undefined) return undefined;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^(rediss?|valkey):$/.test(url.protocol) && url.hostname) return text;
+  throw new UsageError(
+    `--rate-limit-store (or ${variableOf("rate-limit-store")}) is not a redis://, rediss:// or valkey:// URL`,
+  );
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -175,8 +259,8 @@ function duration(settings: Settings, flag: FlagName): number {
   const text = settings.text(flag) ?? "";
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
-  if (ms >= 1 && ms <= 31 * 86_400_000) return ms;
-  throw wrong(flag, text, "a time of 1ms to 31d, such as 1h, 30m, 2s or 500ms");
+  if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
+  throw wrong(flag, text, "a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
 function publicUrl(settings: Settings): string | undefined {

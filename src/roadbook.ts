@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFetch, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
-import { createWindow } from "./limit/window.ts";
+import type { SearchLimit } from "./http/rate-limit.ts";
+import { createClientKey } from "./limit/client.ts";
+import { createLimiter, type Limiter } from "./limit/limiter.ts";
 import { importDataset } from "./snapshot/import.ts";
 import type { Meta } from "./snapshot/meta.ts";
 import { openSnapshot } from "./snapshot/snapshot.ts";
@@ -23,6 +25,14 @@ export interface RoadbookOptions {
   searchLimit?: number;
   /** The length of the window in milliseconds. Default one hour. */
   searchWindowMs?: number;
+  /** Clients that are told apart at most; see `createWindow` for what happens past that. */
+  maxClients?: number;
+  /** Counts the searches instead of this process's memory. The caller closes it. */
+  limiter?: Limiter | undefined;
+  /** The proxies, as CIDRs, whose X-Forwarded-For says who the client is. Default none. */
+  trustedProxies?: string[];
+  /** IPv6 clients are one by so many leading bits. Default 64. */
+  ipv6Prefix?: number;
   /** The script of the page at /docs. */
   docsScript?: DocsScript;
   /** Told of every bug that became a 500. */
@@ -41,16 +51,29 @@ export interface Roadbook {
  * the operator.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
-  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
   const snapshot = openSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
   const fetch = createFetch({
     snapshot: () => snapshot,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
-    searchLimit: limit > 0 ? { limit, windowMs, window: createWindow(limit, windowMs) } : undefined,
+    searchLimit: createSearchLimit(options),
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
   });
   return { fetch, meta: snapshot.meta, close: snapshot.close };
+}
+
+function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
+  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000, maxClients } = options;
+  if (limit === 0) return undefined;
+  return {
+    windowMs,
+    limiter:
+      options.limiter ?? createLimiter({ limit, windowMs, ...(maxClients && { maxClients }) }),
+    clientOf: createClientKey({
+      trusted: options.trustedProxies ?? [],
+      ipv6Prefix: options.ipv6Prefix ?? 64,
+    }),
+  };
 }
 
 /** The bytes of a snapshot made of a dataset, by way of a file that is gone afterwards. */

@@ -92,7 +92,7 @@ describe("wrong usage is one clear line and exit code 2", () => {
     ],
     [
       ["--search-window", "3"],
-      '--search-window (or ROADBOOK_SEARCH_WINDOW) is "3", not a time of 1ms to 31d, such as 1h, 30m, 2s or 500ms',
+      '--search-window (or ROADBOOK_SEARCH_WINDOW) is "3", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
     ],
     [
       ["--public-url", "example.org"],

@@ -7,7 +7,7 @@ import { executable, readyOrigin, root, run, temporaryFolder } from "./support.t
 
 const readme = await Bun.file(join(root, "README.md")).text();
 const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, "gm"))].map(
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
     ([, text = ""]) => text.trim(),
   );
 const [start = "", testCommand = "", ...everyday] = blocks("sh");

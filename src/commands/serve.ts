@@ -1,7 +1,9 @@
 /** `roadbook serve`: listens, answers, and stops cleanly. */
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
+import type { Limiter } from "../limit/limiter.ts";
+import { openSharedLimiter } from "../limit/redis.ts";
 import { createRoadbook, type Roadbook } from "../roadbook.ts";
 
 /** A request that has not been answered this long after a signal is given up. */
@@ -10,11 +12,16 @@ const GRACE_MS = 10_000;
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
   const log = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const limiter = await openLimiter(config, log);
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
     publicUrl: config.publicUrl,
     searchLimit: config.searchLimit,
     searchWindowMs: config.searchWindowMs,
+    maxClients: config.maxClients,
+    limiter,
+    trustedProxies: config.trustedProxies,
+    ipv6Prefix: config.ipv6Prefix,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
   });
@@ -24,8 +31,23 @@ export async function runServe(settings: Settings): Promise<number> {
   log.info({ signal }, "stopping");
   await Promise.race([server.stop(), Bun.sleep(GRACE_MS)]);
   await server.stop(true);
+  limiter?.close();
   roadbook.close();
   return 0;
+}
+
+/** The shared store, where there is one. */
+async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
+  const { rateLimitStore: url, searchLimit: limit, searchWindowMs: windowMs, maxClients } = config;
+  if (url === undefined || limit === 0) return undefined;
+  return openSharedLimiter({
+    url,
+    limit,
+    windowMs,
+    maxClients,
+    onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
+    onUp: () => log.info("rate limit store up"),
+  });
 }
 
 function listen({ host, port }: ServeConfig, roadbook: Roadbook) {

@@ -5,19 +5,16 @@
  */
 import { Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
-import { clientOf } from "../limit/client.ts";
 import { fail } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { type DocsScript, docsRoutes, PAGE_POLICY } from "./docs.ts";
 import { healthRoutes } from "./health.ts";
-import { refuse, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
+import { refuse, setRateLimitHeaders } from "./rate-limit.ts";
 import { pathOf } from "./request.ts";
 import { searchRoutes } from "./search.ts";
 import { userRoutes } from "./users.ts";
 
 export interface AppOptions extends Context {
-  /** What each client may search; without it, anything. */
-  searchLimit: SearchLimit | undefined;
   docsScript: DocsScript;
   /** Told of every bug that became a 500. */
   onBug(error: unknown, requestId: string): void;
@@ -47,7 +44,8 @@ export function createFetch(options: AppOptions): Fetch {
     const { method } = request;
     if (method !== "GET" && method !== "HEAD") return answerOtherMethod(request);
     if (!searchLimit || !searchPaths.has(pathOf(request.url))) return route(request);
-    const decision = searchLimit.window.take(clientOf(peer), performance.now());
+    const { limiter, clientOf } = searchLimit;
+    const decision = await limiter.take(clientOf(peer, request.headers.get("x-forwarded-for")));
     const response = decision.allowed ? await route(request) : refuse(decision);
     setRateLimitHeaders(response.headers, searchLimit, decision);
     return response;

@@ -1,11 +1,14 @@
 /** What the routes answer from; made by roadbook.ts. */
 import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { SearchLimit } from "./rate-limit.ts";
 
 export interface Context {
   /** The snapshot to answer this request from; a later request may get another. */
   snapshot(): Snapshot;
   /** The base URL that completes avatar paths; without one, the origin of the request. */
   publicUrl: string | undefined;
+  /** What each client may search; without it, anything. */
+  searchLimit: SearchLimit | undefined;
 }
 
 /** An avatar as an absolute URL: a dataset may have it as a path. */

@@ -19,6 +19,9 @@ const SnapshotFacts = Type.Object({
   }),
 });
 
+/** `up` is false while a shared store is out of reach and memory decides. */
+const SearchLimitFacts = Type.Object({ store: Text, up: Type.Boolean() });
+
 export function healthRoutes(context: Context) {
   return new Elysia().get(
     "/health",
@@ -28,6 +31,7 @@ export function healthRoutes(context: Context) {
         api_version: apiVersion,
         version,
         snapshot: { built_at, dataset_sha256, counts },
+        search_limit: searchLimitFacts(context),
       });
     },
     {
@@ -36,9 +40,20 @@ export function healthRoutes(context: Context) {
         summary: "Get the state of the service",
         description: "Versions, and the snapshot that answers come from.",
         tags: ["Service"],
-        success: { api_version: Text, version: Text, snapshot: SnapshotFacts },
+        success: {
+          api_version: Text,
+          version: Text,
+          snapshot: SnapshotFacts,
+          search_limit: Type.Union([SearchLimitFacts, Type.Null()]),
+        },
         errors: ["internal_error"],
       }),
     },
   );
+}
+
+function searchLimitFacts({ searchLimit }: Context) {
+  if (!searchLimit) return null;
+  const { store, up } = searchLimit.limiter.status();
+  return { store, up };
 }

@@ -1,11 +1,13 @@
 /** The search limit in HTTP: what a refused client is told, and the headers that say where one stands. */
-import type { Decision, Window } from "../limit/window.ts";
+import type { ClientKey } from "../limit/client.ts";
+import type { Limiter } from "../limit/limiter.ts";
+import type { Decision } from "../limit/window.ts";
 import { fail } from "./answer.ts";
 
 export interface SearchLimit {
-  limit: number;
+  limiter: Limiter;
   windowMs: number;
-  window: Window;
+  clientOf: ClientKey;
 }
 
 export const rateLimitHeaderDocs = {
@@ -31,13 +33,13 @@ export function refuse(decision: Decision): Response {
 /** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */
 export function setRateLimitHeaders(
   headers: Headers,
-  limits: SearchLimit,
+  { windowMs }: SearchLimit,
   decision: Decision,
 ): void {
-  const { remaining, resetMs } = decision;
-  headers.set("ratelimit-policy", `"search";q=${limits.limit};w=${toSeconds(limits.windowMs)}`);
+  const { limit, remaining, resetMs } = decision;
+  headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
-  headers.set("x-ratelimit-limit", String(limits.limit));
+  headers.set("x-ratelimit-limit", String(limit));
   headers.set("x-ratelimit-remaining", String(remaining));
   headers.set("x-ratelimit-reset", String(toSeconds(Date.now() + resetMs)));
 }
