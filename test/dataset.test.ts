@@ -63,107 +63,117 @@ const name = "must be a string of 1 to 200 code points that is not blank";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar = "must be an http or https URL, or a path that starts with one /";
 
+const wrongLines: [string, object | string, string][] = [
+  ["no JSON", '{"type":"user"', "is not valid JSON"],
+  ["a list", "[]", "must be a JSON object"],
+  ["null", "null", "must be a JSON object"],
+  ["no type", { id: 1 }, 'type: must be "role", "achievement", "company" or "user"'],
+  [
+    "an unknown type",
+    { ...user, type: "truck" },
+    'type: must be "role", "achievement", "company" or "user"',
+  ],
+  [
+    "a prototype's name as type",
+    { type: "constructor" },
+    'type: must be "role", "achievement", "company" or "user"',
+  ],
+  ["an unknown field", { ...user, nick: "A" }, "nick: is not a known field"],
+  [
+    "an unknown field of a private user",
+    { type: "user", id: 1, public: false, nick: "A" },
+    "nick: is not a known field",
+  ],
+  ["an odd field name", { ...role, "a/b~c": 1 }, "a/b~c: is not a known field"],
+  ["no public", { type: "user", id: 1 }, "public: is missing"],
+  ["a public that is a word", { ...user, public: "yes" }, "public: must be true or false"],
+  ["no name", { ...user, name: undefined }, "name: is missing"],
+  ["an empty name", { ...company, name: "" }, `name: ${name}`],
+  ["a blank name", { ...user, name: " \u3000" }, `name: ${name}`],
+  ["a name of 201", { ...role, name: "😀".repeat(201) }, `name: ${name}`],
+  ["a name that is a number", { ...user, name: 7 }, `name: ${name}`],
+  [
+    "half a surrogate pair",
+    '{"type":"role","id":1,"name":"\\ud83d","hierarchy":1}',
+    `name: ${name}`,
+  ],
+  ["id 0", { ...user, id: 0 }, `id: ${id}`],
+  ["id 2^53", '{"type":"company","id":9007199254740992,"name":"A","member_count":1}', `id: ${id}`],
+  ["id 1.5", { ...role, id: 1.5 }, `id: ${id}`],
+  ["an id in quotes", { ...user, id: "1" }, `id: ${id}`],
+  ["a negative count", { ...company, member_count: -1 }, `member_count: ${count}`],
+  ["half a point", { ...achievement, points: 0.5 }, `points: ${count}`],
+  ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
+  ["a hierarchy in words", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
+  ["no description", { ...achievement, description: undefined }, "description: is missing"],
+  ["a time without zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
+  ["a day that never was", { ...user, created_at: "2023-02-29T00:00:00Z" }, `created_at: ${time}`],
+  ["an hour 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
+  ["a date alone", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],
+  [
+    "an offset of 24 h",
+    { ...user, created_at: "2024-01-01T00:00:00+24:00" },
+    `created_at: ${time}`,
+  ],
+  [
+    "a year before 0 in UTC",
+    { ...user, created_at: "0000-01-01T00:00:00+01:00" },
+    `created_at: ${time}`,
+  ],
+  [
+    "an avatar of two slashes",
+    { ...user, avatar_url: "//evil.example/a.png" },
+    `avatar_url: ${avatar}`,
+  ],
+  [
+    "an avatar of a slash and a backslash",
+    { ...user, avatar_url: "/\\evil.example" },
+    `avatar_url: ${avatar}`,
+  ],
+  ["an ftp avatar", { ...user, avatar_url: "ftp://cdn.example/a.png" }, `avatar_url: ${avatar}`],
+  ["a script as avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
+  ["an avatar without host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],
+  ["an empty avatar", { ...user, avatar_url: "" }, `avatar_url: ${avatar}`],
+  ["a company without role", { ...user, company: { id: 1 } }, "company.role: is missing"],
+  [
+    "a company that is a number",
+    { ...user, company: 1 },
+    "company: must be null or an object with id and role",
+  ],
+  ["roles that are no list", { ...user, roles: 1 }, "roles: must be a list of role ids"],
+  ["a role in quotes", { ...user, roles: [1, "2"] }, `roles[1]: ${id}`],
+  [
+    "an unlock without zone",
+    { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: "2024-01-01T00:00:00" }] },
+    `achievements[0].unlocked_at: ${time}`,
+  ],
+  [
+    "an unlock with more",
+    { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at, x: 1 }] },
+    "achievements[0].x: is not a known field",
+  ],
+];
+
 describe("a line is refused with its field and the reason", () => {
-  test.each<[string, object | string, string]>([
-    ["no JSON", '{"type":"user"', "is not valid JSON"],
-    ["a list", "[]", "must be a JSON object"],
-    ["null", "null", "must be a JSON object"],
-    ["no type", { id: 1 }, 'type: must be "role", "achievement", "company" or "user"'],
-    [
-      "an unknown type",
-      { ...user, type: "truck" },
-      'type: must be "role", "achievement", "company" or "user"',
-    ],
-    [
-      "a prototype's name as type",
-      { type: "constructor" },
-      'type: must be "role", "achievement", "company" or "user"',
-    ],
-    ["an unknown field", { ...user, nick: "A" }, "nick: is not a known field"],
-    [
-      "an unknown field of a private user",
-      { type: "user", id: 1, public: false, nick: "A" },
-      "nick: is not a known field",
-    ],
-    ["an odd field name", { ...role, "a/b~c": 1 }, "a/b~c: is not a known field"],
-    ["no public", { type: "user", id: 1 }, "public: is missing"],
-    ["a public that is a word", { ...user, public: "yes" }, "public: must be true or false"],
-    ["no name", { ...user, name: undefined }, "name: is missing"],
-    ["an empty name", { ...company, name: "" }, `name: ${name}`],
-    ["a blank name", { ...user, name: " \u3000" }, `name: ${name}`],
-    ["a name of 201", { ...role, name: "😀".repeat(201) }, `name: ${name}`],
-    ["a name that is a number", { ...user, name: 7 }, `name: ${name}`],
-    [
-      "half a surrogate pair",
-      '{"type":"role","id":1,"name":"\\ud83d","hierarchy":1}',
-      `name: ${name}`,
-    ],
-    ["id 0", { ...user, id: 0 }, `id: ${id}`],
-    [
-      "id 2^53",
-      '{"type":"company","id":9007199254740992,"name":"A","member_count":1}',
-      `id: ${id}`,
-    ],
-    ["id 1.5", { ...role, id: 1.5 }, `id: ${id}`],
-    ["an id in quotes", { ...user, id: "1" }, `id: ${id}`],
-    ["a negative count", { ...company, member_count: -1 }, `member_count: ${count}`],
-    ["half a point", { ...achievement, points: 0.5 }, `points: ${count}`],
-    ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
-    ["a hierarchy in words", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
-    ["no description", { ...achievement, description: undefined }, "description: is missing"],
-    ["a time without zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
-    [
-      "a day that never was",
-      { ...user, created_at: "2023-02-29T00:00:00Z" },
-      `created_at: ${time}`,
-    ],
-    ["an hour 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
-    ["a date alone", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],
-    [
-      "an offset of 24 h",
-      { ...user, created_at: "2024-01-01T00:00:00+24:00" },
-      `created_at: ${time}`,
-    ],
-    [
-      "a year before 0 in UTC",
-      { ...user, created_at: "0000-01-01T00:00:00+01:00" },
-      `created_at: ${time}`,
-    ],
-    [
-      "an avatar of two slashes",
-      { ...user, avatar_url: "//evil.example/a.png" },
-      `avatar_url: ${avatar}`,
-    ],
-    [
-      "an avatar of a slash and a backslash",
-      { ...user, avatar_url: "/\\evil.example" },
-      `avatar_url: ${avatar}`,
-    ],
-    ["an ftp avatar", { ...user, avatar_url: "ftp://cdn.example/a.png" }, `avatar_url: ${avatar}`],
-    ["a script as avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
-    ["an avatar without host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],
-    ["an empty avatar", { ...user, avatar_url: "" }, `avatar_url: ${avatar}`],
-    ["a company without role", { ...user, company: { id: 1 } }, "company.role: is missing"],
-    [
-      "a company that is a number",
-      { ...user, company: 1 },
-      "company: must be null or an object with id and role",
-    ],
-    ["roles that are no list", { ...user, roles: 1 }, "roles: must be a list of role ids"],
-    ["a role in quotes", { ...user, roles: [1, "2"] }, `roles[1]: ${id}`],
-    [
-      "an unlock without zone",
-      { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: "2024-01-01T00:00:00" }] },
-      `achievements[0].unlocked_at: ${time}`,
-    ],
-    [
-      "an unlock with more",
-      { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at, x: 1 }] },
-      "achievements[0].x: is not a known field",
-    ],
-  ])("%s", async (_, line, expected) => {
+  test.each(wrongLines)("%s", async (_, line, expected) => {
     expect(await faultsOf(role, line)).toContain(`line 2: ${expected}`);
   });
+
+  test("and the executable says the same", async () => {
+    // A few at a time, as only the first 20 faults are told.
+    for (let from = 0; from < wrongLines.length; from += 8) {
+      const some = wrongLines.slice(from, from + 8);
+      const lines = some.map(([, line]) =>
+        typeof line === "string" ? line : JSON.stringify(line),
+      );
+      const { code, stderr } = await roadbook(["import", "-", "--to", "s"], {
+        stdin: lines.join("\n"),
+      });
+      expect(code).toBe(1);
+      const told = stderr.split("\n");
+      some.forEach(([, , expected], at) => expect(told).toContain(`line ${at + 1}: ${expected}`));
+    }
+  }, 30_000);
 });
 
 test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
