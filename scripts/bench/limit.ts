@@ -3,9 +3,13 @@
  * waits. Each is set against something plain run in the same call, so that figures from different
  * machines compare. Judges nothing.
  */
+
+import { demoSnapshot } from "../../src/assets.ts";
 import { createClientKey } from "../../src/limit/client.ts";
+import { createLimiter, type Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter } from "../../src/limit/redis.ts";
 import { createWindow } from "../../src/limit/window.ts";
+import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { hasRedisServer, openRedisServer } from "../../test/limit/redis-server.ts";
 
 const LIMIT = 30;
@@ -24,6 +28,47 @@ export async function benchLimit(): Promise<void> {
   benchClientKey();
   if (hasRedisServer()) await benchRedis();
   else console.log("limit  redis: no redis-server on the PATH");
+  await benchShare();
+}
+
+/** What the limit adds to a search request: the same requests with and without it, turn about. */
+async function benchShare(): Promise<void> {
+  const snapshot = await demoSnapshot();
+  const server = hasRedisServer() ? await openRedisServer() : undefined;
+  const limit = 2 ** 20;
+  const limiters: Record<string, Limiter | undefined> = {
+    "in memory": createLimiter({ limit, windowMs: WINDOW_MS }),
+    "over Redis":
+      server && (await openSharedLimiter({ url: server.url, limit, windowMs: WINDOW_MS })),
+  };
+  const free = await createRoadbook({ snapshot, searchLimit: 0 });
+  for (const [name, limiter] of Object.entries(limiters)) {
+    if (!limiter) continue;
+    const limited = await createRoadbook({ snapshot, searchLimit: limit, limiter });
+    const shares: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const [without, with_] = [await searchesMs(free), await searchesMs(limited)];
+      shares.push((with_ - without) / with_);
+    }
+    const median = shares.sort((one, other) => one - other)[ROUNDS >> 1] ?? 0;
+    console.log(`limit  share of a search request, ${name}: ${(median * 100).toFixed(0)} %`);
+    limited.close();
+    limiter.close();
+  }
+  free.close();
+  await server?.close();
+}
+
+const ROUNDS = 9;
+const QUERIES = ["an", "nowak", "er in", "express", "zzz", "mü"];
+
+async function searchesMs({ fetch }: Roadbook): Promise<number> {
+  const before = performance.now();
+  for (let i = 0; i < 1200; i++) {
+    const q = encodeURIComponent(QUERIES[i % QUERIES.length] ?? "");
+    await fetch(new Request(`http://localhost/search/users?q=${q}`), formatIp(i));
+  }
+  return performance.now() - before;
 }
 
 function benchMemory(): void {
