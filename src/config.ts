@@ -59,6 +59,18 @@ export const flags = {
     about:
       "count on a Redis or Valkey that several machines share (redis://, rediss://, valkey://)",
   },
+  "cache-max-age": {
+    value: "SECONDS",
+    fallback: "0",
+    about: "how long a cache may keep an answer without asking again",
+  },
+  grace: {
+    value: "TIME",
+    fallback: "10s",
+    about: "how long what is under way may take after SIGTERM",
+  },
+  "tls-cert": { value: "FILE", about: "serve https with this certificate (PEM)" },
+  "tls-key": { value: "FILE", about: "and this key (PEM)" },
   "log-level": {
     value: "LEVEL",
     fallback: "info",
@@ -93,6 +105,10 @@ export const commands = {
       "ipv6-prefix",
       "max-clients",
       "rate-limit-store",
+      "cache-max-age",
+      "grace",
+      "tls-cert",
+      "tls-key",
       "log-level",
     ],
     words: [0, 0],
@@ -191,6 +207,9 @@ export interface ServeConfig {
   ipv6Prefix: number;
   maxClients: number;
   rateLimitStore: string | undefined;
+  cacheMaxAgeSeconds: number;
+  graceMs: number;
+  tls: { cert: string; key: string } | undefined;
   logLevel: string;
 }
 
@@ -207,6 +226,9 @@ export function serveConfig(settings: Settings): ServeConfig {
     ipv6Prefix: integer(settings, "ipv6-prefix", 128),
     maxClients: integer(settings, "max-clients", 2 ** 24, 1),
     rateLimitStore: rateLimitStore(settings),
+    cacheMaxAgeSeconds: integer(settings, "cache-max-age", 31_536_000),
+    graceMs: duration(settings, "grace"),
+    tls: tls(settings),
     logLevel: logLevel(settings),
   };
 }
@@ -261,6 +283,14 @@ function duration(settings: Settings, flag: FlagName): number {
   const ms = Number(digits) * (unitMs[unit] ?? 0);
   if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
   throw wrong(flag, text, "a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
+}
+
+/** The paths of certificate and key. */
+function tls(settings: Settings): ServeConfig["tls"] {
+  const [cert, key] = [settings.text("tls-cert"), settings.text("tls-key")];
+  if (cert && key) return { cert, key };
+  if (cert || key) throw new UsageError("--tls-cert and --tls-key go together");
+  return undefined;
 }
 
 function publicUrl(settings: Settings): string | undefined {

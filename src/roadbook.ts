@@ -33,6 +33,8 @@ export interface RoadbookOptions {
   trustedProxies?: string[];
   /** IPv6 clients are one by so many leading bits. Default 64. */
   ipv6Prefix?: number;
+  /** How long a cache may keep an answer without asking again. Default 0. */
+  cacheMaxAgeSeconds?: number;
   /** The script of the page at /docs. */
   docsScript?: DocsScript;
   /** Told of every bug that became a 500. */
@@ -56,6 +58,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     snapshot: () => snapshot,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit: createSearchLimit(options),
+    cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
   });

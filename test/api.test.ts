@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import { createRoadbook } from "../src/roadbook.ts";
 import { importDataset } from "../src/snapshot/import.ts";
 import { openInput } from "../src/snapshot/lines.ts";
 import {
@@ -279,6 +280,27 @@ test("--public-url completes avatar paths, whatever host was asked", async () =>
   const text = await (await target.fetch("/users/public/45")).text();
   expect(JSON.parse(text).user.avatar_url).toBe("https://cdn.example/base/avatars/45.png");
   await target.close();
+});
+
+test("a short host is the origin of its avatars all the same", async () => {
+  const roadbook = await createRoadbook({ dataset: community });
+  for (const origin of [
+    "http://a",
+    "http://nas",
+    "https://a",
+    "https://nas:8443",
+    "http://a.example",
+  ]) {
+    for (const method of ["GET", "HEAD"]) {
+      const response = await roadbook.fetch(new Request(`${origin}/users/public/45`, { method }));
+      const length = Number(response.headers.get("content-length"));
+      const text = await response.text();
+      if (method === "GET")
+        expect(JSON.parse(text).user.avatar_url).toBe(`${origin}/avatars/45.png`);
+      else expect(length).toBeGreaterThan(100);
+    }
+  }
+  roadbook.close();
 });
 
 test("a bug is a 500 without a word of it, and is handed on with the request's id", async () => {

@@ -206,3 +206,64 @@ test("openapi prints the document that is served", async () => {
   expect(JSON.parse(stdout)).toEqual(JSON.parse(served));
   await target.close();
 });
+
+test("--tls-cert and --tls-key serve https", async () => {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const request = [
+    "req",
+    "-x509",
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:P-256",
+    "-nodes",
+    "-days",
+    "1",
+  ];
+  const { code, stderr } = await run([
+    "openssl",
+    ...request,
+    "-subj",
+    "/CN=localhost",
+    "-out",
+    cert,
+    "-keyout",
+    key,
+  ]);
+  expect([code, stderr]).toEqual([0, expect.anything()]);
+  const target = await openExecutable(["--tls-cert", cert, "--tls-key", key]);
+  expect(target.origin).toStartWith("https://127.0.0.1:");
+  const response = await fetch(`${target.origin}/users/public/42`, {
+    tls: { rejectUnauthorized: false },
+  });
+  expect(await response.text()).toContain("Nowak");
+  await target.close();
+  expect((await roadbook(["--tls-cert", cert])).code).toBe(2);
+  const wrong = await roadbook(["--tls-cert", key, "--tls-key", "nothing"], { cwd: folder });
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^roadbook: .*\n$/)]);
+});
+
+test("the end of the grace, or a second signal, ends what never ends", async () => {
+  for (const [grace, signals] of [
+    ["300ms", 1],
+    ["1h", 2],
+  ] as const) {
+    const child = Bun.spawn([await executable(), "--port", "0", "--grace", grace], {
+      env: {},
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const { hostname, port } = new URL(await readyOrigin(child.stdout));
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => {});
+    socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n"); // and no more of it
+    await Bun.sleep(100);
+    for (let at = 0; at < signals; at++) {
+      child.kill("SIGTERM");
+      await Bun.sleep(100);
+    }
+    expect(await child.exited).toBe(0);
+    socket.destroy();
+  }
+}, 20_000);

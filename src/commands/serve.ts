@@ -1,13 +1,11 @@
 /** `roadbook serve`: listens, answers, and stops cleanly. */
+import { readFileSync } from "node:fs";
 import { type Logger, pino } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
 import { createRoadbook, type Roadbook } from "../roadbook.ts";
-
-/** A request that has not been answered this long after a signal is given up. */
-const GRACE_MS = 10_000;
 
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
@@ -22,14 +20,17 @@ export async function runServe(settings: Settings): Promise<number> {
     limiter,
     trustedProxies: config.trustedProxies,
     ipv6Prefix: config.ipv6Prefix,
+    cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
   });
   const server = listen(config, roadbook);
   process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
+  log.info({ url: server.url.origin }, "ready");
   const signal = await nextSignal();
   log.info({ signal }, "stopping");
-  await Promise.race([server.stop(), Bun.sleep(GRACE_MS)]);
+  // A second signal ends it at once, and so does the end of the grace.
+  await Promise.race([server.stop(), nextSignal(), Bun.sleep(config.graceMs)]);
   await server.stop(true);
   limiter?.close();
   roadbook.close();
@@ -50,13 +51,14 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   });
 }
 
-function listen({ host, port }: ServeConfig, roadbook: Roadbook) {
+function listen({ host, port, tls }: ServeConfig, roadbook: Roadbook) {
   try {
     return Bun.serve({
       hostname: host,
       port,
       development: false,
       reusePort: false,
+      ...(tls && { tls: { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
       // Nothing here reads a body.
       maxRequestBodySize: 64 * 1024,
       fetch: (request, server) => roadbook.fetch(request, server.requestIP(request)?.address),

@@ -6,6 +6,8 @@
 import { Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import { fail } from "./answer.ts";
+import { type Audience, cacheControl, etagOf, isNoneMatch } from "./caching.ts";
+import { chooseCoding, compress, MIN_COMPRESSED_BYTES } from "./compression.ts";
 import type { Context } from "./context.ts";
 import { type DocsScript, docsRoutes, PAGE_POLICY } from "./docs.ts";
 import { healthRoutes } from "./health.ts";
@@ -14,7 +16,9 @@ import { pathOf } from "./request.ts";
 import { searchRoutes } from "./search.ts";
 import { userRoutes } from "./users.ts";
 
-export interface AppOptions extends Context {
+export interface AppOptions extends Omit<Context, "originOf"> {
+  /** How long a cache may keep an answer without asking again; 0 for not at all. */
+  cacheMaxAgeSeconds: number;
   docsScript: DocsScript;
   /** Told of every bug that became a 500. */
   onBug(error: unknown, requestId: string): void;
@@ -36,29 +40,69 @@ const searchPaths = new Set(
   ["", "/api"].flatMap((prefix) => [`${prefix}/search/companies`, `${prefix}/search/users`]),
 );
 
+/** Whose cache may keep what is at a path of the API; of the rest, nothing is said. */
+function audienceOf(path: string): Audience | undefined {
+  if (searchPaths.has(path)) return "private";
+  return /^(?:\/api)?\/users\//.test(path) ? "public" : undefined;
+}
+
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, onBug } = options;
-  const router = createRouter(options);
+  const origins = new WeakMap<Request, string>();
+  const originOf = (request: Request) => origins.get(request) ?? new URL(request.url).origin;
+  const router = createRouter({ ...options, originOf });
 
   async function answer(request: Request, peer: string | undefined): Promise<Response> {
-    const { method } = request;
+    const { method, url, headers } = request;
     if (method !== "GET" && method !== "HEAD") return answerOtherMethod(request);
-    if (!searchLimit || !searchPaths.has(pathOf(request.url))) return route(request);
+    if (!searchLimit || !searchPaths.has(pathOf(url))) return represent(request);
     const { limiter, clientOf } = searchLimit;
-    const decision = await limiter.take(clientOf(peer, request.headers.get("x-forwarded-for")));
-    const response = decision.allowed ? await route(request) : refuse(decision);
+    const decision = await limiter.take(clientOf(peer, headers.get("x-forwarded-for")));
+    const response = decision.allowed ? await represent(request) : refuse(decision);
     setRateLimitHeaders(response.headers, searchLimit, decision);
     return response;
   }
 
-  /** HEAD is GET without the body, with the length the body would have. */
+  /**
+   * Has the router answer. It takes GET alone, and looks for the path behind the eleventh character
+   * of the URL: too far for hosts such as `nas`, and for HTTP/1.0, whose URL is a mere path.
+   */
   async function route(request: Request): Promise<Response> {
-    if (request.method === "GET") return router.fetch(request);
-    const { url, headers } = request;
-    const response = await router.fetch(new Request(url, { headers }));
-    const { byteLength } = await response.arrayBuffer();
-    response.headers.set("content-length", String(byteLength));
-    return new Response(null, response);
+    const { method, url, headers } = request;
+    const path = pathOf(url);
+    if (method === "GET" && url.startsWith(path, url.indexOf("/", 11)))
+      return router.fetch(request);
+    const query = url.indexOf("?");
+    const plain = new Request(`http://localhost${path}${query < 0 ? "" : url.slice(query)}`, {
+      headers,
+    });
+    if (URL.canParse(url)) origins.set(plain, new URL(url).origin);
+    return router.fetch(plain);
+  }
+
+  /** A 200 of the API with its validator, in a coding that the client takes; or the 304 instead. */
+  async function represent(request: Request): Promise<Response> {
+    const response = await route(request);
+    const audience = audienceOf(pathOf(request.url));
+    if (response.status !== 200 || !audience) return response;
+    const text = await response.text();
+    const { headers } = response;
+    const coding =
+      Buffer.byteLength(text) > MIN_COMPRESSED_BYTES
+        ? chooseCoding(request.headers.get("accept-encoding"))
+        : undefined;
+    // Another coding is another representation, and a strong validator tells them apart.
+    const etag = etagOf(text, coding);
+    headers.set("etag", etag);
+    headers.set("cache-control", cacheControl(audience, options.cacheMaxAgeSeconds));
+    headers.set("vary", "accept-encoding");
+    if (isNoneMatch(request.headers.get("if-none-match"), etag)) {
+      headers.delete("content-type");
+      return new Response(null, { status: 304, headers });
+    }
+    if (!coding) return new Response(text, { headers });
+    headers.set("content-encoding", coding);
+    return new Response(compress(text, coding), { headers });
   }
 
   /** A known path says what it takes instead; an unknown one is unknown by any method. */
@@ -77,27 +121,30 @@ export function createFetch(options: AppOptions): Fetch {
     const requestId = crypto.randomUUID();
     let response: Response;
     try {
-      response = await answer(withHost(request), peer);
+      response = await answer(request, peer);
     } catch (error) {
       onBug(error, requestId);
       response = fail("internal_error");
     }
-    setCommonHeaders(response.headers, requestId);
-    return response;
+    setCommonHeaders(response, requestId);
+    return request.method === "HEAD" ? withoutBody(response) : response;
   };
 }
 
-/** HTTP/1.0 knows no Host, and without one the URL is a mere path. */
-function withHost(request: Request): Request {
-  const { url, method, headers } = request;
-  return url.startsWith("/") ? new Request(`http://localhost${url}`, { method, headers }) : request;
+/** The same headers, with the length the body would have. */
+async function withoutBody(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  if (response.body) {
+    const { byteLength } = await response.arrayBuffer();
+    headers.set("content-length", String(byteLength));
+  }
+  return new Response(null, { status, headers });
 }
 
-function createRouter(options: AppOptions) {
+function createRouter(options: AppOptions & Context) {
   const api = () => new Elysia().use(userRoutes(options)).use(searchRoutes(options));
   const hidden = { detail: { hide: true } };
-  // By default Elysia takes hosts of three letters, such as `nas`, for a part of the path.
-  const app = new Elysia({ strictPath: true, handler: { standardHostname: false } })
+  const app = new Elysia({ strictPath: true })
     // What a handler throws is for the caller of `fetch` to log; here it only must not be answered.
     .onError(({ code, error }) => {
       if (code === "NOT_FOUND") return fail("route_not_found");
@@ -115,7 +162,8 @@ function createRouter(options: AppOptions) {
   };
 }
 
-function setCommonHeaders(headers: Headers, requestId: string): void {
+function setCommonHeaders({ status, headers }: Response, requestId: string): void {
+  if (status >= 400) headers.set("cache-control", "no-store");
   headers.set("x-request-id", requestId);
   headers.set("x-api-version", apiVersion);
   headers.set("x-content-type-options", "nosniff");
@@ -127,4 +175,4 @@ function setCommonHeaders(headers: Headers, requestId: string): void {
 }
 
 const EXPOSED =
-  "RateLimit, RateLimit-Policy, Retry-After, X-API-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+  "ETag, RateLimit, RateLimit-Policy, Retry-After, X-API-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";

@@ -7,12 +7,14 @@ export interface Context {
   snapshot(): Snapshot;
   /** The base URL that completes avatar paths; without one, the origin of the request. */
   publicUrl: string | undefined;
+  /** Scheme and host as the client wrote them. */
+  originOf(request: Request): string;
   /** What each client may search; without it, anything. */
   searchLimit: SearchLimit | undefined;
 }
 
 /** An avatar as an absolute URL: a dataset may have it as a path. */
-export function absoluteUrl(avatarUrl: string, { publicUrl }: Context, request: Request): string {
+export function absoluteUrl(avatarUrl: string, context: Context, request: Request): string {
   if (!avatarUrl.startsWith("/")) return avatarUrl;
-  return (publicUrl ?? new URL(request.url).origin) + avatarUrl;
+  return (context.publicUrl ?? context.originOf(request)) + avatarUrl;
 }

@@ -34,9 +34,9 @@ export function parseQuery(url: string): string | undefined {
   return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? query : undefined;
 }
 
-/** The path as it stands in the request, still encoded. */
+/** The path as it stands in the request, still encoded; `url` may have no scheme and host. */
 export function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("://") + 3);
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
