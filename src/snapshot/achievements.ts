@@ -1,8 +1,7 @@
 /** Lists the achievements of a public user; of anyone else there are none in a snapshot. */
-import { desc, eq, sql } from "drizzle-orm";
 import type { AchievementEntry } from "../domain/achievement.ts";
 import { formatTime } from "../domain/time.ts";
-import { achievement, userAchievement } from "./schema.ts";
+import { achievement } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export interface Achievements {
@@ -10,30 +9,46 @@ export interface Achievements {
   list(userId: number): AchievementEntry[];
 }
 
-export function openAchievements({ orm }: Sqlite): Achievements {
-  const listUnlocked = orm
-    .select({
-      id: achievement.id,
-      name: achievement.name,
-      description: achievement.description,
-      icon: achievement.icon,
-      type: achievement.kind,
-      tier: achievement.tier,
-      points: achievement.points,
-      tierReached: userAchievement.tier,
-      unlockedAt: userAchievement.unlockedAt,
-    })
-    .from(userAchievement)
-    .innerJoin(achievement, eq(achievement.id, userAchievement.achievementId))
-    .where(eq(userAchievement.userId, sql.placeholder("userId")))
-    .orderBy(desc(userAchievement.unlockedAt), achievement.id)
-    .prepare();
+interface UnlockRow {
+  achievement_id: number;
+  tier: number;
+  unlocked_at: number;
+}
+
+export function openAchievements(db: Sqlite): Achievements {
+  const listUnlocks = db.prepare<UnlockRow>(
+    "SELECT achievement_id, tier, unlocked_at FROM user_achievement WHERE user_id = ?",
+  );
+  // Definitions are few beside those who unlock them.
+  const definitions = new Map(
+    db.orm
+      .select({
+        id: achievement.id,
+        name: achievement.name,
+        description: achievement.description,
+        icon: achievement.icon,
+        type: achievement.kind,
+        tier: achievement.tier,
+        points: achievement.points,
+      })
+      .from(achievement)
+      .all()
+      .map((definition) => [definition.id, definition]),
+  );
   return {
     list: (userId) =>
-      listUnlocked.all({ userId }).map(({ tierReached, unlockedAt, ...definition }) => ({
-        achievement: definition,
-        tier: tierReached,
-        unlocked_at: formatTime(unlockedAt),
-      })),
+      listUnlocks
+        .all(userId)
+        .sort(newestFirst)
+        .flatMap(({ achievement_id, tier, unlocked_at }) => {
+          const definition = definitions.get(achievement_id);
+          return definition
+            ? { achievement: definition, tier, unlocked_at: formatTime(unlocked_at) }
+            : [];
+        }),
   };
+}
+
+function newestFirst(one: UnlockRow, other: UnlockRow): number {
+  return other.unlocked_at - one.unlocked_at || one.achievement_id - other.achievement_id;
 }

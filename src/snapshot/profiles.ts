@@ -1,8 +1,11 @@
-/** Finds a public user's profile. Private and unknown users are told apart, and nothing more. */
-import { desc, eq, sql } from "drizzle-orm";
+/**
+ * Finds a public user's profile. Private and unknown users are told apart, and nothing more.
+ * Statements without joins: in SQLite under Bun a join of two rows costs 2.5 µs, two reads 0.6.
+ */
+import type { Role } from "../domain/role.ts";
 import { formatTime } from "../domain/time.ts";
 import type { User } from "../domain/user.ts";
-import { company, privateUser, role, user, userRole } from "./schema.ts";
+import { role } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export type Privacy = "private" | "unknown";
@@ -13,55 +16,61 @@ export interface Profiles {
   privacyOf(userId: number): Privacy | "public";
 }
 
-export function openProfiles({ orm }: Sqlite): Profiles {
-  const userId = sql.placeholder("userId");
-  const findUser = orm
-    .select({
-      id: user.id,
-      name: user.name,
-      avatarUrl: user.avatarUrl,
-      createdAt: user.createdAt,
-      companyId: company.id,
-      companyName: company.name,
-      companyRole: user.companyRole,
-    })
-    .from(user)
-    .leftJoin(company, eq(company.id, user.companyId))
-    .where(eq(user.id, userId))
-    .prepare();
-  const listRoles = orm
-    .select({ id: role.id, name: role.name, hierarchy: role.hierarchy })
-    .from(userRole)
-    .innerJoin(role, eq(role.id, userRole.roleId))
-    .where(eq(userRole.userId, userId))
-    .orderBy(desc(role.hierarchy), role.id)
-    .prepare();
-  const findPublic = orm.select({ id: user.id }).from(user).where(eq(user.id, userId)).prepare();
-  const findPrivate = orm
-    .select({ id: privateUser.id })
-    .from(privateUser)
-    .where(eq(privateUser.id, userId))
-    .prepare();
+interface UserRow {
+  name: string;
+  avatar_url: string;
+  created_at: number;
+  company_id: number | null;
+  company_role: string | null;
+}
 
-  const withoutProfile = (id: number) => (findPrivate.get({ userId: id }) ? "private" : "unknown");
+export function openProfiles(db: Sqlite): Profiles {
+  const findUser = db.prepare<UserRow>(
+    "SELECT name, avatar_url, created_at, company_id, company_role FROM user WHERE id = ?",
+  );
+  const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
+  const listRoleIds = db.prepare<{ id: number }>(
+    "SELECT role_id AS id FROM user_role WHERE user_id = ?",
+  );
+  const findPublic = db.prepare("SELECT 1 FROM user WHERE id = ?");
+  const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
+  // A platform has a handful of roles.
+  const roles = new Map(
+    db.orm
+      .select()
+      .from(role)
+      .all()
+      .map((row) => [row.id, row]),
+  );
+
+  const withoutProfile = (id: number) => (findPrivate.get(id) ? "private" : "unknown");
 
   return {
     find(id) {
-      const row = findUser.get({ userId: id });
+      const row = findUser.get(id);
       if (!row) return withoutProfile(id);
-      const { companyId, companyName, companyRole } = row;
+      const { name, avatar_url, created_at, company_id, company_role } = row;
+      const company = company_id === null ? undefined : findCompany.get(company_id);
       return {
         id,
-        name: row.name,
-        avatar_url: row.avatarUrl,
+        name,
+        avatar_url,
         company:
-          companyId === null || companyName === null || companyRole === null
-            ? null
-            : { id: companyId, name: companyName, role: companyRole },
-        roles: listRoles.all({ userId: id }),
-        created_at: formatTime(row.createdAt),
+          company && company_id !== null && company_role !== null
+            ? { id: company_id, name: company.name, role: company_role }
+            : null,
+        roles: listRoleIds
+          .all(id)
+          .flatMap((held) => roles.get(held.id) ?? [])
+          .sort(byRank),
+        created_at: formatTime(created_at),
       };
     },
-    privacyOf: (id) => (findPublic.get({ userId: id }) ? "public" : withoutProfile(id)),
+    privacyOf: (id) => (findPublic.get(id) ? "public" : withoutProfile(id)),
   };
+}
+
+/** Higher outranks lower. */
+function byRank(one: Role, other: Role): number {
+  return other.hierarchy - one.hierarchy || one.id - other.id;
 }

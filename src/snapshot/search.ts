@@ -1,9 +1,7 @@
 /** The two name searches: which ids match is said by names.ts; this adds what a result shows. */
-import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../domain/company.ts";
 import type { UserSearchResult } from "../domain/user.ts";
 import { openNames } from "./names.ts";
-import { company, user } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 const MAX_RESULTS = 10;
@@ -17,22 +15,17 @@ export interface Search {
 export function openSearch(db: Sqlite): Search {
   const companyNames = openNames(db, "company");
   const userNames = openNames(db, "user");
-  const id = sql.placeholder("id");
-  const findCompany = db.orm
-    .select({ id: company.id, name: company.name, member_count: company.memberCount })
-    .from(company)
-    .where(eq(company.id, id))
-    .prepare();
-  const findUser = db.orm
-    .select({ id: user.id, name: user.name, avatar_url: user.avatarUrl, company: company.name })
-    .from(user)
-    .leftJoin(company, eq(company.id, user.companyId))
-    .where(eq(user.id, id))
-    .prepare();
+  const findCompany = db.prepare<CompanySearchResult>(
+    "SELECT id, name, member_count FROM company WHERE id = ?",
+  );
+  const findUser = db.prepare<UserSearchResult>(
+    `SELECT id, name, avatar_url, (SELECT name FROM company WHERE id = company_id) AS company
+       FROM user WHERE id = ?`,
+  );
   return {
     listCompanies: (query) =>
-      companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get({ id }) ?? []),
+      companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get(id) ?? []),
     listUsers: (query) =>
-      userNames.find(query, MAX_RESULTS).flatMap((id) => findUser.get({ id }) ?? []),
+      userNames.find(query, MAX_RESULTS).flatMap((id) => findUser.get(id) ?? []),
   };
 }
