@@ -1,0 +1,196 @@
+/**
+ * `bun run fuzz [--seconds N] [--seed S] ORIGIN`: sends mutated requests to a running server and
+ * checks that it stays alive, never answers 5xx, and that every error has the error shape. Says the
+ * seed and the request that broke it.
+ */
+import { connect } from "node:net";
+import { parseArgs } from "node:util";
+
+const ANSWER_MS = 5_000;
+const AT_ONCE = 8;
+
+const targets = [
+  "/users/public/42",
+  "/api/users/42/achievements",
+  "/search/users?q=nowak",
+  "/api/search/companies?q=b%C3%A4ltic",
+  "/health",
+  "/docs",
+  "/docs/json",
+  "/",
+  "*",
+  "http://other.example/users/public/42",
+];
+const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "TRACE", "CONNECT", "get", "BREW", ""];
+const headers = [
+  "Host: roadbook.example",
+  "Host: a",
+  "Host:",
+  "Host: [::1",
+  "Host: x\u0000y",
+  "Accept-Encoding: zstd;q=9, *;q=-1,,",
+  'If-None-Match: "',
+  "If-None-Match: *",
+  "X-Forwarded-For: ::::, 999.1.1.1, junk",
+  "X-Request-Id: \u00ff{}",
+  "Content-Length: 5",
+  "Content-Length: 99999999999999999999",
+  "Content-Length: -1",
+  "Transfer-Encoding: chunked",
+  "Transfer-Encoding: chunked, identity",
+  "Expect: 100-continue",
+  "Range: bytes=0-1",
+  "Upgrade: websocket",
+  `X-Long: ${"x".repeat(9000)}`,
+  " folded",
+  "No colon",
+  "Cookie: a=b",
+  "Origin: null",
+];
+const bits = [
+  "%",
+  "%00",
+  "%ff%fe",
+  "%zz",
+  "%2e%2e/",
+  "../",
+  "//",
+  "\\",
+  "?",
+  "#",
+  "&q=ab",
+  "q=",
+  ";",
+  " ",
+  "\t",
+  "\u0000",
+  "\u00ff",
+  "\ud83d\ude9a",
+  "9007199254740993",
+  "-1",
+  "1e9",
+  "'",
+  '"',
+  "<",
+  "x".repeat(3000),
+  "%F0%9F%9A%9A",
+  "%CC%81",
+  "\r",
+  "\r\n",
+];
+
+export interface FuzzResult {
+  requests: number;
+  answers: Record<string, number>;
+}
+
+/** Fuzzes for that long. Throws an error that holds the seed and the request when a check fails. */
+export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
+  const { hostname, port } = new URL(origin);
+  const random = createRandom(seed);
+  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+  const result: FuzzResult = { requests: 0, answers: {} };
+  const until = performance.now() + seconds * 1000;
+
+  function draw(): Buffer {
+    let target = pick(targets);
+    for (let times = random(4); times > 0; times--) {
+      const at = random(target.length + 1);
+      target = target.slice(0, at) + pick(bits) + target.slice(at + random(3));
+    }
+    const lines = Array.from({ length: random(5) }, () => pick(headers));
+    const head = `${pick(methods)} ${target} HTTP/1.${random(3)}\r\n`;
+    const close = random(2) ? "Connection: close\r\n" : "";
+    const bytes = Buffer.from(
+      `${head}Host: roadbook.example\r\n${lines.join("\r\n")}\r\n${close}\r\n`,
+    );
+    for (let times = random(8) ? 0 : random(4); times > 0; times--)
+      bytes[random(bytes.length)] = random(256);
+    const pipelined = random(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
+    return random(10) ? pipelined : pipelined.subarray(0, random(pipelined.length));
+  }
+
+  async function worker(): Promise<void> {
+    while (performance.now() < until) {
+      const request = draw();
+      const answer = await exchange(hostname, Number(port), request);
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? "closed";
+      result.requests++;
+      result.answers[status] = (result.answers[status] ?? 0) + 1;
+      const fault = faultOf(answer, /^HEAD /.test(request.toString("latin1")));
+      if (fault)
+        throw new Error(
+          `seed ${seed}: ${fault}\n${JSON.stringify(request.toString("latin1"))}\n${answer.slice(0, 2000)}`,
+        );
+    }
+  }
+
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const alive = await fetch(`${origin}/health`);
+  if (!alive.ok) throw new Error(`seed ${seed}: not well afterwards: ${alive.status}`);
+  return result;
+}
+
+/** What is wrong with the first answer on a connection, if anything. */
+function faultOf(answer: string, isHead: boolean): string | undefined {
+  if (answer === "") return undefined; // a clean close
+  const [head = "", body = ""] = answer.split(/\r\n\r\n([\s\S]*)/);
+  const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? Number.NaN);
+  if (Number.isNaN(status)) return "no status line";
+  if (status >= 500 && status !== 505) return "a server error";
+  // What is no HTTP at all is refused before Roadbook sees it, with an empty body.
+  if (isHead || status < 400 || body === "" || !/^content-type: application\/json/im.test(head))
+    return undefined;
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
+  const first = Buffer.from(body, "latin1").subarray(0, length).toString();
+  try {
+    const { success, error } = JSON.parse(first);
+    return success === false && typeof error.code === "string" && typeof error.message === "string"
+      ? undefined
+      : "not the error shape";
+  } catch {
+    return "not JSON";
+  }
+}
+
+/** Sends the bytes and reads until the end, or for a moment when the server waits for more. */
+function exchange(host: string, port: number, request: Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, host, () => socket.write(request));
+    const done = () => {
+      socket.destroy();
+      resolve(Buffer.concat(chunks).toString("latin1"));
+    };
+    // A server that keeps the connection open has answered, or waits for the rest of the request.
+    socket.setTimeout(100, done);
+    const timer = setTimeout(() => reject(new Error("no end of the answer")), ANSWER_MS);
+    socket.on("data", (chunk) => chunks.push(chunk));
+    socket.on("close", () => {
+      clearTimeout(timer);
+      done();
+    });
+    socket.on("error", done);
+  });
+}
+
+function createRandom(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+if (import.meta.main) {
+  const { values, positionals } = parseArgs({
+    options: {
+      seconds: { type: "string", default: "600" },
+      seed: { type: "string", default: "1" },
+    },
+    allowPositionals: true,
+  });
+  const [origin = "http://127.0.0.1:3000"] = positionals;
+  console.log(await fuzz(origin, Number(values.seconds), Number(values.seed)));
+  process.exit(0);
+}
