@@ -10,7 +10,10 @@
  */
 import { isWordStart } from "./rank.ts";
 
-/** Marks before a gram that starts a name or a word, and after a name's end. Folding drops them. */
+/**
+ * Marks before a gram that starts a name or one of its later words, and after a name's end. Folding
+ * drops them.
+ */
 export const START = "\u0091";
 export const WORD = "\u0092";
 export const END = "\u0093";
@@ -50,26 +53,27 @@ export function countGrams<Node>(name: string, tree: GramTree<Node>): void {
 }
 
 export interface Cover {
-  /** Every name that has the text at such a place is in the lists of all of these grams. */
+  /**
+   * Every name that has the text at such a place is in the lists of all of these grams: short lists
+   * where there are any, else the one of the text's beginning.
+   */
   grams: string[];
-  /** Whether the shortest of these lists may still be long. */
+  /** Whether that is a long list. */
   isOpen: boolean;
 }
 
 /** The grams to look up for names in which `text` occurs after `mark`. */
 export function coverOf<Node>(mark: Mark, text: string, tree: GramTree<Node>): Cover {
   const first = descend(tree, mark, text, 0);
-  const cover = { grams: [mark + text.slice(0, first.to)], isOpen: first.isOpen };
+  const beginning = mark + text.slice(0, first.to);
+  const grams = first.isOpen ? [] : [beginning];
   const inside = text.replace(END, "");
-  for (let from = first.to; from < inside.length && cover.grams.length < MAX_COVER; ) {
+  for (let from = first.to; from < inside.length && grams.length < MAX_COVER; ) {
     const next = descend(tree, "", inside, from);
-    if (!next.isOpen) {
-      cover.grams.push(inside.slice(from, next.to));
-      cover.isOpen = false;
-    }
+    if (!next.isOpen) grams.push(inside.slice(from, next.to));
     from = next.to;
   }
-  return cover;
+  return grams.length > 0 ? { grams, isOpen: false } : { grams: [beginning], isOpen: true };
 }
 
 /** Calls back for each place in a name from which grams are taken. */
@@ -77,7 +81,7 @@ function eachStart(name: string, visit: (mark: Mark, text: string, from: number)
   visit(START, name + END, 0);
   for (let at = 0; at < name.length; at += widthAt(name, at)) {
     visit("", name, at);
-    if (isWordStart(name, at)) visit(WORD, name, at);
+    if (at > 0 && isWordStart(name, at)) visit(WORD, name, at);
   }
 }
 

@@ -1,27 +1,72 @@
 /**
- * The gram tree that an index is built with: it counts the grams it is shown and opens those that
- * come too often. Typed arrays, because a million names have some million grams.
+ * The gram trees that an index is built with: one that counts the grams it is shown and opens those
+ * that come too often, and one of the grams that are open. Typed arrays, because a million names
+ * have some million grams.
  */
 import type { GramTree, Mark } from "./grams.ts";
 import { START, WORD } from "./grams.ts";
 
-export interface Trie extends GramTree<number> {
-  /** The same tree, no longer counting nor growing. */
-  frozen: GramTree<number>;
-  /** Every open gram with the number of times it was shown. */
-  openGrams(): Generator<{ gram: string; count: number }>;
+export interface OpenGram {
+  gram: string;
+  /** The number of times it was shown. */
+  count: number;
 }
 
-const roots = { "": 0, [WORD]: 1, [START]: 2 } as const;
-const rootMarks = Object.keys(roots) as Mark[];
-const MIN_SLOTS = 1 << 12;
+export interface CountingTree extends GramTree<number> {
+  listOpen(): Generator<OpenGram>;
+}
 
 /** A tree in which a gram is open once it was shown more than `threshold` times. */
-export function createTrie(threshold: number): Trie {
-  // Nodes, by number: 12 bytes each. The slots are an open-addressing hash of (parent, code point).
-  let parents = new Uint32Array(MIN_SLOTS / 2);
-  let codePoints = new Uint32Array(MIN_SLOTS / 2);
-  let counts = new Uint32Array(MIN_SLOTS / 2);
+export function createCountingTree(threshold: number): CountingTree {
+  const nodes = createNodes();
+  const isOpen = (node: number) => nodes.countOf(node) > threshold;
+  return {
+    root: rootOf,
+    isOpen,
+    child(parent, codePoint) {
+      const node = nodes.findOrAdd(parent, codePoint);
+      nodes.count(node, 1);
+      return node;
+    },
+    *listOpen() {
+      for (const node of nodes.list()) {
+        if (isOpen(node)) yield { gram: nodes.gramOf(node), count: nodes.countOf(node) };
+      }
+    },
+  };
+}
+
+/**
+ * A tree in which exactly these grams are open. It is small beside the tree that counted them, and
+ * so several times faster to walk: it stays in the processor's cache.
+ */
+export function createOpenTree(open: Iterable<OpenGram>): GramTree<number> {
+  const nodes = createNodes();
+  for (const { gram, count } of open) {
+    const mark = rootMarks.find((mark) => mark !== "" && gram.startsWith(mark)) ?? "";
+    let node = rootOf(mark);
+    for (const character of gram.slice(mark.length)) {
+      node = nodes.findOrAdd(node, character.codePointAt(0) ?? 0);
+    }
+    nodes.count(node, count);
+  }
+  return { root: rootOf, child: nodes.find, isOpen: (node) => nodes.countOf(node) > 0 };
+}
+
+const rootMarks: Mark[] = ["", WORD, START];
+const roots = { "": 0, [WORD]: 1, [START]: 2 } as const;
+
+function rootOf(mark: Mark): number {
+  return roots[mark];
+}
+
+const MIN_SLOTS = 1 << 12;
+
+/** Nodes are numbered; the first ones are the roots. */
+function createNodes() {
+  // Of each node its parent, its code point and its count, side by side: what is read together is
+  // fetched together. The slots are an open-addressing hash of (parent, code point) to node.
+  let fields = new Uint32Array(3 * (MIN_SLOTS / 2));
   let slots = new Uint32Array(MIN_SLOTS);
   let size = rootMarks.length;
 
@@ -31,65 +76,52 @@ export function createTrie(threshold: number): Trie {
     hash ^= hash >>> 15;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const node = slots[slot] ?? 0;
-      if (node === 0 || (parents[node] === parent && codePoints[node] === codePoint)) return slot;
+      if (node === 0) return slot;
+      if (fields[3 * node] === parent && fields[3 * node + 1] === codePoint) return slot;
     }
   }
 
   function grow(): void {
-    parents = doubled(parents);
-    codePoints = doubled(codePoints);
-    counts = doubled(counts);
+    const larger = new Uint32Array(fields.length * 2);
+    larger.set(fields);
+    fields = larger;
     slots = new Uint32Array(slots.length * 2);
     for (let node = rootMarks.length; node < size; node++) {
-      slots[slotOf(parents[node] ?? 0, codePoints[node] ?? 0)] = node;
+      slots[slotOf(fields[3 * node] ?? 0, fields[3 * node + 1] ?? 0)] = node;
     }
   }
 
   function add(parent: number, codePoint: number): number {
-    if (size === parents.length) grow();
+    if (2 * size === slots.length) grow();
     const node = size++;
     slots[slotOf(parent, codePoint)] = node;
-    parents[node] = parent;
-    codePoints[node] = codePoint;
+    fields[3 * node] = parent;
+    fields[3 * node + 1] = codePoint;
     return node;
   }
 
-  function find(parent: number, codePoint: number): number | undefined {
-    return slots[slotOf(parent, codePoint)] || undefined;
-  }
-
-  function gramOf(node: number): string {
-    let gram = "";
-    let at = node;
-    while (at >= rootMarks.length) {
-      gram = String.fromCodePoint(codePoints[at] ?? 0) + gram;
-      at = parents[at] ?? 0;
-    }
-    return (rootMarks[at] ?? "") + gram;
-  }
-
-  const root = (mark: Mark) => roots[mark];
-  const isOpen = (node: number) => (counts[node] ?? 0) > threshold;
+  const find = (parent: number, codePoint: number): number | undefined =>
+    slots[slotOf(parent, codePoint)] || undefined;
 
   return {
-    root,
-    isOpen,
-    child(parent, codePoint) {
-      const node = find(parent, codePoint) ?? add(parent, codePoint);
-      counts[node] = (counts[node] ?? 0) + 1;
-      return node;
+    find,
+    findOrAdd: (parent: number, codePoint: number) =>
+      find(parent, codePoint) ?? add(parent, codePoint),
+    count(node: number, by: number): void {
+      fields[3 * node + 2] = (fields[3 * node + 2] ?? 0) + by;
     },
-    frozen: { root, isOpen, child: find },
-    *openGrams() {
-      for (let node = rootMarks.length; node < size; node++) {
-        if (isOpen(node)) yield { gram: gramOf(node), count: counts[node] ?? 0 };
+    countOf: (node: number): number => fields[3 * node + 2] ?? 0,
+    gramOf(node: number): string {
+      let gram = "";
+      let at = node;
+      while (at >= rootMarks.length) {
+        gram = String.fromCodePoint(fields[3 * at + 1] ?? 0) + gram;
+        at = fields[3 * at] ?? 0;
       }
+      return (rootMarks[at] ?? "") + gram;
+    },
+    *list(): Generator<number> {
+      for (let node = rootMarks.length; node < size; node++) yield node;
     },
   };
-}
-
-function doubled(array: Uint32Array): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(array.length * 2);
-  larger.set(array);
-  return larger;
 }

@@ -5,7 +5,7 @@
 
 import { fold } from "../search/fold.ts";
 import { countGrams, gramsOf, SEPARATOR } from "../search/grams.ts";
-import { createTrie } from "../search/trie.ts";
+import { createCountingTree, createOpenTree } from "../search/trie.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 export type NameKind = "user" | "company";
@@ -14,10 +14,10 @@ export type NameKind = "user" | "company";
  * A gram in more names than this is open. Smaller lists mean fewer names to look at in a query and
  * more grams; `bun run bench search` shows both.
  */
-const OPEN_ABOVE = 300;
+const OPEN_ABOVE = 100;
 
 /** FTS5 keeps this many bytes of new lists in memory before it writes them out as one segment. */
-const FTS_BUFFER_BYTES = 64 * 2 ** 20;
+const FTS_BUFFER_BYTES = 8 * 2 ** 20;
 
 /** What comes first in the order of a tier, before the id. */
 const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> = {
@@ -27,7 +27,6 @@ const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) 
 
 /** Indexes the names of every public user or every company of `db`. */
 export function buildNameIndex(db: Sqlite, kind: NameKind): void {
-  const trie = createTrie(OPEN_ABOVE);
   db.exec(
     "CREATE TEMP TABLE sorted (weight INTEGER, id INTEGER, folded TEXT, PRIMARY KEY (weight, id)) WITHOUT ROWID",
   );
@@ -41,18 +40,21 @@ export function buildNameIndex(db: Sqlite, kind: NameKind): void {
   }
 
   const addName = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
+  const counting = createCountingTree(OPEN_ABOVE);
   let rank = 0;
   const sorted = db.prepare<{ id: number; folded: string }>(
     "SELECT id, folded FROM sorted ORDER BY weight, id",
   );
   for (const { id, folded } of sorted.iterate()) {
     addName.run(++rank, id, folded);
-    countGrams(folded, trie);
+    countGrams(folded, counting);
   }
   db.exec("DROP TABLE sorted");
 
   const addOpenGram = db.prepare(`INSERT INTO ${kind}_open_gram (gram, count) VALUES (?, ?)`);
-  for (const { gram, count } of trie.openGrams()) addOpenGram.run(gram, count);
+  const open = [...counting.listOpen()];
+  for (const { gram, count } of open) addOpenGram.run(gram, count);
+  const tree = createOpenTree(open);
 
   configure(db, kind, "automerge", 0);
   configure(db, kind, "hashsize", FTS_BUFFER_BYTES);
@@ -61,7 +63,7 @@ export function buildNameIndex(db: Sqlite, kind: NameKind): void {
     `SELECT rank, folded FROM ${kind}_name ORDER BY rank`,
   );
   for (const row of folded.iterate()) {
-    addGrams.run(row.rank, gramsOf(row.folded, trie.frozen).join(SEPARATOR));
+    addGrams.run(row.rank, gramsOf(row.folded, tree).join(SEPARATOR));
   }
   db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('optimize')`);
 }
