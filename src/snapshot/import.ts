@@ -42,6 +42,7 @@ export function importDataset(input: AsyncIterable<Uint8Array>, target: string):
     const db = sqlite.openWritable(path);
     try {
       // The file is not the target yet: there is no old state to protect and nobody to lock out.
+      db.exec("PRAGMA auto_vacuum = FULL");
       db.exec("PRAGMA journal_mode = OFF");
       db.exec("PRAGMA synchronous = OFF");
       db.exec("PRAGMA locking_mode = EXCLUSIVE");
