@@ -1,0 +1,16 @@
+/** `bun run bench WHAT`: measures, prints, judges nothing. */
+import { climb } from "./adversary.ts";
+import { benchLimit } from "./limit.ts";
+import { benchSearch } from "./search.ts";
+
+const benches: Record<string, (args: string[]) => Promise<void>> = {
+  limit: benchLimit,
+  search: benchSearch,
+  adversary: climb,
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+if (bench) await bench(args);
+else console.error(`usage: bun run bench ${Object.keys(benches).join("|")}`);
+process.exit(bench ? 0 : 2);
