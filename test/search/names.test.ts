@@ -1,0 +1,139 @@
+/**
+ * The index finds what a reading of the contract's §4 finds that scans all names: on names made to
+ * collide, so that grams are open and lists meet, and on every plane of Unicode.
+ */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import fc from "fast-check";
+import { fold } from "../../src/search/fold.ts";
+import { buildNameIndex } from "../../src/snapshot/name-index.ts";
+import { openNames } from "../../src/snapshot/names.ts";
+import { createSchema } from "../../src/snapshot/schema.ts";
+import { sqlite } from "../../src/snapshot/sqlite-bun.ts";
+
+/** Users 1, 2, 3 … of these names, and a way to search them. */
+function openNamesOf(names: string[]) {
+  const db = sqlite.openWritable(":memory:");
+  createSchema(db);
+  const add = db.prepare("INSERT INTO user VALUES (?, ?, '/a', 0, NULL, NULL)");
+  names.forEach((name, index) => {
+    add.run(index + 1, name);
+  });
+  buildNameIndex(db, "user");
+  const { find } = openNames(db, "user");
+  return { find: (query: string) => find(query, 10), close: db.close };
+}
+
+/** §4 as it is written, of names and a query that are folded. */
+function searchAsWritten(names: string[], query: string): number[] {
+  const found: { id: number; tier: number; length: number }[] = [];
+  names.forEach((name, index) => {
+    const tier = tierAsWritten(name, query);
+    if (tier > 0) found.push({ id: index + 1, tier, length: Array.from(name).length });
+  });
+  found.sort((a, b) => a.tier - b.tier || a.length - b.length || a.id - b.id);
+  return found.slice(0, 10).map(({ id }) => id);
+}
+
+function tierAsWritten(name: string, query: string): number {
+  if (query === "") return 0;
+  if (name === query) return 1;
+  if (name.startsWith(query)) return 2;
+  const starts = Array.from(name.matchAll(/(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu));
+  if (starts.some(({ index }) => name.startsWith(query, index))) return 3;
+  if (name.includes(query)) return 4;
+  const words = query.split(" ");
+  if (words.length < 2 || words.some((word) => Array.from(word).length < 2)) return 0;
+  return words.every((word) => name.includes(word)) ? 5 : 0;
+}
+
+/** Few characters: letters, a mark that is one, a pair of surrogates, what FTS5 reads as syntax. */
+const alphabets = [
+  "ab",
+  "abc ",
+  'a-"* b',
+  "ab1 _",
+  "aが\u3099か ",
+  "a🚚𐐨 ",
+  "אב ־",
+  "한국 a",
+  "a\u093cक न",
+];
+
+/** 600 names of one alphabet: most grams of one and two characters are in more than a hundred. */
+const community = fc.constantFrom(...alphabets).chain((alphabet) => {
+  const word = (maxLength: number) =>
+    fc
+      .array(fc.constantFrom(...alphabet), { minLength: 1, maxLength })
+      .map((characters) => fold(characters.join("")));
+  return fc.record({
+    names: fc.array(
+      word(12).filter((name) => name !== ""),
+      { minLength: 600, maxLength: 600 },
+    ),
+    queries: fc.array(word(8), { minLength: 100, maxLength: 100 }),
+  });
+});
+
+describe("a search", () => {
+  test("finds what a reading of all names finds, in its order", () => {
+    fc.assert(
+      fc.property(community, ({ names, queries }) => {
+        const index = openNamesOf(names);
+        for (const query of [...queries, ...names.slice(0, 20)]) {
+          const result = { query, ids: index.find(query) };
+          expect(result).toEqual({ query, ids: searchAsWritten(names.map(fold), fold(query)) });
+        }
+        index.close();
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  test("reads past words that come together to the few names that have them all", () => {
+    const truckers = Array.from(
+      { length: 3000 },
+      (_, id) => `trucker ${id % 2 ? "ka" : "zu"}${id}`,
+    );
+    const names = [...truckers, "zu trucker ka", "kazu the trucker"];
+    const index = openNamesOf(names);
+    expect(index.find("ck er tr ka zu")).toEqual([3001, 3002]);
+    expect(index.find("ck er tr ka zu qq")).toEqual([]);
+    expect(index.find("ker ruc ka")).toEqual(searchAsWritten(names, "ker ruc ka"));
+    index.close();
+  });
+
+  test("finds characters of every plane, one by one and between others", () => {
+    const characters: string[] = [];
+    for (let code = 0x20; code <= 0x10ffff; code += code < 0x500 ? 1 : 101) {
+      const character = String.fromCodePoint(code);
+      const isKept = character.isWellFormed() && fold(`a${character}b`) === `a${character}b`;
+      if (isKept) characters.push(character);
+    }
+    const planes = new Set(characters.map((character) => (character.codePointAt(0) ?? 0) >> 16));
+    expect(planes.size).toBe(17);
+    const names = characters.map((character) => `a${character}b`);
+    const index = openNamesOf(names);
+    names.forEach((name, at) => {
+      expect(index.find(name)).toEqual([at + 1]);
+      const character = characters[at] ?? "";
+      if (!" ab".includes(character)) expect(index.find(character)).toContain(at + 1);
+    });
+    index.close();
+  }, 60_000);
+
+  test("gives the ids of the golden file", async () => {
+    const golden = await Bun.file(join(import.meta.dir, "golden.txt")).text();
+    const [names = [], cases = []] = golden
+      .split("\n\n")
+      .slice(1)
+      .map((part) => part.trim().split("\n"));
+    const index = openNamesOf(names.map((line) => line.replace(/^\s*\d+ /, "")));
+    const answers = cases.map((line) => {
+      const [query = ""] = line.split(" -> ");
+      return `${query} -> ${index.find(query).join(" ") || "nothing"}`;
+    });
+    expect(answers).toEqual(cases);
+    index.close();
+  });
+});
