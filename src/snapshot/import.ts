@@ -35,13 +35,19 @@ export class DatasetError extends Error {
 
 /**
  * Imports a dataset (NDJSON bytes, plain, gzip or zstd) as the snapshot file `target`. Throws a
- * {@link DatasetError} when lines are wrong, and what the file system throws.
+ * {@link DatasetError} when lines are wrong, and what the file system throws. After the last line,
+ * `onIndexed` is told now and then what share (0 to 1) of the search index is built.
  */
-export function importDataset(input: AsyncIterable<Uint8Array>, target: string): Promise<Counts> {
+export function importDataset(
+  input: AsyncIterable<Uint8Array>,
+  target: string,
+  onIndexed?: (share: number) => void,
+): Promise<Counts> {
   return replaceFile(target, async (path) => {
     const db = sqlite.openWritable(path);
     try {
       // The file is not the target yet: there is no old state to protect and nobody to lock out.
+      // What the index gives back when its parts are merged is a seventh of the file.
       db.exec("PRAGMA auto_vacuum = FULL");
       db.exec("PRAGMA journal_mode = OFF");
       db.exec("PRAGMA synchronous = OFF");
@@ -51,7 +57,7 @@ export function importDataset(input: AsyncIterable<Uint8Array>, target: string):
       db.exec("BEGIN");
       const sha256 = await addLines(db, input);
       buildNameIndex(db, "company");
-      buildNameIndex(db, "user");
+      buildNameIndex(db, "user", onIndexed);
       const counts = countRows(db);
       writeMeta(db, {
         built_at: formatTime(Math.floor(Date.now() / 1000)),
