@@ -1,7 +1,9 @@
 /** Owns the proof that the window is exact, and bounded as its docstring says, clock passed in. */
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import fc from "fast-check";
 import { createWindow, type Decision } from "../../src/limit/window.ts";
+import { root, run } from "../support.ts";
 
 /** The definition: a list of times a client. */
 function createNaiveWindow(limit: number, windowMs: number) {
@@ -261,15 +263,25 @@ describe("bounded", () => {
     }
   });
 
-  test("a million clients cost at most 160 MB", () => {
-    Bun.gc(true);
-    const before = process.memoryUsage.rss();
-    const window = createWindow({ limit: 30, windowMs: 3_600_000, maxClients: 1_000_000 });
-    for (let i = 0; i < 1_000_000; i++)
-      window.take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, i);
-    Bun.gc(true);
-    expect(window.size).toBe(1_000_000);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(160e6);
+  test("a million clients cost at most 160 MB", async () => {
+    // In a process of its own: here, the garbage of other tests would count.
+    const program = `
+      import { createWindow } from ${JSON.stringify(join(root, "src/limit/window.ts"))};
+      Bun.gc(true);
+      const before = process.memoryUsage.rss();
+      const window = createWindow({ limit: 30, windowMs: 3_600_000, maxClients: 1_000_000 });
+      for (let i = 0; i < 1_000_000; i++) {
+        window.take(\`10.\${i >> 16}.\${(i >> 8) & 255}.\${i & 255}\`, i);
+        if (i % 100_000 === 0) Bun.gc(true);
+      }
+      Bun.gc(true);
+      console.log(window.size, process.memoryUsage.rss() - before);
+    `;
+    const { stdout, stderr } = await run([process.execPath, "-e", program]);
+    expect(stderr).toBe("");
+    const [size, bytes] = stdout.trim().split(" ").map(Number);
+    expect(size).toBe(1_000_000);
+    expect(bytes).toBeLessThan(160e6);
   });
 
   test.each([
