@@ -267,3 +267,16 @@ test("the end of the grace, or a second signal, ends what never ends", async () 
     socket.destroy();
   }
 }, 20_000);
+
+test("an import shows how far it is on a terminal, and nothing of it in a pipe", async () => {
+  const folder = temporaryFolder();
+  const command = `${await executable()} import ${community} --to s`;
+  const terminal = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });
+  expect(terminal.stdout).toMatch(/\r.*[█░]{30} \d+ %/);
+  expect(terminal.stdout).toEndWith("to s\r\n");
+  const pipe = await run(["sh", "-c", command], { cwd: folder });
+  expect([pipe.stderr, pipe.stdout]).toEqual([
+    "",
+    expect.stringMatching(/^imported [^\r█]* to s\n$/),
+  ]);
+});
