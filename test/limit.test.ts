@@ -54,6 +54,8 @@ const hasNginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) !
 if (!hasNginx) console.warn("nginx is missing: the README's proxy is not tried");
 if (!hasRedisServer()) console.warn("redis-server is missing: the shared store is not tried");
 
+const readReadme = () => Bun.file(join(root, "README.md")).text();
+
 /** nginx with a server block of the README, on ports of this test, in a folder of its own. */
 async function openNginx(serverBlock: string) {
   const folder = temporaryFolder();
@@ -79,7 +81,7 @@ http { access_log off; ${paths}\n${serverBlock}\n}`;
 test.if(hasNginx || isRequired)(
   "the README's nginx hands on who the client is",
   async () => {
-    const readme = await Bun.file(join(root, "README.md")).text();
+    const readme = await readReadme();
     const [, block = ""] = /^```nginx\n([\s\S]*?)^```/m.exec(readme) ?? [];
     const [, flags = ""] = /`roadbook serve (--trusted-proxy [^`]*)`/.exec(readme) ?? [];
     const target = await openExecutable(["--search-limit", "3", ...flags.split(" ")]);
@@ -116,9 +118,13 @@ test.if(hasNginx || isRequired)(
 describe.if(hasRedisServer() || isRequired)("with a shared store", () => {
   test("three instances give exactly 30, and health says who counts", async () => {
     const redis = await openRedisServer("sesame");
-    const targets = await Promise.all(
-      [1, 2, 3].map(() => openExecutable(["--rate-limit-store", redis.url])),
-    );
+    const [, flag = "", url = ""] =
+      /(--rate-limit-store) (redis:\S+)/.exec(await readReadme()) ?? [];
+    const written = url
+      .replace("password", "sesame")
+      .replace("10.0.0.5:6379", new URL(redis.url).host);
+    expect(written).toBe(redis.url);
+    const targets = await Promise.all([1, 2, 3].map(() => openExecutable([flag, written])));
     const asked = targets.flatMap((target) =>
       Array.from({ length: 20 }, async () => (await target.fetch("/search/users?q=an")).status),
     );
