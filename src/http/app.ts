@@ -52,13 +52,19 @@ export function createFetch(options: AppOptions): Fetch {
   const originOf = (request: Request) => origins.get(request) ?? new URL(request.url).origin;
   const router = createRouter({ ...options, originOf });
 
-  async function answer(request: Request, peer: string | undefined): Promise<Response> {
+  async function answer(
+    request: Request,
+    peer: string | undefined,
+    answerBug: (error: unknown) => Response,
+  ): Promise<Response> {
     const { method, url, headers } = request;
     if (method !== "GET" && method !== "HEAD") return answerOtherMethod(request);
     if (!searchLimit || !searchPaths.has(pathOf(url))) return represent(request);
     const { limiter, clientOf } = searchLimit;
     const decision = await limiter.take(clientOf(peer, headers.get("x-forwarded-for")));
-    const response = decision.allowed ? await represent(request) : refuse(decision);
+    const response = decision.allowed
+      ? await represent(request).catch(answerBug)
+      : refuse(decision);
     setRateLimitHeaders(response.headers, searchLimit, decision);
     return response;
   }
@@ -119,13 +125,11 @@ export function createFetch(options: AppOptions): Fetch {
 
   return async (request, peer) => {
     const requestId = crypto.randomUUID();
-    let response: Response;
-    try {
-      response = await answer(request, peer);
-    } catch (error) {
+    const answerBug = (error: unknown) => {
       onBug(error, requestId);
-      response = fail("internal_error");
-    }
+      return fail("internal_error");
+    };
+    const response = await answer(request, peer, answerBug).catch(answerBug);
     setCommonHeaders(response, requestId);
     return request.method === "HEAD" ? withoutBody(response) : response;
   };
