@@ -77,6 +77,9 @@ export const flags = {
     about: "the least that is logged: trace, debug, info, warn, error, fatal or silent",
   },
   to: { value: "FILE", about: "the file to write" },
+  users: { value: "N", about: "how many users to invent" },
+  companies: { value: "M", about: "how many companies (default: one for 25 users)" },
+  seed: { value: "S", fallback: "1", about: "a number; another one is another community" },
 } as const satisfies Record<string, Flag>;
 
 export type FlagName = keyof typeof flags;
@@ -118,6 +121,12 @@ export const commands = {
     about: "make a snapshot of a dataset (NDJSON, plain, gzip or zstd; - for standard input)",
     flags: ["to"],
     words: [1, 1],
+  },
+  seed: {
+    usage: "--users N [--companies M] [--seed S] [--to OUT]",
+    about: "invent a dataset of any size (to standard output without --to)",
+    flags: ["users", "companies", "seed", "to"],
+    words: [0, 0],
   },
   health: {
     usage: "[URL]",
@@ -241,7 +250,13 @@ export function required(settings: Settings, flag: FlagName): string {
   throw new UsageError(`--${flag} is missing; usage: roadbook ${settings.command} ${usage}`);
 }
 
-function integer(settings: Settings, flag: FlagName, most: number, least = 0): number {
+/** A whole number from `least` to `most`. */
+export function integer(
+  settings: Settings,
+  flag: FlagName,
+  most: number,
+  least = 0,
+): number {
   const text = settings.text(flag) ?? "";
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;

@@ -2,6 +2,7 @@
 import { runHealth } from "./commands/health.ts";
 import { runImport } from "./commands/import.ts";
 import { runOpenapi } from "./commands/openapi.ts";
+import { runSeed } from "./commands/seed.ts";
 import { runServe } from "./commands/serve.ts";
 import {
   type CommandName,
@@ -16,6 +17,7 @@ import { helpText } from "./help.ts";
 const runners: Record<CommandName, (settings: Settings) => Promise<number>> = {
   serve: runServe,
   import: runImport,
+  seed: runSeed,
   health: runHealth,
   openapi: runOpenapi,
 };
