@@ -1,5 +1,6 @@
 /** Writes the lines a command makes: to a file, whole or not at all, or to standard output. */
 import { closeSync, openSync, writeSync } from "node:fs";
+import { codeOf } from "../snapshot/reason.ts";
 import { replaceFile } from "../snapshot/replace.ts";
 
 const CHUNK_LENGTH = 1 << 16;
@@ -49,8 +50,4 @@ function writeAll(file: number, bytes: Buffer): void {
       Bun.sleepSync(1);
     }
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

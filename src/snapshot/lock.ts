@@ -1,0 +1,55 @@
+/**
+ * One writer at a time: a lock on a file beside the target that the system releases when its holder
+ * dies, in whatever way. SQLite's own lock is used for it, as neither Bun nor Node has another.
+ */
+import { rmSync } from "node:fs";
+import { sqlite } from "#sqlite";
+import { codeOf } from "./reason.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+/** Somebody else holds the lock. */
+export class LockedError extends Error {
+  override name = "LockedError";
+}
+
+const MAX_TRIES = 100;
+
+/**
+ * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
+ * which the file is gone. Throws a {@link LockedError}, and what SQLite throws.
+ */
+export function lock(path: string): () => void {
+  for (let tries = 1; ; tries++) {
+    const db = sqlite.openWritable(path);
+    try {
+      hold(db);
+      return () => release(path, db);
+    } catch (error) {
+      db.close();
+      const code = codeOf(error);
+      if (code.startsWith("SQLITE_BUSY")) throw new LockedError("locked by another process");
+      if (!/MOVED|IOERR/.test(code) || tries === MAX_TRIES) throw error;
+    }
+  }
+}
+
+/**
+ * A holder removes the file while it still has the lock, so who opened the file before that may lock
+ * one that is no longer there. SQLite looks for just that before it writes to a file that is not
+ * empty, and refuses; hence the two writes. Many at once also take each other's journal away, which
+ * is an I/O error and as good a reason to try again.
+ */
+function hold(db: Sqlite): void {
+  db.exec("PRAGMA busy_timeout = 0");
+  db.exec("BEGIN EXCLUSIVE");
+  db.exec("PRAGMA user_version = 1");
+  db.exec("COMMIT");
+  db.exec("BEGIN EXCLUSIVE");
+  db.exec("PRAGMA user_version = 2");
+}
+
+function release(path: string, db: Sqlite): void {
+  rmSync(path, { force: true });
+  db.exec("ROLLBACK");
+  db.close();
+}
