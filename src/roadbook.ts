@@ -2,7 +2,7 @@
  * Roadbook as a library: one object that answers requests from a snapshot or a dataset. The command
  * serves it; test rigs and kiosks embed it. Nothing here listens, logs or reads the environment.
  */
-import { createReadStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFetch, type Fetch } from "./http/app.ts";
@@ -11,6 +11,7 @@ import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClientKey } from "./limit/client.ts";
 import { createLimiter, type Limiter } from "./limit/limiter.ts";
 import { importDataset } from "./snapshot/import.ts";
+import { readFileBytes } from "./snapshot/lines.ts";
 import type { Meta } from "./snapshot/meta.ts";
 import { openSnapshot } from "./snapshot/snapshot.ts";
 
@@ -85,7 +86,7 @@ export async function buildSnapshot(dataset: string | Iterable<object>): Promise
   try {
     const path = join(folder, "snapshot");
     await importDataset(
-      typeof dataset === "string" ? createReadStream(dataset) : linesOf(dataset),
+      typeof dataset === "string" ? readFileBytes(dataset) : linesOf(dataset),
       path,
     );
     return readFileSync(path);

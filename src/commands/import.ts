@@ -1,33 +1,22 @@
 /** `roadbook import`: a dataset becomes a snapshot file. */
 import { statSync } from "node:fs";
 import { required, type Settings } from "../config.ts";
-import { DatasetError, importDataset } from "../snapshot/import.ts";
+import { importDataset } from "../snapshot/import.ts";
 import { openInput } from "../snapshot/lines.ts";
 import { createProgress, type Progress } from "./progress.ts";
+import { describeCounts, tellFaults } from "./report.ts";
 
 export async function runImport(settings: Settings): Promise<number> {
   const [dataset = ""] = settings.words;
   const target = required(settings, "to");
   const progress = createProgress();
-  try {
-    const counts = await importDataset(readShown(dataset, progress), target, (share) =>
-      progress.show("indexing", share),
-    );
-    progress.end();
-    const parts = [
-      `${counts.users} users (${counts.public_users} public)`,
-      `${counts.companies} companies`,
-      `${counts.achievements} achievements`,
-      `${counts.roles} roles`,
-    ];
-    process.stdout.write(`imported ${parts.join(", ")} to ${target}\n`);
-    return 0;
-  } catch (error) {
-    progress.end();
-    if (!(error instanceof DatasetError)) throw error;
-    const what = error.count === 1 ? "1 error" : `${error.count} errors`;
-    throw new Error(`${what} in the dataset, nothing was written\n${error.message}`);
-  }
+  const input = readShown(dataset, progress);
+  const onIndexed = (share: number) => progress.show("indexing", share);
+  const counts = await tellFaults("dataset", () => importDataset(input, target, onIndexed)).finally(
+    progress.end,
+  );
+  process.stdout.write(`imported ${describeCounts(counts)} to ${target}\n`);
+  return 0;
 }
 
 /** The bytes of a dataset; of standard input nobody knows how many are to come. */

@@ -3,8 +3,8 @@
  * what the lines say. Holds one chunk and one unfinished line at a time.
  */
 import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
 import { DecompressionStream, ReadableStream } from "node:stream/web";
+import { reasonOf } from "./reason.ts";
 
 /** A longer line is an error: no line of a real dataset comes near it. */
 const MAX_LINE_BYTES = 16 * 2 ** 20;
@@ -18,8 +18,17 @@ export interface Line {
 }
 
 /** A file of that name, or standard input for `-`. */
-export function openInput(path: string): Readable {
-  return path === "-" ? process.stdin : createReadStream(path);
+export function openInput(path: string): AsyncIterable<Uint8Array> {
+  return path === "-" ? process.stdin : readFileBytes(path);
+}
+
+/** The bytes of a file; an error names it. */
+export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(path);
+  } catch (error) {
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
+import { eq } from "drizzle-orm";
 import { meta as table } from "./schema.ts";
 import type { Sqlite } from "./sqlite.ts";
 
@@ -13,19 +14,32 @@ export interface Counts {
 export interface Meta {
   /** ISO 8601 UTC with seconds. */
   built_at: string;
-  /** SHA-256 of the dataset's text, decompressed, in hexadecimal. */
+  /**
+   * SHA-256 of the dataset's text, decompressed, in hexadecimal. Each change file that is applied
+   * makes it the SHA-256 of the one before and of the changes' text, both in hexadecimal.
+   */
   dataset_sha256: string;
   /** The Roadbook that built it. */
   roadbook_version: string;
   counts: Counts;
 }
 
+/** Stands where the digest comes when the file is done; see digest.ts. */
+export const UNSEALED = "0".repeat(64);
+
+/** Writes the facts of `meta` in the place of any that are there. */
 export function writeMeta(db: Sqlite, meta: Meta): void {
-  const rows = Object.entries(meta).map(([key, value]) => ({
+  const rows = Object.entries({ ...meta, digest: UNSEALED }).map(([key, value]) => ({
     key,
     value: typeof value === "string" ? value : JSON.stringify(value),
   }));
+  db.orm.delete(table).run();
   db.orm.insert(table).values(rows).run();
+}
+
+/** The digest of the file, in hexadecimal; see digest.ts. */
+export function readDigest(db: Sqlite): string {
+  return db.orm.select().from(table).where(eq(table.key, "digest")).get()?.value ?? "";
 }
 
 export function readMeta(db: Sqlite): Meta {

@@ -5,19 +5,16 @@
 import type { DatasetLine, Fault } from "../domain/dataset.ts";
 import { parseTime } from "../domain/time.ts";
 import type { PublicUserLine } from "../domain/user.ts";
+import type { LineFault } from "./dataset.ts";
 import type { Sqlite } from "./sqlite.ts";
 
 type Referenced = "role" | "achievement" | "company";
-
-export interface LineFault extends Fault {
-  line: number;
-}
 
 export interface RowWriter {
   /** Writes one line; returns what is wrong with it, if anything. */
   add(line: DatasetLine, number: number): Fault[];
   /** After the last line: the references that lead nowhere, in the order of the lines. */
-  listDangling(): IterableIterator<LineFault>;
+  finish(): Iterable<LineFault>;
 }
 
 export function createRowWriter(db: Sqlite): RowWriter {
@@ -100,7 +97,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
               );
       return added === 0 ? [repeated(type, id)] : [];
     },
-    *listDangling() {
+    *finish() {
       const rows = db.prepare<{ line: number; field: string; type: Referenced; id: number }>(
         "SELECT line, field, type, id FROM pending ORDER BY line, rowid",
       );

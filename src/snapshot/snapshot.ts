@@ -1,12 +1,14 @@
 /**
  * Opens a snapshot: a file that is never written again, or the bytes of one. What is not a snapshot
- * of this schema is refused with a sentence for the operator.
+ * of this schema, or not all of one, is refused with a sentence for the operator.
  */
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { sqlite as defaultDriver } from "#sqlite";
 import { type Achievements, openAchievements } from "./achievements.ts";
 import { type Meta, readMeta } from "./meta.ts";
+import { HEADER_BYTES, parseHeader } from "./pages.ts";
 import { openProfiles, type Profiles } from "./profiles.ts";
+import { codeOf, reasonOf } from "./reason.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { openSearch, type Search } from "./search.ts";
 import type { Sqlite, SqliteDriver } from "./sqlite.ts";
@@ -19,10 +21,24 @@ export interface Snapshot {
   close(): void;
 }
 
-/** The file or bytes cannot be served; `message` says why in one line. */
+/** The file or bytes cannot be served; `message` says why in one line that names the file. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
+
+  constructor(
+    file: string,
+    /** Goes on where the name of the file ends. */
+    readonly reason: string,
+  ) {
+    super(`${file} ${reason}`);
+  }
 }
+
+/**
+ * A smaller file is read into memory, where nobody can write over it; a larger one is mapped, and
+ * must only be replaced, as every command here does.
+ */
+const MAX_BYTES_IN_MEMORY = 32 * 2 ** 20;
 
 /** Opens the snapshot at a path, or the one in `bytes`. Throws a {@link SnapshotError}. */
 export function openSnapshot(
@@ -30,69 +46,86 @@ export function openSnapshot(
   driver: SqliteDriver = defaultDriver,
 ): Snapshot {
   const name = typeof source === "string" ? source : "the snapshot";
-  checkHeader(
-    typeof source === "string" ? readHeader(source) : source.subarray(0, HEADER_BYTES),
-    name,
-  );
-  let db: Sqlite | undefined;
+  return told(name, () => {
+    const db = typeof source === "string" ? openFile(source, driver) : openBytes(source, driver);
+    try {
+      return {
+        meta: readMeta(db),
+        profiles: openProfiles(db),
+        achievements: openAchievements(db),
+        search: openSearch(db),
+        close: db.close,
+      };
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+  });
+}
+
+/** The tables of the snapshot at a path, for who reads all of it. Throws a {@link SnapshotError}. */
+export function openSnapshotTables(path: string): Sqlite {
+  return told(path, () => {
+    checkFile(path);
+    return defaultDriver.openImmutable(path);
+  });
+}
+
+/** Gives whatever goes wrong with a snapshot file the shape of a {@link SnapshotError}. */
+export function told<T>(name: string, read: () => T): T {
   try {
-    db = typeof source === "string" ? driver.openImmutable(source) : driver.openBytes(source);
-    return { ...openTables(db), close: db.close };
+    return read();
   } catch (error) {
-    db?.close();
-    throw new SnapshotError(`${name} is damaged: ${reasonOf(error)}`);
+    if (error instanceof Refusal) throw new SnapshotError(name, error.message);
+    const verb = codeOf(error).startsWith("SQLITE") ? "is damaged" : "cannot be read";
+    throw new SnapshotError(name, `${verb}: ${reasonOf(error)}`);
   }
 }
 
-function openTables(db: Sqlite) {
-  return {
-    meta: readMeta(db),
-    profiles: openProfiles(db),
-    achievements: openAchievements(db),
-    search: openSearch(db),
-  };
+/** Why something is not a snapshot to read; `message` goes on where its name ends. */
+export class Refusal extends Error {}
+
+function openFile(path: string, driver: SqliteDriver): Sqlite {
+  const size = checkFile(path);
+  return size > MAX_BYTES_IN_MEMORY
+    ? driver.openImmutable(path)
+    : openBytes(readFileSync(path), driver);
 }
 
-const HEADER_BYTES = 100;
+function openBytes(bytes: Uint8Array, driver: SqliteDriver): Sqlite {
+  checkHeader(bytes, bytes.length);
+  return driver.openBytes(bytes);
+}
 
-function readHeader(path: string): Uint8Array {
-  let file: number;
+/** Returns the size of the file in bytes. */
+function checkFile(path: string): number {
+  const file = openSync(path, "r");
   try {
-    file = openSync(path, "r");
-  } catch (error) {
-    throw new SnapshotError(`cannot open ${path}: ${reasonOf(error)}`);
-  }
-  try {
+    const { size } = fstatSync(file);
     const header = new Uint8Array(HEADER_BYTES);
-    return header.subarray(0, readSync(file, header));
-  } catch (error) {
-    throw new SnapshotError(`cannot read ${path}: ${reasonOf(error)}`);
+    checkHeader(header.subarray(0, readSync(file, header)), size);
+    return size;
   } finally {
     closeSync(file);
   }
 }
 
-/** SQLite's header, https://www.sqlite.org/fileformat.html: user version at 60, application id at 68. */
-function checkHeader(header: Uint8Array, name: string): void {
-  const magic = Buffer.from(header.subarray(0, 16)).toString("latin1");
-  if (header.length === 0) throw new SnapshotError(`${name} is empty`);
-  if (header.length < HEADER_BYTES || magic !== "SQLite format 3\0") {
-    throw new SnapshotError(`${name} is not a Roadbook snapshot`);
+function checkHeader(bytes: Uint8Array, size: number): void {
+  if (size === 0) throw new Refusal("is empty");
+  const header = parseHeader(bytes);
+  if (!header) throw new Refusal("is not a Roadbook snapshot");
+  const { applicationId, userVersion, pageCount, pageSize } = header;
+  if (applicationId !== APPLICATION_ID) {
+    throw new Refusal("is a SQLite file, but not a Roadbook snapshot");
   }
-  const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
-  if (view.getUint32(68) !== APPLICATION_ID) {
-    throw new SnapshotError(`${name} is a SQLite file, but not a Roadbook snapshot`);
-  }
-  const schemaVersion = view.getUint32(60);
-  if (schemaVersion !== SCHEMA_VERSION) {
+  if (userVersion !== SCHEMA_VERSION) {
     const advice =
-      schemaVersion > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-    throw new SnapshotError(
-      `${name} has schema ${schemaVersion}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
+      userVersion > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
+    throw new Refusal(
+      `has schema ${userVersion}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
     );
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  if (size !== pageCount * pageSize) {
+    throw new Refusal(`has ${size} bytes, not the ${pageCount * pageSize} it was written with`);
+  }
 }

@@ -1,0 +1,13 @@
+/** `roadbook apply`: changes a snapshot file, by way of a new one. */
+import { required, type Settings } from "../config.ts";
+import { applyChanges } from "../snapshot/apply.ts";
+import { openInput } from "../snapshot/lines.ts";
+import { describeCounts, tellFaults } from "./report.ts";
+
+export async function runApply(settings: Settings): Promise<number> {
+  const [changes = ""] = settings.words;
+  const target = required(settings, "to");
+  const counts = await tellFaults("changes", () => applyChanges(openInput(changes), target));
+  process.stdout.write(`applied ${changes}: ${target} now has ${describeCounts(counts)}\n`);
+  return 0;
+}
