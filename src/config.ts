@@ -122,6 +122,24 @@ export const commands = {
     flags: ["to"],
     words: [1, 1],
   },
+  apply: {
+    usage: "CHANGES --to FILE",
+    about: "change a snapshot by lines that replace or delete; a server sees it at once",
+    flags: ["to"],
+    words: [1, 1],
+  },
+  export: {
+    usage: "FILE [--to OUT]",
+    about: "write the dataset in a snapshot (to standard output without --to)",
+    flags: ["to"],
+    words: [1, 1],
+  },
+  check: {
+    usage: "FILE",
+    about: "read all of a snapshot and say whether it is as it was written",
+    flags: [],
+    words: [1, 1],
+  },
   seed: {
     usage: "--users N [--companies M] [--seed S] [--to OUT]",
     about: "invent a dataset of any size (to standard output without --to)",

@@ -1,4 +1,7 @@
 /** The command: reads the command line, runs one command, says what went wrong in one line. */
+import { runApply } from "./commands/apply.ts";
+import { runCheck } from "./commands/check.ts";
+import { runExport } from "./commands/export.ts";
 import { runHealth } from "./commands/health.ts";
 import { runImport } from "./commands/import.ts";
 import { runOpenapi } from "./commands/openapi.ts";
@@ -17,6 +20,9 @@ import { helpText } from "./help.ts";
 const runners: Record<CommandName, (settings: Settings) => Promise<number>> = {
   serve: runServe,
   import: runImport,
+  apply: runApply,
+  export: runExport,
+  check: runCheck,
   seed: runSeed,
   health: runHealth,
   openapi: runOpenapi,

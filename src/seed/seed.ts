@@ -68,9 +68,10 @@ export function* seedDataset({ users, companies, seed }: SeedOptions): Generator
         ? `/avatars/default-${random.below(8)}.svg`
         : `https://avatars.example/drivers/${id}.webp`,
       created_at: formatTime(createdAt),
-      ...(seat && companyIndex !== undefined
-        ? { company: { id: companyIndex + 1, role: drawCompanyRole(random, seat.place) } }
-        : {}),
+      company:
+        seat && companyIndex !== undefined
+          ? { id: companyIndex + 1, role: drawCompanyRole(random, seat.place) }
+          : null,
       roles: drawRoles(random),
       achievements: drawAchievements(random, createdAt),
     });

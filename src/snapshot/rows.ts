@@ -8,7 +8,7 @@ import type { PublicUserLine } from "../domain/user.ts";
 import type { LineFault } from "./dataset.ts";
 import type { Sqlite } from "./sqlite.ts";
 
-type Referenced = "role" | "achievement" | "company";
+export type Referenced = "role" | "achievement" | "company";
 
 export interface RowWriter {
   /** Writes one line; returns what is wrong with it, if anything. */
@@ -99,10 +99,15 @@ export function createRowWriter(db: Sqlite): RowWriter {
     },
     *finish() {
       const rows = db.prepare<{ line: number; field: string; type: Referenced; id: number }>(
-        "SELECT line, field, type, id FROM pending ORDER BY line, rowid",
+        `SELECT line, field, type, id FROM pending
+          WHERE NOT CASE type
+                  WHEN 'role' THEN EXISTS (SELECT 1 FROM role WHERE role.id = pending.id)
+                  WHEN 'company' THEN EXISTS (SELECT 1 FROM company WHERE company.id = pending.id)
+                  ELSE EXISTS (SELECT 1 FROM achievement WHERE achievement.id = pending.id) END
+          ORDER BY line, rowid`,
       );
       for (const { line, field, type, id } of rows.iterate()) {
-        if (!known[type].has(id)) yield { line, field, reason: `there is no ${type} ${id}` };
+        yield { line, field, reason: `there is no ${type} ${id}` };
       }
     },
   };

@@ -68,7 +68,7 @@ export const userAchievement = sqliteTable(
 
 /**
  * The folded names of one kind of thing; `rank` is a name's place in the order of contract and
- * index alike: ascending rank is the order inside a tier.
+ * index alike: ascending rank is the order inside a tier. There are gaps between ranks.
  */
 const nameTable = <Name extends string>(name: Name) =>
   sqliteTable(name, {

@@ -1,0 +1,33 @@
+/**
+ * Changes a snapshot: a copy of it is changed, line by line, and put in its place. The result is what
+ * an import of the changed dataset would be, as far as any answer can show.
+ */
+import { createHash } from "node:crypto";
+import { parseChange } from "../domain/dataset.ts";
+import { createRowChanger } from "./changes.ts";
+import { readDataset } from "./dataset.ts";
+import { isSealed } from "./digest.ts";
+import { type Counts, readMeta } from "./meta.ts";
+import { openSnapshot, SnapshotError } from "./snapshot.ts";
+import { writeSnapshot } from "./write.ts";
+
+/**
+ * Applies a change file (NDJSON bytes, plain, gzip or zstd) to the snapshot file `target`. Throws a
+ * `DatasetError` when lines are wrong, a `SnapshotError` when `target` is none, and what the file
+ * system throws.
+ */
+export async function applyChanges(
+  input: AsyncIterable<Uint8Array>,
+  target: string,
+): Promise<Counts> {
+  openSnapshot(target).close();
+  // What is damaged must not be sealed anew.
+  if (!isSealed(target)) throw new SnapshotError(target, "is damaged: a part of it has changed");
+  return writeSnapshot(target, target, async (db) => {
+    const before = readMeta(db).dataset_sha256;
+    const changes = await readDataset(input, { parse: parseChange, ...createRowChanger(db) });
+    return createHash("sha256")
+      .update(before + changes)
+      .digest("hex");
+  });
+}

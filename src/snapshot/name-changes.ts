@@ -1,0 +1,210 @@
+/**
+ * Changes the search index of a snapshot name by name, so that afterwards it is one that
+ * name-index.ts could have built: same order, no trace of a name that is gone, short lists short.
+ * When that would take longer than building it anew, or cannot be had, it is built anew.
+ */
+import { fold } from "../search/fold.ts";
+import { type GramTree, gramsOf, SEPARATOR } from "../search/grams.ts";
+import { buildNameIndex, type NameKind, OPEN_ABOVE, weightOf } from "./name-index.ts";
+import type { Sqlite } from "./sqlite.ts";
+
+/** To find a free rank, this many names are moved at most. */
+const MAX_MOVES = 4096;
+
+/** When more than one name in so many changes its rank, building the index anew is faster. */
+const REBUILD_SHARE = 50;
+
+interface Key {
+  id: number;
+  folded: string;
+  weight: number;
+}
+
+export interface NameChanges {
+  /** Takes the name out; to be called while its row is still there. Unknown ids are ignored. */
+  remove(id: number): void;
+  /** Puts the name in; to be called when its row is there. */
+  add(id: number): void;
+  /** Brings the lists of grams up to date with all of it. */
+  finish(): void;
+}
+
+export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
+  const memberCount = kind === "company" ? "thing.member_count" : "0";
+  const findThing = db.prepare<{ name: string; memberCount: number }>(
+    `SELECT name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
+  );
+  const findNext = db.prepare<{ rank: number; id: number; folded: string; memberCount: number }>(
+    `SELECT entry.rank, entry.id, entry.folded, ${memberCount} AS memberCount
+       FROM ${kind}_name AS entry ${kind === "company" ? "JOIN company AS thing USING (id)" : ""}
+      WHERE entry.rank >= ? ORDER BY entry.rank LIMIT 1`,
+  );
+  const listFrom = db.prepare<{ rank: number; folded: string }>(
+    `SELECT rank, folded FROM ${kind}_name WHERE rank >= ? ORDER BY rank`,
+  );
+  const findFolded = db.prepare<{ folded: string }>(
+    `SELECT folded FROM ${kind}_name WHERE rank = ?`,
+  );
+  const lastRank = db.prepare<{ rank: number | null }>(
+    `SELECT max(rank) AS rank FROM ${kind}_name`,
+  );
+  const addEntry = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
+  const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
+  const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
+
+  /** The folded name that the index has, or has not, at each rank that is no longer as it was. */
+  const before = new Map<number, string | undefined>();
+  /** Nothing is known of the ranks any more: the index will be built from the rows. */
+  let isLost = false;
+  let removed: (Key & { rank: number }) | undefined;
+
+  function keyOf(id: number): Key | undefined {
+    const thing = findThing.get(id);
+    if (!thing) return undefined;
+    const folded = fold(thing.name);
+    return { id, folded, weight: weightOf[kind]({ folded, memberCount: thing.memberCount }) };
+  }
+
+  /** The lowest rank at which the name may stand: right after the one before it. */
+  function findPlace({ id, weight }: Key): number {
+    let low = 1;
+    let high = (lastRank.get()?.rank ?? 0) + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const next = findNext.get(middle);
+      const isBefore = next && (weightOf[kind](next) - weight || next.id - id) < 0;
+      if (isBefore) low = next.rank + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  function touch(rank: number, folded: string | undefined): void {
+    if (!before.has(rank)) before.set(rank, folded);
+  }
+
+  /** Moves the names from `rank` on up to the next free rank by one. */
+  function makeRoom(rank: number): void {
+    const run: number[] = [];
+    for (const entry of listFrom.iterate(rank)) {
+      if (entry.rank !== rank + run.length) break;
+      if (run.length === MAX_MOVES) {
+        isLost = true;
+        return;
+      }
+      touch(entry.rank, entry.folded);
+      run.push(entry.rank);
+    }
+    touch(rank + run.length, undefined);
+    for (const from of run.reverse()) moveUp.run(from);
+  }
+
+  function rebuild(): void {
+    db.exec(`DELETE FROM ${kind}_name`);
+    db.exec(`DELETE FROM ${kind}_open_gram`);
+    db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('delete-all')`);
+    buildNameIndex(db, kind);
+  }
+
+  return {
+    remove(id) {
+      const key = isLost ? undefined : keyOf(id);
+      if (!key) return;
+      const entry = findNext.get(findPlace(key));
+      if (entry?.id !== id) throw new Error(`the search index does not have ${kind} ${id}`);
+      touch(entry.rank, entry.folded);
+      removeEntry.run(entry.rank);
+      removed = { ...key, rank: entry.rank };
+    },
+    add(id) {
+      const key = isLost ? undefined : keyOf(id);
+      if (!key) return;
+      const isSame =
+        removed?.id === id && removed.folded === key.folded && removed.weight === key.weight;
+      const rank = isSame && removed ? removed.rank : findPlace(key);
+      if (!isSame) makeRoom(rank);
+      if (isLost) return;
+      touch(rank, undefined);
+      addEntry.run(rank, id, key.folded);
+    },
+    finish() {
+      const ranks = [...before]
+        .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
+        .filter(({ from, to }) => from !== to)
+        .sort((one, other) => one.rank - other.rank);
+      if (!isLost && ranks.length === 0) return;
+      const last = lastRank.get()?.rank ?? 0;
+      if (isLost || ranks.length > last / REBUILD_SHARE || !changeGrams(db, kind, ranks)) rebuild();
+    },
+  };
+}
+
+/**
+ * Replaces the grams of names by those of others, at ascending ranks. Returns false when the table of
+ * open grams no longer fits the names, and the index must be built anew.
+ */
+function changeGrams(
+  db: Sqlite,
+  kind: NameKind,
+  ranks: { rank: number; from: string | undefined; to: string | undefined }[],
+): boolean {
+  const counts = new Map(
+    db
+      .prepare<{ gram: string; count: number }>(`SELECT gram, count FROM ${kind}_open_gram`)
+      .all()
+      .map(({ gram, count }) => [gram, count]),
+  );
+  const tree: GramTree<string> = {
+    root: (mark) => mark,
+    child: (gram, codePoint) => gram + String.fromCodePoint(codePoint),
+    isOpen: (gram) => counts.has(gram),
+  };
+  const changed = new Set<string>();
+  const grown = new Set<string>();
+  function count(grams: string[], by: 1 | -1): void {
+    for (const gram of grams) {
+      const open = counts.get(gram);
+      if (open === undefined) {
+        if (by > 0) grown.add(gram);
+        continue;
+      }
+      counts.set(gram, open + by);
+      changed.add(gram);
+    }
+  }
+
+  const removeGrams = db.prepare(
+    `INSERT INTO ${kind}_gram (${kind}_gram, rowid, grams) VALUES ('delete', ?, ?)`,
+  );
+  const addGrams = db.prepare(`INSERT INTO ${kind}_gram (rowid, grams) VALUES (?, ?)`);
+  for (const { rank, from, to } of ranks) {
+    if (from !== undefined) {
+      const grams = gramsOf(from, tree);
+      removeGrams.run(rank, grams.join(SEPARATOR));
+      count(grams, -1);
+    }
+    if (to !== undefined) {
+      const grams = gramsOf(to, tree);
+      addGrams.run(rank, grams.join(SEPARATOR));
+      count(grams, 1);
+    }
+  }
+  const setCount = db.prepare(`UPDATE ${kind}_open_gram SET count = ? WHERE gram = ?`);
+  for (const gram of changed) {
+    const left = counts.get(gram) ?? 0;
+    // What few or none have left would tell of those who are gone.
+    if (left < OPEN_ABOVE / 2) return false;
+    setCount.run(left, gram);
+  }
+  // Merges all lists into one segment: only then what was taken out is out of the file.
+  db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('optimize')`);
+  const countNames = db.prepare<{ names: number }>(
+    `SELECT count(*) AS names
+       FROM (SELECT 1 FROM ${kind}_gram WHERE ${kind}_gram MATCH ? LIMIT ${2 * OPEN_ABOVE})`,
+  );
+  for (const gram of grown) {
+    const names = countNames.get(`"${gram.replaceAll('"', '""')}"`)?.names ?? 0;
+    if (names >= 2 * OPEN_ABOVE) return false;
+  }
+  return true;
+}
