@@ -269,12 +269,7 @@ export function required(settings: Settings, flag: FlagName): string {
 }
 
 /** A whole number from `least` to `most`. */
-export function integer(
-  settings: Settings,
-  flag: FlagName,
-  most: number,
-  least = 0,
-): number {
+export function integer(settings: Settings, flag: FlagName, most: number, least = 0): number {
   const text = settings.text(flag) ?? "";
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= least && value <= most) return value;

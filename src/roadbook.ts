@@ -12,8 +12,8 @@ import { createClientKey } from "./limit/client.ts";
 import { createLimiter, type Limiter } from "./limit/limiter.ts";
 import { importDataset } from "./snapshot/import.ts";
 import { readFileBytes } from "./snapshot/lines.ts";
+import { openLiveSnapshot, type Replacement } from "./snapshot/live.ts";
 import type { Meta } from "./snapshot/meta.ts";
-import { openSnapshot } from "./snapshot/snapshot.ts";
 
 export interface RoadbookOptions {
   /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */
@@ -45,7 +45,13 @@ export interface RoadbookOptions {
 export interface Roadbook {
   /** Answers a request; `peer` is the address it came from, under which searches are counted. */
   fetch: Fetch;
-  meta: Meta;
+  /** The facts of the snapshot that answers come from. */
+  meta(): Meta;
+  /**
+   * Looks whether the file of the snapshot has been replaced, and answers from the new one from then
+   * on if it is good. Tells what came of it, or undefined when the file is the same.
+   */
+  refresh(): Replacement | undefined;
   close(): void;
 }
 
@@ -54,16 +60,17 @@ export interface Roadbook {
  * the operator.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
-  const snapshot = openSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
+  const live = openLiveSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
   const fetch = createFetch({
-    snapshot: () => snapshot,
+    snapshot: live.current,
+    refused: live.refused,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit: createSearchLimit(options),
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
   });
-  return { fetch, meta: snapshot.meta, close: snapshot.close };
+  return { fetch, meta: () => live.current().meta, refresh: live.refresh, close: live.close };
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {

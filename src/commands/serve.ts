@@ -6,6 +6,10 @@ import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
 import { createRoadbook, type Roadbook } from "../roadbook.ts";
+import type { Replacement } from "../snapshot/live.ts";
+
+/** How often is looked whether the file has been replaced: well within the second that is promised. */
+const REFRESH_MS = 200;
 
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
@@ -27,11 +31,16 @@ export async function runServe(settings: Settings): Promise<number> {
   const server = listen(config, roadbook);
   process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
   log.info({ url: server.url.origin }, "ready");
+  const refresh = () => tellReplacement(log, roadbook.refresh());
+  process.on("SIGHUP", refresh);
+  const timer = setInterval(refresh, REFRESH_MS);
   const signal = await nextSignal();
   log.info({ signal }, "stopping");
   // A second signal ends it at once, and so does the end of the grace.
   await Promise.race([server.stop(), nextSignal(), Bun.sleep(config.graceMs)]);
   await server.stop(true);
+  clearInterval(timer);
+  process.off("SIGHUP", refresh);
   limiter?.close();
   roadbook.close();
   return 0;
@@ -49,6 +58,14 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   });
+}
+
+function tellReplacement(log: Logger, replacement: Replacement | undefined): void {
+  if (!replacement) return;
+  if ("meta" in replacement) {
+    const { built_at, counts } = replacement.meta;
+    log.info({ builtAt: built_at, counts }, "serving a new snapshot");
+  } else log.error(`${replacement.refused.message}; serving the old snapshot`);
 }
 
 function listen({ host, port, tls }: ServeConfig, roadbook: Roadbook) {

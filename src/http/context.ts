@@ -1,10 +1,15 @@
 /** What the routes answer from; made by roadbook.ts. */
-import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { Snapshot, SnapshotError } from "../snapshot/snapshot.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 
 export interface Context {
-  /** The snapshot to answer this request from; a later request may get another. */
+  /**
+   * The snapshot to answer this request from. To be asked for once, and used up before anything is
+   * waited for: a later call may give another, and then this one is closed.
+   */
   snapshot(): Snapshot;
+  /** Why the file that was put in the place of that snapshot is not served, if there is such. */
+  refused(): SnapshotError | undefined;
   /** The base URL that completes avatar paths; without one, the origin of the request. */
   publicUrl: string | undefined;
   /** Scheme and host as the client wrote them. */

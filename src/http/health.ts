@@ -31,6 +31,7 @@ export function healthRoutes(context: Context) {
         api_version: apiVersion,
         version,
         snapshot: { built_at, dataset_sha256, counts },
+        refused_replacement: context.refused()?.reason ?? null,
         search_limit: searchLimitFacts(context),
       });
     },
@@ -38,12 +39,14 @@ export function healthRoutes(context: Context) {
       detail: describe({
         operationId: "getHealth",
         summary: "Get the state of the service",
-        description: "Versions, and the snapshot that answers come from.",
+        description:
+          "Versions, the snapshot that answers come from, and why the file that was put in its place is not served, if so.",
         tags: ["Service"],
         success: {
           api_version: Text,
           version: Text,
           snapshot: SnapshotFacts,
+          refused_replacement: Type.Union([Text, Type.Null()]),
           search_limit: Type.Union([SearchLimitFacts, Type.Null()]),
         },
         errors: ["internal_error"],

@@ -38,7 +38,7 @@ export class SnapshotError extends Error {
  * A smaller file is read into memory, where nobody can write over it; a larger one is mapped, and
  * must only be replaced, as every command here does.
  */
-const MAX_BYTES_IN_MEMORY = 32 * 2 ** 20;
+const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
 /** Opens the snapshot at a path, or the one in `bytes`. Throws a {@link SnapshotError}. */
 export function openSnapshot(
