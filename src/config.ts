@@ -146,6 +146,12 @@ export const commands = {
     flags: ["users", "companies", "seed", "to"],
     words: [0, 0],
   },
+  schema: {
+    usage: "",
+    about: "print the JSON Schema of the dataset's lines",
+    flags: [],
+    words: [0, 0],
+  },
   health: {
     usage: "[URL]",
     about: "ask a running server how it is; exits 1 when it does not answer well",

@@ -5,6 +5,7 @@ import { runExport } from "./commands/export.ts";
 import { runHealth } from "./commands/health.ts";
 import { runImport } from "./commands/import.ts";
 import { runOpenapi } from "./commands/openapi.ts";
+import { runSchema } from "./commands/schema.ts";
 import { runSeed } from "./commands/seed.ts";
 import { runServe } from "./commands/serve.ts";
 import {
@@ -24,6 +25,7 @@ const runners: Record<CommandName, (settings: Settings) => Promise<number>> = {
   export: runExport,
   check: runCheck,
   seed: runSeed,
+  schema: runSchema,
   health: runHealth,
   openapi: runOpenapi,
 };

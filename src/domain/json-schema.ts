@@ -1,0 +1,63 @@
+/**
+ * The dataset's lines as JSON Schema 2020-12, made of the schemas that the lines are checked with, in
+ * keywords that any validator knows. What no schema can say stays with the import: that ids come once
+ * and references lead somewhere.
+ */
+import type { TSchema } from "@sinclair/typebox";
+import { AchievementLine } from "./achievement.ts";
+import { CompanyLine } from "./company.ts";
+import { DeletionLine } from "./dataset.ts";
+import { RoleLine } from "./role.ts";
+import { PrivateUserLine, PublicUserLine } from "./user.ts";
+
+/** The document: one line of a dataset, and under `$defs` one line of a change file. */
+export function datasetSchema(): Record<string, unknown> {
+  const lines = {
+    role: RoleLine,
+    achievement: AchievementLine,
+    company: CompanyLine,
+    publicUser: PublicUserLine,
+    privateUser: PrivateUserLine,
+    deletion: DeletionLine,
+  };
+  const $defs = Object.fromEntries(
+    Object.entries(lines).map(([name, schema]) => [name, plain(schema)]),
+  );
+  const references = Object.keys(lines).map((name) => ({ $ref: `#/$defs/${name}` }));
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "A line of a Roadbook dataset",
+    description: "A line of a change file is one of these or a deletion: see $defs/change.",
+    anyOf: references.slice(0, -1),
+    $defs: { ...$defs, change: { anyOf: references } },
+  };
+}
+
+/** Our formats in the keywords of the standard, whose lengths count code points as ours do. */
+const formats: Record<string, Record<string, unknown>> = {
+  text: {},
+  name: { minLength: 1, maxLength: 200, pattern: "\\S" },
+  timestamp: {
+    format: "date-time",
+    pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$",
+  },
+  avatar: { pattern: "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$" },
+};
+
+/** A schema without what is only TypeBox's or only ours. */
+function plain({ format, ...schema }: TSchema): Record<string, unknown> {
+  const { anyOf, items, properties, ...rest } = schema;
+  return {
+    ...rest,
+    ...(typeof format === "string" ? (formats[format] ?? { format }) : {}),
+    ...(anyOf ? { anyOf: anyOf.map(plain) } : {}),
+    ...(items ? { items: plain(items) } : {}),
+    ...(properties
+      ? {
+          properties: Object.fromEntries(
+            Object.entries<TSchema>(properties).map(([key, value]) => [key, plain(value)]),
+          ),
+        }
+      : {}),
+  };
+}
