@@ -4,9 +4,11 @@
  * swept by the next who writes that file, and there is one of those at a time.
  */
 import {
+  accessSync,
   chmodSync,
   chownSync,
   closeSync,
+  constants,
   fsyncSync,
   openSync,
   realpathSync,
@@ -32,6 +34,7 @@ export async function replaceFile<T>(
     const old = findFile(target);
     // Through a symbolic link the file it leads to is replaced, not the link.
     const path = old ? realpathSync(target) : target;
+    accessSync(dirname(path), constants.W_OK);
     return await replaceLocked(path, old, write);
   } catch (error) {
     if (error instanceof LockedError) {
