@@ -12,7 +12,7 @@ import type { Sqlite } from "./sqlite.ts";
 const MAX_MOVES = 4096;
 
 /** When more than one name in so many changes its rank, building the index anew is faster. */
-const REBUILD_SHARE = 50;
+const REBUILD_SHARE = 5;
 
 interface Key {
   id: number;
@@ -198,13 +198,14 @@ function changeGrams(
   }
   // Merges all lists into one segment: only then what was taken out is out of the file.
   db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('optimize')`);
-  const countNames = db.prepare<{ names: number }>(
-    `SELECT count(*) AS names
-       FROM (SELECT 1 FROM ${kind}_gram WHERE ${kind}_gram MATCH ? LIMIT ${2 * OPEN_ABOVE})`,
+  const findAfter = db.prepare(
+    `SELECT 1 FROM ${kind}_gram WHERE ${kind}_gram MATCH ? LIMIT 1 OFFSET ?`,
   );
   for (const gram of grown) {
-    const names = countNames.get(`"${gram.replaceAll('"', '""')}"`)?.names ?? 0;
-    if (names >= 2 * OPEN_ABOVE) return false;
+    // Building counts a gram only from when the one before it is open, so its lists are up to half
+    // of this long.
+    const most = 2 * OPEN_ABOVE * gram.length;
+    if (findAfter.get(`"${gram.replaceAll('"', '""')}"`, most)) return false;
   }
   return true;
 }
