@@ -5,10 +5,11 @@ import { readFileSync } from "node:fs";
 import { fold } from "../../src/search/fold.ts";
 import { seedDataset } from "../../src/seed/seed.ts";
 import { applyChanges } from "../../src/snapshot/apply.ts";
+import { clearUnused, parseHeader } from "../../src/snapshot/pages.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "./support.ts";
 
 /** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
-const secret = user(77, "Ǯöλξ Ŵÿжфщ Øþœꝁ", {
+const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
   avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
   company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
   roles: [1],
@@ -28,7 +29,9 @@ function piecesOf(...texts: string[]): string[] {
   return [...pieces];
 }
 
-const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øþœꝁ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
+const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
+// The index has single characters too; this one alone is long enough to be looked for.
+pieces.push("🛸");
 
 function found(path: string): string[] {
   const bytes = readFileSync(path);
@@ -54,11 +57,23 @@ function leftOf(path: string): unknown {
   const unlisted = db
     .query("SELECT rank FROM user_name WHERE rank NOT IN (SELECT doc FROM listed)")
     .all();
+  // In more than one segment, what is gone may be struck out only.
+  const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_gram_idx").get();
   db.close();
-  return { links, strays, unlisted };
+  return { links, strays, unlisted, segments };
 }
 
-const nothing = { links: [], strays: [], unlisted: [] };
+/** The pages of a file with bytes that no row uses, if any. */
+function unusedOf(path: string): number[] {
+  const bytes = readFileSync(path);
+  const { pageSize, pageCount } = parseHeader(bytes) ?? { pageSize: 0, pageCount: 0 };
+  const pages = Array.from({ length: pageCount }, (_, page) => page);
+  return pages.filter((page) =>
+    clearUnused(bytes.subarray(page * pageSize, (page + 1) * pageSize), page === 0),
+  );
+}
+
+const nothing = { links: [], strays: [], unlisted: [], segments: { n: 1 } };
 
 test("the pieces are in the file while the profile is public", async () => {
   const path = await makeSnapshot([...community, secret]);
@@ -105,8 +120,8 @@ test("a large import in the worst order leaves nothing behind for a later apply 
   });
   const ids = new Set(hidden.map(({ line }) => (line as { id: number }).id));
   const path = await makeSnapshot([
-    ...shuffled.map(({ line }) => line).filter((line) => line.type !== "user" || !ids.has(line.id)),
     ...hidden.map(({ line }) => line),
+    ...shuffled.map(({ line }) => line).filter((line) => line.type !== "user" || !ids.has(line.id)),
   ]);
   // Half at once, the others one by one, with changes of neighbours between.
   const goes = (line: object) => ({ ...goesPrivate, id: (line as { id: number }).id });
@@ -117,11 +132,13 @@ test("a large import in the worst order leaves nothing behind for a later apply 
     [],
   );
   expect(leftOf(path)).toEqual(nothing);
+  expect(unusedOf(path)).toEqual([]);
 }, 30_000);
 
 test("when all who share a name go private, the table of common grams forgets it too", async () => {
-  const many = Array.from({ length: 400 }, (_, index) => user(1000 + index, `Ǯöλξ ${index}`));
-  const path = await makeSnapshot([...community, ...many]);
+  const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
+  const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
+  const path = await makeSnapshot([...[...others].map((line) => JSON.parse(line)), ...many]);
   expect(readFileSync(path).includes(fold("Ǯöλξ"))).toBe(true);
   for (const part of [many.slice(0, 60), many.slice(60, 300), many.slice(300)]) {
     const goes = part.map((line) => ({ ...goesPrivate, id: (line as { id: number }).id }));
