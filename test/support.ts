@@ -76,14 +76,18 @@ export async function roadbook(words: string[], options: RunOptions = {}): Promi
   return run([await executable(), ...words], { cwd: temporaryFolder(), env: {}, ...options });
 }
 
-/** The executable serving on a free port, asked over HTTP. */
-export async function openExecutable(words: string[]): Promise<Target & { pid: number }> {
+/** The executable serving on a free port, asked over HTTP; what it logs goes to `onLog`, if given. */
+export async function openExecutable(
+  words: string[],
+  onLog?: (text: string) => void,
+): Promise<Target & { pid: number }> {
   const child = Bun.spawn([await executable(), "serve", "--port", "0", ...words], {
     cwd: temporaryFolder(),
     env: {},
     stdout: "pipe",
-    stderr: "ignore",
+    stderr: onLog ? "pipe" : "ignore",
   });
+  const logged = onLog && child.stderr ? tell(child.stderr, onLog) : undefined;
   const origin = await readyOrigin(child.stdout);
   return {
     fetch: (path, init) => fetch(origin + path, { redirect: "manual", ...init }),
@@ -92,8 +96,13 @@ export async function openExecutable(words: string[]): Promise<Target & { pid: n
     async close() {
       child.kill("SIGTERM");
       if ((await child.exited) !== 0) throw new Error(`roadbook exited with ${child.exitCode}`);
+      await logged;
     },
   };
+}
+
+async function tell(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
+  for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }
 
 /** The address in the ready line, which is the first line. */
