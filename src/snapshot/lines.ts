@@ -49,10 +49,15 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   }
   const format = formatOf(head);
   if (!format) return yield* whole();
-  // Of the decoders at hand this one alone refuses a zstd frame that ends early.
-  yield* ReadableStream.from(whole()).pipeThrough(
-    new DecompressionStream(format as "gzip"), // zstd is in no type of the web yet
-  );
+  try {
+    // Of the decoders at hand this one alone refuses a zstd frame that ends early.
+    yield* ReadableStream.from(whole()).pipeThrough(
+      new DecompressionStream(format as "gzip"), // zstd is in no type of the web yet
+    );
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new Error(`the ${format} data is damaged or ends early: ${error.message}`);
+  }
 }
 
 function formatOf(head: Uint8Array): "gzip" | "zstd" | undefined {
