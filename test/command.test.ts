@@ -115,10 +115,10 @@ describe("wrong usage is one clear line and exit code 2", () => {
 });
 
 test.each([
-  ["a snapshot that is not there", "nothing", /^roadbook: cannot open nothing: /],
+  ["a snapshot that is not there", "nothing", /^roadbook: nothing cannot be read: /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
-  ["a folder", ".", /^roadbook: cannot (open|read) \.: /],
+  ["a folder", ".", /^roadbook: \. cannot be read: /],
 ])("%s is not served: one clear line and exit code 1", async (_, snapshot, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "empty"), "");

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { readDigest, UNSEALED } from "./meta.ts";
-import { clearUnused, parseHeader } from "./pages.ts";
+import { clearUnused, type FileHeader, HEADER_BYTES, parseHeader } from "./pages.ts";
 
 /** A whole number of pages of any size. */
 const CHUNK_BYTES = 1 << 20;
@@ -21,7 +21,7 @@ export function sealSnapshot(path: string): void {
   const file = openSync(path, "r+");
   try {
     const digest = digestOf(file, place, (chunk, at) => {
-      if (clearPages(chunk, at, place.pageSize)) writeSync(file, chunk, 0, chunk.length, at);
+      if (clearPages(chunk, at, place.header)) writeSync(file, chunk, 0, chunk.length, at);
     });
     writeSync(file, digest, place.at);
   } finally {
@@ -44,7 +44,7 @@ interface Place {
   digest: string;
   /** The offset of the digest in the file. */
   at: number;
-  pageSize: number;
+  header: FileHeader;
 }
 
 /** `meta` is one page, in which the value follows its key. */
@@ -61,15 +61,16 @@ function findDigest(path: string): Place {
   }
   const file = openSync(path, "r");
   try {
-    const header = Buffer.alloc(100);
-    readSync(file, header, 0, header.length, 0);
-    const pageSize = parseHeader(header)?.pageSize ?? 0;
-    const page = Buffer.alloc(pageSize);
-    const start = (rootPage - 1) * pageSize;
-    readSync(file, page, 0, pageSize, start);
+    const start = Buffer.alloc(HEADER_BYTES);
+    readSync(file, start, 0, start.length, 0);
+    const header = parseHeader(start);
+    if (!header) throw new Error("the header is damaged");
+    const page = Buffer.alloc(header.pageSize);
+    const pageAt = (rootPage - 1) * header.pageSize;
+    readSync(file, page, 0, page.length, pageAt);
     const at = page.indexOf(`digest${digest}`);
     if (at < 0) throw new Error("the digest is missing");
-    return { digest, at: start + at + "digest".length, pageSize };
+    return { digest, at: pageAt + at + "digest".length, header };
   } finally {
     closeSync(file);
   }
@@ -95,10 +96,12 @@ function digestOf(
   return hash.digest("hex");
 }
 
-function clearPages(chunk: Buffer, at: number, pageSize: number): boolean {
+function clearPages(chunk: Buffer, at: number, header: FileHeader): boolean {
+  const { pageSize } = header;
   let found = false;
   for (let from = 0; from < chunk.length; from += pageSize) {
-    found = clearUnused(chunk.subarray(from, from + pageSize), at + from === 0) || found;
+    const number = (at + from) / pageSize + 1;
+    found = clearUnused(chunk.subarray(from, from + pageSize), number, header) || found;
   }
   return found;
 }

@@ -4,7 +4,8 @@
  * When that would take longer than building it anew, or cannot be had, it is built anew.
  */
 import { fold } from "../search/fold.ts";
-import { type GramTree, gramsOf, SEPARATOR } from "../search/grams.ts";
+import { gramsOf, SEPARATOR } from "../search/grams.ts";
+import { createOpenTree, type OpenGram } from "../search/trie.ts";
 import { buildNameIndex, type NameKind, OPEN_ABOVE, weightOf } from "./name-index.ts";
 import type { Sqlite } from "./sqlite.ts";
 
@@ -148,27 +149,19 @@ function changeGrams(
   kind: NameKind,
   ranks: { rank: number; from: string | undefined; to: string | undefined }[],
 ): boolean {
-  const counts = new Map(
-    db
-      .prepare<{ gram: string; count: number }>(`SELECT gram, count FROM ${kind}_open_gram`)
-      .all()
-      .map(({ gram, count }) => [gram, count]),
-  );
-  const tree: GramTree<string> = {
-    root: (mark) => mark,
-    child: (gram, codePoint) => gram + String.fromCodePoint(codePoint),
-    isOpen: (gram) => counts.has(gram),
-  };
+  const open = db.prepare<OpenGram>(`SELECT gram, count FROM ${kind}_open_gram`).all();
+  const tree = createOpenTree(open);
+  const counts = new Map(open.map(({ gram, count }) => [gram, count]));
   const changed = new Set<string>();
   const grown = new Set<string>();
   function count(grams: string[], by: 1 | -1): void {
     for (const gram of grams) {
-      const open = counts.get(gram);
-      if (open === undefined) {
+      const former = counts.get(gram);
+      if (former === undefined) {
         if (by > 0) grown.add(gram);
         continue;
       }
-      counts.set(gram, open + by);
+      counts.set(gram, former + by);
       changed.add(gram);
     }
   }

@@ -66,10 +66,11 @@ function leftOf(path: string): unknown {
 /** The pages of a file with bytes that no row uses, if any. */
 function unusedOf(path: string): number[] {
   const bytes = readFileSync(path);
-  const { pageSize, pageCount } = parseHeader(bytes) ?? { pageSize: 0, pageCount: 0 };
-  const pages = Array.from({ length: pageCount }, (_, page) => page);
-  return pages.filter((page) =>
-    clearUnused(bytes.subarray(page * pageSize, (page + 1) * pageSize), page === 0),
+  const header = parseHeader(bytes);
+  if (!header) throw new Error("no header");
+  const { pageSize, pageCount } = header;
+  return Array.from({ length: pageCount }, (_, index) => index + 1).filter((number) =>
+    clearUnused(bytes.subarray((number - 1) * pageSize, number * pageSize), number, header),
   );
 }
 
