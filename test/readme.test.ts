@@ -92,7 +92,7 @@ test("the everyday commands work as written", async () => {
   symlinkSync(bin, join(folder, "dist/roadbook"));
   const [sample = ""] = blocks("json");
   writeFileSync(join(folder, "dataset.ndjson"), sample);
-  const [build, serveDemo = "", asks = "", ownData = ""] = everyday;
+  const [build, serveDemo = "", asks = "", ownData = "", change = ""] = everyday;
   expect(build).toBe("bun run build");
 
   const withServer = async (command: string, use: (origin: string) => Promise<void>) => {
@@ -120,10 +120,21 @@ test("the everyday commands work as written", async () => {
 
   const [importIt = "", serveIt = ""] = ownData.split("\n");
   expect(await run(["sh", "-c", importIt], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
+  writeFileSync(join(folder, "changes.ndjson"), blocks("jsonl")[0] ?? "");
   await withServer(serveIt, async (origin) => {
-    expect(await (await fetch(`${origin}/search/users?q=lukasz`)).text()).toContain("Łukasz Nowak");
+    const find = async () => (await fetch(`${origin}/search/users?q=lukasz`)).text();
+    expect(await find()).toContain("Łukasz Nowak");
     expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
+    expect(await run(["sh", "-ec", change], { cwd: folder })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    while ((await find()).includes("Łukasz Nowak")) await Bun.sleep(50);
+    expect((await fetch(`${origin}/users/public/42`)).status).toBe(403);
   });
+  const now = await Bun.file(join(folder, "dataset-now.ndjson")).text();
+  expect(now).toContain('{"type":"user","id":42,"public":false}');
+  expect(now).not.toContain("Baltic");
 }, 120_000);
 
 test("the program of the README runs", async () => {
