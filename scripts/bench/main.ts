@@ -2,10 +2,12 @@
 import { climb } from "./adversary.ts";
 import { benchLimit } from "./limit.ts";
 import { benchSearch } from "./search.ts";
+import { benchSnapshots } from "./snapshots.ts";
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   limit: benchLimit,
   search: benchSearch,
+  snapshots: benchSnapshots,
   adversary: climb,
 };
 
