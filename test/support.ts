@@ -1,7 +1,7 @@
 /** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
 
 export const root = join(import.meta.dir, "..");
@@ -29,7 +29,7 @@ let built: Promise<string> | undefined;
 
 /** The path of the executable: `ROADBOOK_BIN`, or one built for this run, alone in a folder. */
 export function executable(): Promise<string> {
-  built ??= process.env.ROADBOOK_BIN ? Promise.resolve(process.env.ROADBOOK_BIN) : build();
+  built ??= process.env.ROADBOOK_BIN ? Promise.resolve(resolve(process.env.ROADBOOK_BIN)) : build();
   return built;
 }
 

@@ -35,8 +35,8 @@ export class SnapshotError extends Error {
 }
 
 /**
- * A smaller file is read into memory, where nobody can write over it; a larger one is mapped, and
- * must only be replaced, as every command here does.
+ * A smaller file is read into memory, where nobody can write over it. A larger one must only be
+ * replaced, as every command here does: written over, it gives errors until it is whole again.
  */
 const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 

@@ -1,13 +1,19 @@
 /** The SQLite driver under Bun and inside the executable: Bun's own. */
 import { constants, Database } from "bun:sqlite";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { MAP_ALL, type Sqlite, type SqliteDriver, type Statement, type Value } from "./sqlite.ts";
+import {
+  READ_CACHE,
+  type Sqlite,
+  type SqliteDriver,
+  type Statement,
+  type Value,
+} from "./sqlite.ts";
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
     const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI;
     const database = wrap(new Database(immutableUri(path), flags));
-    database.exec(MAP_ALL);
+    database.exec(READ_CACHE);
     return database;
   },
   openBytes: (bytes) => wrap(Database.deserialize(bytes, true)),

@@ -1,14 +1,20 @@
 /** The SQLite driver under Node, where test rigs run: better-sqlite3. */
 import Database from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import { MAP_ALL, type Sqlite, type SqliteDriver, type Statement, type Value } from "./sqlite.ts";
+import {
+  READ_CACHE,
+  type Sqlite,
+  type SqliteDriver,
+  type Statement,
+  type Value,
+} from "./sqlite.ts";
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
     const database = wrap(new Database(path, { readonly: true }));
     // This driver takes no URI, so no immutable=1: one lock for good instead of one a query.
     database.exec("PRAGMA locking_mode = EXCLUSIVE");
-    database.exec(MAP_ALL);
+    database.exec(READ_CACHE);
     return database;
   },
   openBytes: (bytes) => wrap(new Database(Buffer.from(bytes), { readonly: true })),

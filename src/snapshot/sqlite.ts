@@ -23,7 +23,7 @@ export interface Sqlite {
 }
 
 export interface SqliteDriver {
-  /** A file to read that nobody writes to, ever: SQLite takes no locks and maps it into memory. */
+  /** A file to read that nobody writes to, ever: SQLite takes no locks. */
   openImmutable(path: string): Sqlite;
   /** A whole database file held in memory, read only. */
   openBytes(bytes: Uint8Array): Sqlite;
@@ -31,5 +31,9 @@ export interface SqliteDriver {
   openWritable(path: string): Sqlite;
 }
 
-/** Above SQLite's own ceiling of 2 GB, so as much as it maps. */
-export const MAP_ALL = "PRAGMA mmap_size = 4294967296";
+/**
+ * Pages of an open file are kept in 32 MB of memory, and are not mapped: whoever copies over a file
+ * that is served would end a process that has it mapped by a bus error. A million names searched over
+ * HTTP take 5 % longer at the median and at p99 (0.44 ms instead of 0.42).
+ */
+export const READ_CACHE = "PRAGMA cache_size = -32768";
