@@ -34,6 +34,8 @@ try {
       // A program takes no settings from files that happen to lie where it is started.
       autoloadDotenv: false,
       autoloadBunfig: false,
+      // A query of any length is answered, not cut off at Bun's 16 KB of request head.
+      execArgv: ["--max-http-header-size=262144"],
       ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
     },
   });

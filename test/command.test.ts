@@ -198,6 +198,19 @@ test("a name with a quote, raw bytes and a client without a Host get clean answe
   await target.close();
 }, 20_000);
 
+test("a query of 200,000 characters is no error, finds nothing and keeps nobody waiting", async () => {
+  const target = await openExecutable([]);
+  const find = async (text: string) => {
+    const response = await target.fetch(`/search/users?q=${text}`);
+    return [response.status, await response.json()];
+  };
+  for (const text of ["a".repeat(200_000), "ab+".repeat(60_000)]) {
+    expect(await find(text)).toEqual([200, { success: true, users: [] }]);
+  }
+  expect(await find(`${"%20".repeat(60_000)}an`)).toEqual(await find("an"));
+  await target.close();
+});
+
 test("openapi prints the document that is served", async () => {
   const target = await openExecutable([]);
   const served = await (await target.fetch("/docs/json")).text();

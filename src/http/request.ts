@@ -13,8 +13,8 @@ export function parseUserId(text: string): number | undefined {
 }
 
 /**
- * The value of `q` in the URL as the client meant it, or undefined: it must come once, be UTF-8 and
- * have 2 characters, counted after NFC with white space collapsed and trimmed.
+ * The value of `q` in the URL in NFC with white space collapsed and trimmed, or undefined: it must
+ * come once, be UTF-8 and have 2 characters then.
  */
 export function parseQuery(url: string): string | undefined {
   const start = url.indexOf("?");
@@ -31,7 +31,7 @@ export function parseQuery(url: string): string | undefined {
   }
   if (query === undefined) return undefined;
   const shown = collapseSpaces(query.normalize("NFC"));
-  return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? query : undefined;
+  return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? shown : undefined;
 }
 
 /** The path as it stands in the request, still encoded; `url` may have no scheme and host. */
