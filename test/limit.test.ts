@@ -56,6 +56,29 @@ if (!hasRedisServer()) console.warn("redis-server is missing: the shared store i
 
 const readReadme = () => Bun.file(join(root, "README.md")).text();
 
+test("several lines of X-Forwarded-For are read as one", async () => {
+  const target = await openExecutable([
+    "--search-limit",
+    "3",
+    "--trusted-proxy",
+    "127.0.0.1",
+    "--trusted-proxy",
+    "10.0.0.0/8",
+  ]);
+  const lines = ["-H", "X-Forwarded-For: 192.0.2.1", "-H", "X-Forwarded-For: 10.0.0.9"];
+  const { stdout } = await run([
+    "curl",
+    "-s",
+    "-D",
+    "-",
+    ...lines,
+    `${target.origin}/search/users?q=an`,
+  ]);
+  expect(stdout).toMatch(/^x-ratelimit-remaining: 2\r/im);
+  expect(await remaining(target, "192.0.2.1")).toBe("1");
+  await target.close();
+});
+
 /** nginx with a server block of the README, on ports of this test, in a folder of its own. */
 async function openNginx(serverBlock: string) {
   const folder = temporaryFolder();
