@@ -257,6 +257,20 @@ test("--tls-cert and --tls-key serve https", async () => {
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringMatching(/^roadbook: .*\n$/)]);
 });
 
+test("a signal right after the ready line is heeded", async () => {
+  for (let times = 0; times < 10; times++) {
+    const child = Bun.spawn([await executable(), "--port", "0"], {
+      env: {},
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    await readyOrigin(child.stdout);
+    child.kill("SIGHUP");
+    child.kill("SIGTERM");
+    expect([await child.exited, child.signalCode]).toEqual([0, null]);
+  }
+});
+
 test("the end of the grace, or a second signal, ends what never ends", async () => {
   for (const [grace, signals] of [
     ["300ms", 1],

@@ -29,12 +29,14 @@ export async function runServe(settings: Settings): Promise<number> {
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
   });
   const server = listen(config, roadbook);
-  process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
-  log.info({ url: server.url.origin }, "ready");
+  // Before the ready line: whoever waits for it may send a signal at once.
+  const stopped = nextSignal();
   const refresh = () => tellReplacement(log, roadbook.refresh());
   process.on("SIGHUP", refresh);
   const timer = setInterval(refresh, REFRESH_MS);
-  const signal = await nextSignal();
+  process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
+  log.info({ url: server.url.origin }, "ready");
+  const signal = await stopped;
   log.info({ signal }, "stopping");
   // A second signal ends it at once, and so does the end of the grace.
   await Promise.race([server.stop(), nextSignal(), Bun.sleep(config.graceMs)]);
