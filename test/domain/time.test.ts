@@ -1,0 +1,68 @@
+/** Times are read as RFC 3339 has them, real dates only, and written in one form. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { formatTime, parseTime } from "../../src/domain/time.ts";
+
+const first = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;
+const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
+
+test("what is written is read back, from the first second of year 0 to the last of 9999", () => {
+  expect([formatTime(first), formatTime(last)]).toEqual([
+    "0000-01-01T00:00:00Z",
+    "9999-12-31T23:59:59Z",
+  ]);
+  fc.assert(
+    fc.property(fc.integer({ min: first, max: last }), (seconds) => {
+      expect(parseTime(formatTime(seconds))).toBe(seconds);
+    }),
+  );
+});
+
+test("a date is taken exactly when the calendar has it", () => {
+  const part = (max: number, width: number) =>
+    fc.integer({ min: 0, max }).map((number) => String(number).padStart(width, "0"));
+  fc.assert(
+    fc.property(part(9999, 4), part(14, 2), part(33, 2), (year, month, day) => {
+      const date = new Date(0);
+      date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+      const isReal = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day);
+      const seconds = parseTime(`${year}-${month}-${day}T12:30:00Z`);
+      expect(seconds).toBe(isReal ? date.getTime() / 1000 + 45_000 : undefined);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test.each([
+  ["2024-03-09T17:05:00Z", "2024-03-09T17:05:00Z"],
+  ["2024-03-09t17:05:00.999999z", "2024-03-09T17:05:00Z"],
+  ["2024-03-09T17:05:00+01:30", "2024-03-09T15:35:00Z"],
+  ["2024-02-29T23:59:59-00:01", "2024-03-01T00:00:59Z"],
+  ["0000-01-01T00:00:00-00:01", "0000-01-01T00:01:00Z"],
+])("%s is %s", (text, utc) => {
+  expect(formatTime(parseTime(text) ?? 0)).toBe(utc);
+});
+
+test.each([
+  "",
+  "2024-03-09",
+  "2024-03-09T17:05Z",
+  "2024-03-09T17:05:00",
+  "2024-03-09 17:05:00Z",
+  "2024-3-9T17:05:00Z",
+  "2024-03-09T17:05:00.Z",
+  "2024-03-09T24:00:00Z",
+  "2024-03-09T23:60:00Z",
+  "2016-12-31T23:59:60Z",
+  "2023-02-29T00:00:00Z",
+  "2024-03-09T17:05:00+24:00",
+  "2024-03-09T17:05:00+01:60",
+  "2024-03-09T17:05:00+0100",
+  "0000-01-01T00:00:00+00:01",
+  "9999-12-31T23:59:59-00:01",
+  "+002024-03-09T17:05:00Z",
+  "2024-03-09T17:05:00Z ",
+  "２024-03-09T17:05:00Z",
+])("%j is no time", (text) => {
+  expect(parseTime(text)).toBeUndefined();
+});
