@@ -17,7 +17,7 @@ function blocksOf(program: string): { query: string; command: string } {
 }
 
 const tables = (time: string, text: string) => `
-CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text} NOT NULL, is_public boolean NOT NULL, created_at ${time} NOT NULL);
+CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text} NOT NULL, is_public boolean, created_at ${time} NOT NULL);
 CREATE TABLE companies (id bigint PRIMARY KEY, name ${text} NOT NULL);
 CREATE TABLE company_members (company_id bigint, user_id bigint, role ${text} NOT NULL);
 CREATE TABLE roles (id bigint PRIMARY KEY, name ${text} NOT NULL, hierarchy int NOT NULL);
@@ -27,7 +27,7 @@ CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int 
 INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20);
 INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚');
 INSERT INTO achievements VALUES (7, 'Night Owl', CONCAT('Two', CHR(10), 'lines, a ', CHR(92), ' and a ', CHR(9), 'tab.'), 'owl.svg', 'time', 1, 25), (8, 'Early Bird', 'Up.', 'bird.svg', 'time', 1, 5);
-INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', '/44.png', true, '2022-01-31 23:59:59');
+INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', '/44.png', true, '2022-01-31 23:59:59'), (45, 'Verysecret too', '/secret.png', NULL, '2022-01-31 23:59:59');
 INSERT INTO company_members VALUES (3, 42, 'Owner'), (3, 43, 'Spy');
 INSERT INTO user_roles VALUES (42, 1), (42, 2), (43, 1);
 INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 1, '2024-03-10 00:00:00'), (43, 7, 1, '2024-03-09 17:05:00');
@@ -48,7 +48,7 @@ async function importAndAsk(program: string, file: string, env: Record<string, s
     code: 0,
     stderr: "",
     stdout:
-      "imported 3 users (2 public), 1 companies, 2 achievements, 2 roles to community.snapshot\n",
+      "imported 4 users (2 public), 1 companies, 2 achievements, 2 roles to community.snapshot\n",
   });
   const server = await openExecutable(["--snapshot", join(folder, "community.snapshot")]);
   const ask = async (path: string) => (await server.fetch(path)).text();
@@ -62,7 +62,9 @@ async function importAndAsk(program: string, file: string, env: Record<string, s
     company: null,
     roles: [],
   });
-  expect(JSON.parse(await ask("/users/public/43")).error.code).toBe("profile_private");
+  for (const id of [43, 45]) {
+    expect(JSON.parse(await ask(`/users/public/${id}`)).error.code).toBe("profile_private");
+  }
   expect(JSON.parse(await ask("/search/companies?q=brien")).companies[0].member_count).toBe(2);
   await server.close();
 }
