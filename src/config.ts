@@ -5,6 +5,7 @@
 import { parseArgs } from "node:util";
 import { parseCidr } from "./limit/client.ts";
 import { DEFAULT_MAX_CLIENTS } from "./limit/limiter.ts";
+import { parseStoreUrl } from "./limit/redis.ts";
 
 /** Wrong usage: `message` is one line for the operator, and the command exits with 2. */
 export class UsageError extends Error {
@@ -302,11 +303,13 @@ function trustedProxies(settings: Settings): string[] {
 function rateLimitStore(settings: Settings): string | undefined {
   const text = settings.text("rate-limit-store");
   if (text === undefined) return undefined;
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url && /^(rediss?|valkey):$/.test(url.protocol) && url.hostname) return text;
-  throw new UsageError(
-    `--rate-limit-store (or ${variableOf("rate-limit-store")}) is not a redis://, rediss:// or valkey:// URL`,
-  );
+  try {
+    return parseStoreUrl(text);
+  } catch {
+    throw new UsageError(
+      `--rate-limit-store (or ${variableOf("rate-limit-store")}) is not a redis://, rediss:// or valkey:// URL`,
+    );
+  }
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -102,6 +102,15 @@ describe("wrong usage is one clear line and exit code 2", () => {
       ["--log-level", "loud"],
       '--log-level (or ROADBOOK_LOG_LEVEL) is "loud", not trace, debug, info, warn, error, fatal, silent',
     ],
+    [
+      ["--rate-limit-store", "http://user:sesame@host"],
+      "--rate-limit-store (or ROADBOOK_RATE_LIMIT_STORE) is not a redis://, rediss:// or valkey:// URL",
+    ],
+    [
+      ["--trusted-proxy", "10.0.0.0/33"],
+      '--trusted-proxy (or ROADBOOK_TRUSTED_PROXY) is "10.0.0.0/33", not an address or a CIDR',
+    ],
+    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"],
     [["import"], "usage: roadbook import DATASET --to FILE"],
     [["import", "a"], "--to is missing; usage: roadbook import DATASET --to FILE"],
     [["import", "a", "b", "--to", "c"], "usage: roadbook import DATASET --to FILE"],
