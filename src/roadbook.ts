@@ -5,11 +5,11 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createFetch, type Fetch } from "./http/app.ts";
+import { type Answered, createFetch, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
-import { createClientKey } from "./limit/client.ts";
-import { createLimiter, type Limiter } from "./limit/limiter.ts";
+import { createClients } from "./limit/client.ts";
+import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { importDataset } from "./snapshot/import.ts";
 import { readFileBytes } from "./snapshot/lines.ts";
 import { openLiveSnapshot, type Replacement } from "./snapshot/live.ts";
@@ -40,10 +40,12 @@ export interface RoadbookOptions {
   docsScript?: DocsScript;
   /** Told of every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
+  /** Told of every answer. */
+  onAnswer?: ((answered: Answered) => void) | undefined;
 }
 
 export interface Roadbook {
-  /** Answers a request; `peer` is the address it came from, under which searches are counted. */
+  /** Answers a request; `peer` is, or finds, the address it came from, which searches are counted by. */
   fetch: Fetch;
   /** The facts of the snapshot that answers come from. */
   meta(): Meta;
@@ -52,6 +54,8 @@ export interface Roadbook {
    * on if it is good. Tells what came of it, or undefined when the file is the same.
    */
   refresh(): Replacement | undefined;
+  /** How searches are counted; undefined without a limit. */
+  limiterStatus(): LimiterStatus | undefined;
   close(): void;
 }
 
@@ -61,16 +65,28 @@ export interface Roadbook {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
   const live = openLiveSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
+  const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
     snapshot: live.current,
     refused: live.refused,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
-    searchLimit: createSearchLimit(options),
+    searchLimit,
+    clients: createClients({
+      trusted: options.trustedProxies ?? [],
+      ipv6Prefix: options.ipv6Prefix ?? 64,
+    }),
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
+    onAnswer: options.onAnswer,
   });
-  return { fetch, meta: () => live.current().meta, refresh: live.refresh, close: live.close };
+  return {
+    fetch,
+    meta: () => live.current().meta,
+    refresh: live.refresh,
+    limiterStatus: () => searchLimit?.limiter.status(),
+    close: live.close,
+  };
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
@@ -80,10 +96,6 @@ function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
     windowMs,
     limiter:
       options.limiter ?? createLimiter({ limit, windowMs, ...(maxClients && { maxClients }) }),
-    clientOf: createClientKey({
-      trusted: options.trustedProxies ?? [],
-      ipv6Prefix: options.ipv6Prefix ?? 64,
-    }),
   };
 }
 

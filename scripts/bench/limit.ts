@@ -5,7 +5,7 @@
  */
 
 import { demoSnapshot } from "../../src/assets.ts";
-import { createClientKey } from "../../src/limit/client.ts";
+import { createClients } from "../../src/limit/client.ts";
 import { createLimiter, type Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter } from "../../src/limit/redis.ts";
 import { createWindow } from "../../src/limit/window.ts";
@@ -132,8 +132,8 @@ function benchDecisions(clients: number): void {
 }
 
 function benchClientKey(): void {
-  const direct = createClientKey({ trusted: [], ipv6Prefix: 64 });
-  const proxied = createClientKey({ trusted: ["10.0.0.0/8"], ipv6Prefix: 64 });
+  const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
+  const { keyOf: proxied } = createClients({ trusted: ["10.0.0.0/8"], ipv6Prefix: 64 });
   const cases: [string, (i: number) => string][] = [
     ["IPv4 peer", (i) => direct(`203.0.113.${i & 255}`, null)],
     ["IPv6 peer, cached", (i) => direct(`2001:db8::${i & 255}`, null)],

@@ -16,7 +16,7 @@ export function cacheControl(audience: Audience, maxAgeSeconds: number): string 
 }
 
 /** A strong validator of these bytes in that content coding. */
-export function etagOf(body: string, coding = "identity"): string {
+export function etagOf(body: Uint8Array, coding = "identity"): string {
   return `"${createHash("sha1").update(body).digest("base64url")}-${coding}"`;
 }
 

@@ -1,5 +1,4 @@
 /** The search limit in HTTP: what a refused client is told, and the headers that say where one stands. */
-import type { ClientKey } from "../limit/client.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import type { Decision } from "../limit/window.ts";
 import { fail } from "./answer.ts";
@@ -7,7 +6,6 @@ import { fail } from "./answer.ts";
 export interface SearchLimit {
   limiter: Limiter;
   windowMs: number;
-  clientOf: ClientKey;
 }
 
 export const rateLimitHeaderDocs = {

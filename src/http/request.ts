@@ -34,6 +34,11 @@ export function parseQuery(url: string): string | undefined {
   return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? shown : undefined;
 }
 
+/** What may stand for a request in a log and in a header: printable ASCII without spaces or quotes. */
+export function isRequestId(text: string): boolean {
+  return /^[\w.~+/=:@-]{1,128}$/.test(text);
+}
+
 /** The path as it stands in the request, still encoded; `url` may have no scheme and host. */
 export function pathOf(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);

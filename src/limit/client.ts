@@ -4,18 +4,32 @@
  */
 import ipaddr from "ipaddr.js";
 
-export interface ClientKeyOptions {
+export interface ClientsOptions {
   /** The proxies whose X-Forwarded-For is believed; see {@link parseCidr}. */
   trusted: readonly string[];
   /** IPv6 clients are one by so many leading bits: 0 to 128. A household or a server has a /64. */
   ipv6Prefix: number;
 }
 
-/**
- * @param peer address at the other end of the connection, undefined if there is none to know
- * @param forwardedFor the X-Forwarded-For header, several lines joined by commas
- */
-export type ClientKey = (peer: string | undefined, forwardedFor: string | null) => string;
+export interface Clients {
+  /**
+   * The key of a client: an IPv4 address, or an IPv6 network such as `2001:db8:1:2::/64`.
+   *
+   * X-Forwarded-For is read from the right, as each proxy appends whom it got the request from, and
+   * only while the hop that wrote an entry is trusted. The first address that is not trusted is the
+   * client; if all are, the leftmost. An entry that is no address ends the reading: the request is
+   * counted under the hop that passed it on, so junk shares a budget and never gets a new one.
+   * IPv4 peers cost nothing when no proxy is trusted; other addresses are parsed once, then cached.
+   *
+   * @param peer address at the other end of the connection, undefined if there is none to know
+   * @param forwardedFor the X-Forwarded-For header, several lines joined by commas
+   */
+  keyOf(peer: string | undefined, forwardedFor: string | null): string;
+  /** Whether any proxy is. */
+  trustsAny: boolean;
+  /** Whether the peer is a proxy that is believed. */
+  trusts(peer: string | undefined): boolean;
+}
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -38,18 +52,8 @@ const MAX_HOP_LENGTH = 80;
 /** At most this many parsed hops are kept, some 1 MB; then all are dropped. */
 const MAX_CACHED_HOPS = 4096;
 
-/**
- * The key of a client: an IPv4 address, or an IPv6 network such as `2001:db8:1:2::/64`.
- *
- * X-Forwarded-For is read from the right, as each proxy appends whom it got the request from, and
- * only while the hop that wrote an entry is trusted. The first address that is not trusted is the
- * client; if all are, the leftmost. An entry that is no address ends the reading: the request is
- * counted under the hop that passed it on, so junk shares a budget and never gets a new one.
- * IPv4 peers cost nothing when no proxy is trusted; other addresses are parsed once, then cached.
- *
- * @throws RangeError for a bad CIDR or prefix.
- */
-export function createClientKey({ trusted, ipv6Prefix }: ClientKeyOptions): ClientKey {
+/** @throws RangeError for a bad CIDR or prefix. */
+export function createClients({ trusted, ipv6Prefix }: ClientsOptions): Clients {
   if (!Number.isInteger(ipv6Prefix) || ipv6Prefix < 0 || ipv6Prefix > 128) {
     throw new RangeError(`an IPv6 prefix is a whole number from 0 to 128, not ${ipv6Prefix}`);
   }
@@ -70,7 +74,7 @@ export function createClientKey({ trusted, ipv6Prefix }: ClientKeyOptions): Clie
     return hop;
   }
 
-  return (peer, forwardedFor) => {
+  function keyOf(peer: string | undefined, forwardedFor: string | null): string {
     if (peer === undefined) return UNKNOWN_CLIENT;
     if (proxies.length === 0 && !peer.includes(":")) return peer;
     let hop = findHop(peer);
@@ -87,6 +91,12 @@ export function createClientKey({ trusted, ipv6Prefix }: ClientKeyOptions): Clie
       hop = before;
     }
     return hop.key;
+  }
+
+  return {
+    keyOf,
+    trustsAny: proxies.length > 0,
+    trusts: (peer) => peer !== undefined && findHop(peer)?.trusted === true,
   };
 }
 

@@ -1,10 +1,13 @@
 /** Owns the table of who is counted under what, from peers and X-Forwarded-For as they come. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClientKey, parseCidr } from "../../src/limit/client.ts";
+import { createClients, parseCidr } from "../../src/limit/client.ts";
 
-const direct = createClientKey({ trusted: [], ipv6Prefix: 64 });
-const proxied = createClientKey({ trusted: ["10.0.0.0/8", "fd00::/8", "::1"], ipv6Prefix: 64 });
+const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
+const { keyOf: proxied, trusts } = createClients({
+  trusted: ["10.0.0.0/8", "fd00::/8", "::1"],
+  ipv6Prefix: 64,
+});
 
 describe("a peer", () => {
   test.each<[string | undefined, string]>([
@@ -34,13 +37,13 @@ describe("a peer", () => {
     [127, "2001:db8:3:47::4/127"],
     [128, "2001:db8:3:47::5/128"],
   ])("of IPv6 is grouped by its first %p bits", (ipv6Prefix, key) => {
-    const clientKey = createClientKey({ trusted: [], ipv6Prefix });
+    const { keyOf: clientKey } = createClients({ trusted: [], ipv6Prefix });
     expect(clientKey("2001:db8:3:47::5", null)).toBe(key);
     expect(clientKey("203.0.113.7", null)).toBe("203.0.113.7");
   });
 
   test.each([-1, 129, 1.5, Number.NaN])("cannot be grouped by %p bits", (ipv6Prefix) => {
-    expect(() => createClientKey({ trusted: [], ipv6Prefix })).toThrow(RangeError);
+    expect(() => createClients({ trusted: [], ipv6Prefix })).toThrow(RangeError);
   });
 });
 
@@ -163,17 +166,29 @@ describe("a CIDR", () => {
   ])("%p is refused by name", (text) => {
     expect(() => parseCidr(text)).toThrow(RangeError);
     expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
-    expect(() => createClientKey({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
+    expect(() => createClients({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
   });
 
   test("with bits beyond its prefix covers the whole network", () => {
-    const clientKey = createClientKey({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
+    const { keyOf: clientKey } = createClients({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
     expect(clientKey("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
     expect(clientKey("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
   test("of all IPv4 covers no IPv6", () => {
-    const clientKey = createClientKey({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
+    const { keyOf: clientKey } = createClients({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
     expect(clientKey("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
+});
+
+test.each([
+  ["10.0.0.1", true],
+  ["::ffff:10.0.0.1", true],
+  ["::1", true],
+  ["::2", false],
+  ["203.0.113.7", false],
+  ["no address", false],
+  [undefined, false],
+])("the peer %p is believed: %p", (peer, believed) => {
+  expect(trusts(peer)).toBe(believed);
 });
