@@ -12,9 +12,9 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-interface Flag {
-  /** What stands for the value in the help. */
-  value: string;
+export interface Flag {
+  /** What stands for the value in the help; a flag without one is on when it is given. */
+  value?: string;
   /** The default as the operator would write it. */
   fallback?: string;
   /** May be given more than once; in the environment, separated by commas. */
@@ -77,6 +77,16 @@ export const flags = {
     fallback: "info",
     about: "the least that is logged: trace, debug, info, warn, error, fatal or silent",
   },
+  "access-log": { about: "log a line a request; it has the client's address, so off by default" },
+  "admin-port": {
+    value: "N",
+    about: "the port for /metrics, /live and /ready; 0 picks a free one (default: none)",
+  },
+  "admin-host": {
+    value: "ADDRESS",
+    fallback: "127.0.0.1",
+    about: "the address for that port; whoever reaches it reads the metrics",
+  },
   to: { value: "FILE", about: "the file to write" },
   users: { value: "N", about: "how many users to invent" },
   companies: { value: "M", about: "how many companies (default: one for 25 users)" },
@@ -114,6 +124,9 @@ export const commands = {
       "tls-cert",
       "tls-key",
       "log-level",
+      "access-log",
+      "admin-port",
+      "admin-host",
     ],
     words: [0, 0],
   },
@@ -172,6 +185,8 @@ export interface Settings {
   text(flag: FlagName): string | undefined;
   /** The values of a flag that may be given more than once. */
   list(flag: FlagName): string[];
+  /** Whether a flag without value is given. */
+  isOn(flag: FlagName): boolean;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -203,7 +218,13 @@ export function parseCommandLine(argv: string[], env: Environment = process.env)
       .map((part) => part.trim())
       .filter(Boolean);
   };
-  return { command: name, words: positionals, text, list };
+  const isOn = (flag: FlagName) => {
+    if (values[flag] === true) return true;
+    const value = env[variableOf(flag)] || "0";
+    if (/^(?:0|1|true|false)$/.test(value)) return value === "1" || value === "true";
+    throw new UsageError(`${variableOf(flag)} is "${value}", not 1 or 0`);
+  };
+  return { command: name, words: positionals, text, list, isOn };
 }
 
 function isCommand(name: string): name is CommandName {
@@ -213,8 +234,9 @@ function isCommand(name: string): name is CommandName {
 function parseFlags(name: CommandName, command: Command, args: string[]) {
   const options = Object.fromEntries(
     command.flags.map((flag) => {
-      const { isList = false }: Flag = flags[flag];
-      return [flag, { type: "string" as const, multiple: isList }];
+      const { value, isList = false }: Flag = flags[flag];
+      const type = value === undefined ? ("boolean" as const) : ("string" as const);
+      return [flag, { type, multiple: isList }];
     }),
   );
   try {
@@ -245,6 +267,8 @@ export interface ServeConfig {
   graceMs: number;
   tls: { cert: string; key: string } | undefined;
   logLevel: string;
+  accessLog: boolean;
+  admin: { host: string; port: number } | undefined;
 }
 
 /** The settings of `serve`, read and checked. Throws a {@link UsageError} that names the flag. */
@@ -264,6 +288,8 @@ export function serveConfig(settings: Settings): ServeConfig {
     graceMs: duration(settings, "grace"),
     tls: tls(settings),
     logLevel: logLevel(settings),
+    accessLog: settings.isOn("access-log"),
+    admin: admin(settings),
   };
 }
 
@@ -328,6 +354,12 @@ function tls(settings: Settings): ServeConfig["tls"] {
   if (cert && key) return { cert, key };
   if (cert || key) throw new UsageError("--tls-cert and --tls-key go together");
   return undefined;
+}
+
+function admin(settings: Settings): ServeConfig["admin"] {
+  if (settings.text("admin-port") === undefined) return undefined;
+  const host = settings.text("admin-host") ?? "";
+  return { host, port: integer(settings, "admin-port", 65_535) };
 }
 
 function publicUrl(settings: Settings): string | undefined {

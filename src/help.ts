@@ -1,5 +1,12 @@
 /** The help texts, made of the table in config.ts. */
-import { type Command, type CommandName, commands, flags, variableOf } from "./config.ts";
+import {
+  type Command,
+  type CommandName,
+  commands,
+  type Flag,
+  flags,
+  variableOf,
+} from "./config.ts";
 
 /** The help of one command, or of the whole. */
 export function helpText(name?: CommandName): string {
@@ -23,9 +30,11 @@ Without a command, roadbook serves the bundled demo on http://127.0.0.1:3000.
 
 function commandHelp(name: CommandName, command: Command): string {
   const lines = command.flags.map((flag) => {
-    const { value, about, fallback }: { value: string; about: string; fallback?: string } =
-      flags[flag];
-    return [`  --${flag} ${value}`, about + (fallback ? ` (default: ${fallback})` : "")] as const;
+    const { value = "", about, fallback }: Flag = flags[flag];
+    return [
+      `  --${flag} ${value}`.trimEnd(),
+      about + (fallback ? ` (default: ${fallback})` : ""),
+    ] as const;
   });
   const [flag] = command.flags;
   const environment = flag

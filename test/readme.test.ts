@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commands, type FlagName, flags } from "../src/config.ts";
+import { commands, type Flag, type FlagName, flags } from "../src/config.ts";
 import { executable, readyOrigin, root, run, temporaryFolder } from "./support.ts";
 
 const readme = await Bun.file(join(root, "README.md")).text();
@@ -146,12 +146,12 @@ test("the program of the README runs", async () => {
 });
 
 test("the table of flags is the program's own", () => {
-  const rows = [...readme.matchAll(/^\| `--(.*?) (.*?)` \| (?:`(.*)`)? ?\| (.*) \|$/gm)].map(
+  const rows = [...readme.matchAll(/^\| `--(\S+?)(?: (.*?))?` \| (?:`(.*)`)? ?\| (.*) \|$/gm)].map(
     ([, name, value, fallback, about]) => ({ name, value, fallback, about }),
   );
   expect(rows).toEqual(
     commands.serve.flags.map((name: FlagName) => {
-      const flag: { value: string; fallback?: string; about: string } = flags[name];
+      const flag: Flag = flags[name];
       return { name, value: flag.value, fallback: flag.fallback, about: flag.about };
     }),
   );

@@ -1,10 +1,12 @@
 /** `bun run bench WHAT`: measures, prints, judges nothing. */
 import { climb } from "./adversary.ts";
+import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
 import { benchSearch } from "./search.ts";
 import { benchSnapshots } from "./snapshots.ts";
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
+  http: benchHttp,
   limit: benchLimit,
   search: benchSearch,
   snapshots: benchSnapshots,

@@ -1,11 +1,16 @@
 /** `roadbook serve`: listens, answers, and stops cleanly. */
 import { readFileSync } from "node:fs";
-import { type Logger, pino } from "pino";
+import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
+import { version } from "../domain/version.ts";
+import { createAdminFetch } from "../http/admin.ts";
+import type { Answered } from "../http/app.ts";
+import { createMetrics, type Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
-import { createRoadbook, type Roadbook } from "../roadbook.ts";
+import { createLog } from "../log.ts";
+import { createRoadbook } from "../roadbook.ts";
 import type { Replacement } from "../snapshot/live.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
@@ -13,8 +18,9 @@ const REFRESH_MS = 200;
 
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
-  const log = pino({ level: config.logLevel }, pino.destination({ fd: 2, sync: true }));
+  const log = createLog(config.logLevel);
   const limiter = await openLimiter(config, log);
+  let metrics: Metrics | undefined;
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
     publicUrl: config.publicUrl,
@@ -27,24 +33,46 @@ export async function runServe(settings: Settings): Promise<number> {
     cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
+    onAnswer: (answered) => {
+      metrics?.countAnswer(answered);
+      if (config.accessLog) logAccess(log, answered);
+    },
   });
-  const server = listen(config, roadbook);
+  let isReady = true;
+  if (config.admin) metrics = createMetrics(roadbook);
+  const admin =
+    config.admin &&
+    metrics &&
+    listen(config.admin, createAdminFetch({ metrics, isReady: () => isReady }));
+  const server = listen(config, roadbook.fetch, config.tls);
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
-  const refresh = () => tellReplacement(log, roadbook.refresh());
+  const refresh = () => {
+    const replacement = roadbook.refresh();
+    if (!replacement) return;
+    metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+    logReplacement(log, replacement);
+  };
   process.on("SIGHUP", refresh);
   const timer = setInterval(refresh, REFRESH_MS);
+  const { built_at: builtAt, counts } = roadbook.meta();
+  const snapshot = config.snapshot ?? "the bundled demo";
+  log.info({ version, snapshot, builtAt, counts }, "starting");
+  if (admin) log.info(`admin listening on ${admin.url.origin}`);
   process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
   log.info({ url: server.url.origin }, "ready");
   const signal = await stopped;
+  isReady = false;
   log.info({ signal }, "stopping");
   // A second signal ends it at once, and so does the end of the grace.
   await Promise.race([server.stop(), nextSignal(), Bun.sleep(config.graceMs)]);
   await server.stop(true);
+  await admin?.stop(true);
   clearInterval(timer);
   process.off("SIGHUP", refresh);
   limiter?.close();
   roadbook.close();
+  log.info("stopped");
   return 0;
 }
 
@@ -62,15 +90,26 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   });
 }
 
-function tellReplacement(log: Logger, replacement: Replacement | undefined): void {
-  if (!replacement) return;
+/** The template of the path, never the path: that may hold what somebody looked for. */
+function logAccess(log: Logger, answered: Answered): void {
+  const { requestId, method, route = null, status } = answered;
+  const durationMs = Number(answered.durationMs.toFixed(3));
+  log.info({ requestId, method, route, status, durationMs, client: answered.client() }, "request");
+}
+
+function logReplacement(log: Logger, replacement: Replacement): void {
   if ("meta" in replacement) {
     const { built_at, counts } = replacement.meta;
     log.info({ builtAt: built_at, counts }, "serving a new snapshot");
   } else log.error(`${replacement.refused.message}; serving the old snapshot`);
 }
 
-function listen({ host, port, tls }: ServeConfig, roadbook: Roadbook) {
+/** Answers on an address. Nothing here reads a body. */
+function listen(
+  { host, port }: { host: string; port: number },
+  answer: (request: Request, peer: () => string | undefined) => Promise<Response>,
+  tls?: ServeConfig["tls"],
+) {
   try {
     return Bun.serve({
       hostname: host,
@@ -78,9 +117,8 @@ function listen({ host, port, tls }: ServeConfig, roadbook: Roadbook) {
       development: false,
       reusePort: false,
       ...(tls && { tls: { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
-      // Nothing here reads a body.
       maxRequestBodySize: 64 * 1024,
-      fetch: (request, server) => roadbook.fetch(request, server.requestIP(request)?.address),
+      fetch: (request, server) => answer(request, () => server.requestIP(request)?.address),
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,0 +1,29 @@
+/** The address for the operator alone: metrics and probes, and nothing of the API. */
+import { fail } from "./answer.ts";
+import type { Metrics } from "./metrics.ts";
+import { pathOf } from "./request.ts";
+
+export interface AdminOptions {
+  metrics: Metrics;
+  /** Whether requests are welcome: not any more once the server is told to stop. */
+  isReady(): boolean;
+}
+
+export function createAdminFetch({ metrics, isReady }: AdminOptions) {
+  const pages: Record<string, () => Response | Promise<Response>> = {
+    "/metrics": async () =>
+      new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
+    "/live": () => new Response("live\n"),
+    "/ready": () =>
+      isReady() ? new Response("ready\n") : new Response("not ready\n", { status: 503 }),
+  };
+  return async ({ method, url }: Request): Promise<Response> => {
+    const path = pathOf(url);
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+    if (!page) return fail("route_not_found");
+    if (method === "GET" || method === "HEAD") return page();
+    const response = fail("method_not_allowed");
+    response.headers.set("allow", "GET, HEAD");
+    return response;
+  };
+}

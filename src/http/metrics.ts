@@ -1,0 +1,107 @@
+/** Owns what Prometheus is told: answers, decisions, the snapshot, and the process itself. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { version } from "../domain/version.ts";
+import type { LimiterStatus } from "../limit/limiter.ts";
+import type { Meta } from "../snapshot/meta.ts";
+import type { Answered } from "./app.ts";
+
+export interface MetricsOptions {
+  /** The facts of the snapshot that is served. */
+  meta(): Meta;
+  /** How searches are counted; undefined without a limit. */
+  limiterStatus(): LimiterStatus | undefined;
+}
+
+export interface Metrics {
+  contentType: string;
+  countAnswer(answered: Answered): void;
+  countReplacement(outcome: "swapped" | "refused"): void;
+  /** All of it in Prometheus's text format. */
+  render(): Promise<string>;
+}
+
+/** Seconds: an answer from memory takes some microseconds, a decision of a shared store a millisecond. */
+const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
+
+/** What another engine than V8 cannot say, and what it reserves but does not use. */
+const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
+
+export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (MEANINGLESS.test(name)) registry.removeSingleMetric(name);
+  }
+
+  const requests = new Counter({
+    name: "http_requests_total",
+    help: "Requests answered, by the template of their path",
+    labelNames: ["route", "status"],
+    registers,
+  });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's head to its answer's, before that is sent",
+    labelNames: ["route", "status"],
+    buckets: DURATIONS,
+    registers,
+  });
+  const decisions = new Counter({
+    name: "roadbook_search_limit_decisions_total",
+    help: "Searches that the limit let through or refused",
+    labelNames: ["decision"],
+    registers,
+  });
+  const replacements = new Counter({
+    name: "roadbook_snapshot_replacements_total",
+    help: "Files put in the place of the snapshot, by what became of them",
+    labelNames: ["outcome"],
+    registers,
+  });
+  for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
+  for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name: `roadbook_${name}`,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+  const builtAt = () => Date.parse(meta().built_at) / 1000;
+  gauge("snapshot_built_timestamp_seconds", "When the snapshot was built (Unix time)", builtAt);
+  gauge(
+    "snapshot_age_seconds",
+    "Time since the snapshot was built",
+    () => Date.now() / 1000 - builtAt(),
+  );
+  gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
+  gauge("search_limit_clients", "Clients tracked in memory", () => limiterStatus()?.clients ?? 0);
+  gauge(
+    "search_limit_store_up",
+    "1 while the store that counts searches answers, or memory is it",
+    () => (limiterStatus()?.up === false ? 0 : 1),
+  );
+  new Gauge({
+    name: "roadbook_build_info",
+    help: "1, by the version that is running",
+    labelNames: ["version"],
+    registers,
+  }).set({ version }, 1);
+
+  return {
+    contentType: registry.contentType,
+    countAnswer({ route = "unknown", status, durationMs, search }) {
+      const labels = { route, status };
+      requests.inc(labels);
+      durations.observe(labels, durationMs / 1000);
+      if (search) decisions.inc({ decision: search });
+    },
+    countReplacement: (outcome) => replacements.inc({ outcome }),
+    render: () => registry.metrics(),
+  };
+}
