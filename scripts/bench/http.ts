@@ -4,13 +4,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  openExecutable,
-  readyOrigin,
-  run,
-  type Target,
-  temporaryFolder,
-} from "../../test/support.ts";
+import { openExecutable, readyOrigin, type Target, temporaryFolder } from "../../test/support.ts";
+import { load, luaList } from "./wrk.ts";
 
 const ROUNDS = 5;
 const SECONDS = 2;
@@ -18,8 +13,9 @@ const CONNECTIONS = 16;
 const PATHS = 200;
 
 export async function benchHttp(): Promise<void> {
-  if (!Bun.which("wrk")) throw new Error("wrk is not on the PATH (apt-get install wrk)");
-  const roadbook = await openExecutable(["--search-limit", "1000000", "--admin-port", "0"]);
+  const roadbook = await openExecutable(
+    "--search-limit 1000000 --search-window 1s --admin-port 0".split(" "),
+  );
   for (const [name, paths] of Object.entries(await samplePaths(roadbook))) {
     const { body, bytes } = await medianBody(roadbook, paths);
     const bare = await openBare(body);
@@ -84,22 +80,17 @@ async function openBare(body: string) {
 
 /** Asks for the paths in turn; one never asked before has a number behind it that no other has. */
 async function requestsPerSecond(origin: string, paths: string[], asked: "again" | "new") {
-  const file = join(temporaryFolder(), "paths.lua");
   const separator = paths[0]?.includes("?") ? "&n=" : "?n=";
   const number = asked === "new" ? `.. "${separator}${started++}-" .. n` : "";
-  writeFileSync(
-    file,
-    `local paths, n = { ${paths.map((path) => JSON.stringify(path)).join(", ")} }, 0
-     request = function()
-       n = n + 1
-       return wrk.format("GET", paths[n % #paths + 1] ${number})
-     end`,
-  );
-  const words = ["-t1", `-c${CONNECTIONS}`, `-d${SECONDS}s`, "-s", file, origin];
-  const { stdout } = await run(["wrk", ...words]);
-  const perSecond = Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]);
-  if (Number.isNaN(perSecond) || stdout.includes("Non-2xx")) throw new Error(stdout);
-  return perSecond;
+  const script = `
+    local paths, n = ${luaList(paths)}, 0
+    request = function()
+      n = n + 1
+      return wrk.format("GET", paths[n % #paths + 1] ${number})
+    end`;
+  const result = await load({ origin, script, connections: CONNECTIONS, seconds: SECONDS });
+  if (result.refused + result.lost > 0) throw new Error(JSON.stringify(result));
+  return result.requestsPerSecond;
 }
 
 let started = 0;

@@ -4,12 +4,14 @@ import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
 import { benchSearch } from "./search.ts";
 import { benchSnapshots } from "./snapshots.ts";
+import { benchSoak } from "./soak.ts";
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   http: benchHttp,
   limit: benchLimit,
   search: benchSearch,
   snapshots: benchSnapshots,
+  soak: benchSoak,
   adversary: climb,
 };
 

@@ -54,6 +54,13 @@ export interface Served {
   close(): Promise<void>;
 }
 
+/** A process's own memory, without mapped files; undefined where Linux does not tell. */
+export function anonymousMegabytesOf(pid: number): number | undefined {
+  const path = `/proc/${pid}/status`;
+  if (!existsSync(path)) return undefined;
+  return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(path, "utf8"))?.[1]) / 1000;
+}
+
 export const searchPath = (query: string) => `/search/users?q=${encodeURIComponent(query)}`;
 
 export async function serve(snapshot: string): Promise<Served> {
@@ -86,11 +93,7 @@ export async function serve(snapshot: string): Promise<Served> {
       if (!received.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${received}`);
       return ms;
     },
-    anonymousMegabytes() {
-      const path = `/proc/${pid}/status`;
-      if (!existsSync(path)) return undefined;
-      return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(path, "utf8"))?.[1]) / 1000;
-    },
+    anonymousMegabytes: () => anonymousMegabytesOf(pid),
     async close() {
       socket.end();
       await close();
