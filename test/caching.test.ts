@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { chooseCoding } from "../src/http/compression.ts";
-import { community, openInProcess, type Target } from "./support.ts";
+import { createRoadbook } from "../src/roadbook.ts";
+import { makeFile, makeSnapshot, succeed, user } from "./snapshot/support.ts";
+import { community, openExecutable, openInProcess, type Target } from "./support.ts";
 
 const paths = [
   "/users/public/42",
@@ -12,8 +14,8 @@ const paths = [
   "/api/search/companies?q=express",
 ];
 
-let target: Target;
-beforeAll(async () => {
+/** User 42 with enough achievements for an answer that is worth compressing. */
+async function makeDataset(): Promise<object[]> {
   const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
   const many = achievements.map((id) => ({
     type: "achievement",
@@ -38,50 +40,125 @@ beforeAll(async () => {
     created_at: "2020-01-01T00:00:00Z",
     achievements: achievements.map((id) => ({ id, tier: 1, unlocked_at: "2021-01-01T00:00:00Z" })),
   };
-  target = await openInProcess({ dataset: [...known, ...many, user] });
-});
-afterAll(() => target.close());
+  return [...known, ...many, user];
+}
 
-const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
-  target.fetch(path, { headers, method });
+const openers: Record<string, (dataset: object[]) => Promise<Target>> = {
+  "in process": (dataset) => openInProcess({ dataset }),
+  "the executable": async (dataset) =>
+    openExecutable(["--snapshot", await makeSnapshot(dataset), "--search-limit", "0"]),
+};
 
-describe.each(paths)("%s", (path) => {
-  test("has a strong ETag, and asks caches to ask again", async () => {
-    const { headers } = await get(path);
-    expect(headers.get("etag")).toMatch(/^"[\w-]{20,}"$/);
-    expect(headers.get("cache-control")).toBe("no-cache");
-    expect(headers.get("vary")).toBe("accept-encoding");
-  });
+describe.each(Object.entries(openers))("%s:", (_, open) => {
+  let target: Target;
+  beforeAll(async () => {
+    target = await open(await makeDataset());
+  }, 60_000);
+  afterAll(() => target.close());
 
-  test("is a 304 without a body for who has it", async () => {
-    const etag = (await get(path)).headers.get("etag") ?? "";
-    for (const known of [
-      etag,
-      `W/${etag}`,
-      `"x", ${etag}`,
-      `"a,b" , W/"c",${etag},"d"`,
-      "*",
-      " * ",
-    ]) {
-      for (const method of ["GET", "HEAD"]) {
-        const response = await get(path, { "if-none-match": known }, method);
-        expect([known, response.status]).toEqual([known, 304]);
-        expect(await response.text()).toBe("");
-        expect(response.headers.get("etag")).toBe(etag);
-        expect(response.headers.get("cache-control")).toBe("no-cache");
-        expect(response.headers.get("vary")).toBe("accept-encoding");
-        expect(response.headers.get("content-type")).toBeNull();
-        expect(response.headers.get("access-control-allow-origin")).toBe("*");
+  /** As sent: a client that takes codings says so itself, and no body is decoded on the way. */
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    target.fetch(path, {
+      headers: { "accept-encoding": "identity", ...headers },
+      method,
+      decompress: false,
+    } as RequestInit);
+
+  describe.each(paths)("%s", (path) => {
+    test("has a strong ETag, and asks caches to ask again", async () => {
+      const { headers } = await get(path);
+      expect(headers.get("etag")).toMatch(/^"[\w-]{20,}"$/);
+      expect(headers.get("cache-control")).toBe("no-cache");
+      expect(headers.get("vary")).toBe("accept-encoding");
+    });
+
+    test("is a 304 without a body for who has it", async () => {
+      const etag = (await get(path)).headers.get("etag") ?? "";
+      for (const known of [
+        etag,
+        `W/${etag}`,
+        `"x", ${etag}`,
+        `"a,b" , W/"c",${etag},"d"`,
+        "*",
+        " * ",
+      ]) {
+        for (const method of ["GET", "HEAD"]) {
+          const response = await get(path, { "if-none-match": known }, method);
+          expect([known, response.status]).toEqual([known, 304]);
+          expect(await response.text()).toBe("");
+          expect(response.headers.get("etag")).toBe(etag);
+          expect(response.headers.get("cache-control")).toBe("no-cache");
+          expect(response.headers.get("vary")).toBe("accept-encoding");
+          expect(response.headers.get("content-type")).toBeNull();
+          expect(response.headers.get("access-control-allow-origin")).toBe("*");
+        }
       }
-    }
+    });
+
+    test("is whole for who has something else", async () => {
+      const etag = (await get(path)).headers.get("etag") ?? "";
+      const bare = etag.replaceAll('"', "");
+      for (const known of ['"x"', bare, `"${bare}x"`, `"${bare}`, "", '"*"', "W/", `"x${etag}`]) {
+        expect([known, (await get(path, { "if-none-match": known })).status]).toEqual([known, 200]);
+      }
+    });
   });
 
-  test("is whole for who has something else", async () => {
-    const etag = (await get(path)).headers.get("etag") ?? "";
-    const bare = etag.replaceAll('"', "");
-    for (const known of ['"x"', bare, `"${bare}x"`, `"${bare}`, "", '"*"', "W/", `"x${etag}`]) {
-      expect([known, (await get(path, { "if-none-match": known })).status]).toEqual([known, 200]);
-    }
+  test.each(["/users/public/43", "/users/public/x", "/nope", "/search/users?q=x"])(
+    "the error at %s is kept by nobody",
+    async (path) => {
+      const { headers } = await get(path, { "if-none-match": "*" });
+      expect([headers.get("cache-control"), headers.get("etag")]).toEqual(["no-store", null]);
+    },
+  );
+
+  describe("a long answer", () => {
+    const path = "/users/42/achievements";
+    const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
+
+    test.each(Object.entries(decoders))(
+      "comes in %s for who takes it, with an ETag of its own",
+      async (coding, decode) => {
+        const plain = await get(path);
+        const coded = await get(path, { "accept-encoding": `identity;q=0.1, ${coding}` });
+        expect(coded.headers.get("content-encoding")).toBe(coding);
+        const bytes = await coded.bytes();
+        expect(decode(bytes).toString()).toBe(await plain.text());
+        expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+        const head = await get(path, { "accept-encoding": coding }, "HEAD");
+        expect(head.headers.get("content-length")).toBe(String(bytes.length));
+        expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
+        const again = {
+          "accept-encoding": coding,
+          "if-none-match": coded.headers.get("etag") ?? "",
+        };
+        expect((await get(path, again)).status).toBe(304);
+      },
+    );
+
+    test("comes plain for who takes nothing of ours, and a short one always does", async () => {
+      for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
+        const { headers } = await get(path, { "accept-encoding": header });
+        expect([header, headers.get("content-encoding")]).toEqual([header, null]);
+      }
+      const short = await get("/users/public/42", { "accept-encoding": "zstd, br, gzip" });
+      expect(short.headers.get("content-encoding")).toBeNull();
+    });
+  });
+
+  test("no header value breaks an answer", async () => {
+    const text = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    });
+    await fc.assert(
+      fc.asyncProperty(text, text, async (encoding, known) => {
+        const response = await get("/users/42/achievements", {
+          "accept-encoding": encoding,
+          "if-none-match": known,
+        });
+        expect(response.status).toBeOneOf([200, 304]);
+      }),
+    );
   });
 });
 
@@ -93,45 +170,6 @@ test("--cache-max-age lets anyone keep profiles, and only the client its searche
   );
   expect(said).toEqual(wanted);
   await kept.close();
-});
-
-test.each(["/users/public/43", "/users/public/x", "/nope", "/search/users?q=x"])(
-  "the error at %s is kept by nobody",
-  async (path) => {
-    const { headers } = await get(path, { "if-none-match": "*" });
-    expect([headers.get("cache-control"), headers.get("etag")]).toEqual(["no-store", null]);
-  },
-);
-
-describe("a long answer", () => {
-  const path = "/users/42/achievements";
-  const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
-
-  test.each(Object.entries(decoders))(
-    "comes in %s for who takes it, with an ETag of its own",
-    async (coding, decode) => {
-      const plain = await get(path);
-      const coded = await get(path, { "accept-encoding": `identity;q=0.1, ${coding}` });
-      expect(coded.headers.get("content-encoding")).toBe(coding);
-      const bytes = await coded.bytes();
-      expect(decode(bytes).toString()).toBe(await plain.text());
-      expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
-      const head = await get(path, { "accept-encoding": coding }, "HEAD");
-      expect(head.headers.get("content-length")).toBe(String(bytes.length));
-      expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
-      const again = { "accept-encoding": coding, "if-none-match": coded.headers.get("etag") ?? "" };
-      expect((await get(path, again)).status).toBe(304);
-    },
-  );
-
-  test("comes plain for who takes nothing of ours, and a short one always does", async () => {
-    for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
-      const { headers } = await get(path, { "accept-encoding": header });
-      expect([header, headers.get("content-encoding")]).toEqual([header, null]);
-    }
-    const short = await get("/users/public/42", { "accept-encoding": "zstd, br, gzip" });
-    expect(short.headers.get("content-encoding")).toBeNull();
-  });
 });
 
 test.each([
@@ -146,17 +184,51 @@ test.each([
   expect(chooseCoding(header)).toBe(coding as ReturnType<typeof chooseCoding>);
 });
 
-test("no header value breaks an answer", async () => {
-  const text = fc.string({
-    unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+describe("an answer that is asked for again", () => {
+  test("is the same, and what is kept of it goes with its snapshot", async () => {
+    const snapshot = await makeSnapshot();
+    const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+    const ask = async (path: string) => {
+      const response = await target.fetch(path);
+      return [response.status, response.headers.get("etag"), await response.text()] as const;
+    };
+    const asked = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
+    for (const path of asked) {
+      const first = await ask(path);
+      expect(first[0]).toBe(200);
+      for (let times = 0; times < 3; times++) expect(await ask(path)).toEqual(first);
+    }
+    await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
+    while ((await ask("/users/public/44"))[0] === 200) await Bun.sleep(20);
+    const now = await Promise.all(asked.map(ask));
+    expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
+    for (const [, , text] of now) expect(text).not.toContain("Nora");
+    await target.close();
   });
-  await fc.assert(
-    fc.asyncProperty(text, text, async (encoding, known) => {
-      const response = await get("/users/42/achievements", {
-        "accept-encoding": encoding,
-        "if-none-match": known,
-      });
-      expect(response.status).toBeOneOf([200, 304]);
-    }),
-  );
+
+  test("has the avatar's origin of each host it is asked under", async () => {
+    const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];
+    const roadbook = await createRoadbook({ dataset });
+    for (const origin of ["http://one.example", "https://one.example", "http://two.example"]) {
+      for (const path of ["/users/public/9", "/search/users?q=ann"]) {
+        for (let times = 0; times < 2; times++) {
+          const response = await roadbook.fetch(new Request(origin + path));
+          expect(await response.text()).toContain(`"${origin}/9.png"`);
+        }
+      }
+    }
+    roadbook.close();
+  });
+
+  test("is kept up to a bound: a hundred thousand others cost no more than it", async () => {
+    const target = await openInProcess({ dataset: [user(9, "Ann")] });
+    const ask = async (from: number) => {
+      for (let n = from; n < from + 50_000; n++) await target.fetch(`/search/users?q=ann&n=${n}`);
+      Bun.gc(true);
+      return process.memoryUsage().rss / 2 ** 20;
+    };
+    const before = await ask(0);
+    expect((await ask(50_000)) - before).toBeLessThan(40);
+    await target.close();
+  }, 60_000);
 });
