@@ -16,6 +16,10 @@ import type { Replacement } from "../snapshot/live.ts";
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
 
+/** How often the event loop is let round before connections are closed, and how long it may rest. */
+const DRAIN_TURNS = 5;
+const DRAIN_TURN_MS = 20;
+
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
   const log = createLog(config.logLevel);
@@ -44,7 +48,12 @@ export async function runServe(settings: Settings): Promise<number> {
     config.admin &&
     metrics &&
     listen(config.admin, createAdminFetch({ metrics, isReady: () => isReady }));
-  const server = listen(config, roadbook.fetch, config.tls);
+  const answer: Answer = async (request, peer) => {
+    const response = await roadbook.fetch(request, peer);
+    if (!isReady) response.headers.set("connection", "close");
+    return response;
+  };
+  const server = listen(config, answer, config.tls);
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = () => {
@@ -65,7 +74,7 @@ export async function runServe(settings: Settings): Promise<number> {
   isReady = false;
   log.info({ signal }, "stopping");
   // A second signal ends it at once, and so does the end of the grace.
-  await Promise.race([server.stop(), nextSignal(), Bun.sleep(config.graceMs)]);
+  await Promise.race([drain(server), nextSignal(), Bun.sleep(config.graceMs)]);
   await server.stop(true);
   await admin?.stop(true);
   clearInterval(timer);
@@ -74,6 +83,15 @@ export async function runServe(settings: Settings): Promise<number> {
   roadbook.close();
   log.info("stopped");
   return 0;
+}
+
+/**
+ * Answers what the system had taken in before the signal, and only then closes what is idle: closing
+ * at once would reset connections whose requests are not yet read.
+ */
+async function drain(server: Bun.Server<undefined>): Promise<void> {
+  for (let turn = 0; turn < DRAIN_TURNS; turn++) await Bun.sleep(DRAIN_TURN_MS);
+  await server.stop();
 }
 
 /** The shared store, where there is one. */
@@ -104,10 +122,12 @@ function logReplacement(log: Logger, replacement: Replacement): void {
   } else log.error(`${replacement.refused.message}; serving the old snapshot`);
 }
 
+type Answer = (request: Request, peer: () => string | undefined) => Promise<Response>;
+
 /** Answers on an address. Nothing here reads a body. */
 function listen(
   { host, port }: { host: string; port: number },
-  answer: (request: Request, peer: () => string | undefined) => Promise<Response>,
+  answer: Answer,
   tls?: ServeConfig["tls"],
 ) {
   try {

@@ -39,9 +39,14 @@ export function isRequestId(text: string): boolean {
   return /^[\w.~+/=:@-]{1,128}$/.test(text);
 }
 
-/** The path as it stands in the request, still encoded; `url` may have no scheme and host. */
+/** Where the path begins; `url` may have no scheme and host. */
+export function pathStart(url: string): number {
+  return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+}
+
+/** The path as it stands in the request, still encoded. */
 export function pathOf(url: string): string {
-  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
+  const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }

@@ -4,7 +4,7 @@ import { fail } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { type DocsScript, docsRoutes } from "./docs.ts";
 import { healthRoutes } from "./health.ts";
-import { pathOf } from "./request.ts";
+import { pathOf, pathStart } from "./request.ts";
 import { searchRoutes } from "./search.ts";
 import { userRoutes } from "./users.ts";
 
@@ -22,9 +22,11 @@ export interface Router {
   templateOf(path: string): string | undefined;
 }
 
+const LOCAL_ORIGIN = "http://localhost";
+
 export function createRouter(options: RouterOptions): Router {
   const origins = new WeakMap<Request, string>();
-  const originOf = (request: Request) => origins.get(request) ?? new URL(request.url).origin;
+  const originOf = (request: Request) => origins.get(request) ?? originIn(request.url);
   const app = createApp({ ...options, originOf });
   const paths = app.routes.map(({ path }) => path);
   const fixed = new Map(
@@ -42,13 +44,12 @@ export function createRouter(options: RouterOptions): Router {
      * `nas`, and for HTTP/1.0, whose URL is a mere path. */
     async fetch(request) {
       const { method, url, headers } = request;
-      const path = pathOf(url);
-      if (method === "GET" && url.startsWith(path, url.indexOf("/", 11))) return app.fetch(request);
-      const query = url.indexOf("?");
-      const plain = new Request(`http://localhost${path}${query < 0 ? "" : url.slice(query)}`, {
-        headers,
-      });
-      if (URL.canParse(url)) origins.set(plain, new URL(url).origin);
+      const start = pathStart(url);
+      if (method === "GET" && url.indexOf("/", 11) === start) return app.fetch(request);
+      const plain = new Request(LOCAL_ORIGIN + url.slice(start), { headers });
+      // What is answered is what was counted: a path that only now lost its dots is not.
+      if (pathOf(plain.url) !== pathOf(url)) return fail("route_not_found");
+      origins.set(plain, originOf(request));
       return app.fetch(plain);
     },
     templateOf: (path) =>
@@ -72,6 +73,11 @@ function createApp(context: RouterOptions & Context) {
       .use(docsRoutes(context.docsScript))
       .get("/", () => new Response(null, { status: 302, headers: { location: "/docs" } }), hidden)
   );
+}
+
+/** A client that names no host, or none that can be, is taken to be on the same machine. */
+function originIn(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : LOCAL_ORIGIN;
 }
 
 function withoutApi(path: string): string {
