@@ -1,0 +1,112 @@
+/** Clients that no library would be: bytes as they are over TCP, and the answers as they come back. */
+import { expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import type { Target } from "./support.ts";
+
+export interface Answer {
+  status: number;
+  /** The header lines, in lower case. */
+  head: string;
+  body: string;
+  /** The body as it came. */
+  bytes: Buffer;
+}
+
+export interface Received {
+  answers: Answer[];
+  /** What came of an answer that was cut off. */
+  rest: string;
+}
+
+/** The last request of a conversation: whoever understands it answers and closes. */
+export const farewell = "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
+
+/** A connection that is open; that it may break at any time is for its user to look at. */
+export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
+  const { hostname, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => resolve(socket));
+    socket.on("error", reject);
+  });
+}
+
+/** Resolves when the other side has closed, cleanly or not. Takes in what still comes. */
+export function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) return resolve();
+    socket.on("end", () => socket.destroy());
+    socket.on("close", () => resolve());
+    socket.resume();
+  });
+}
+
+/** Reads until the other side closes. */
+export async function readAll(socket: Socket): Promise<Received> {
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk: Buffer) => chunks.push(chunk));
+  await closed(socket);
+  return parseAnswers(Buffer.concat(chunks));
+}
+
+/** Sends the bytes and reads until the other side closes. */
+export async function converse(
+  target: Pick<Target, "origin">,
+  ...parts: (string | Uint8Array)[]
+): Promise<Received> {
+  const socket = await dial(target);
+  const received = readAll(socket);
+  for (const part of parts) socket.write(part);
+  return received;
+}
+
+/** Takes apart what came over one connection; no answer to HEAD may be in it. */
+export function parseAnswers(bytes: Buffer): Received {
+  const answers: Answer[] = [];
+  let at = 0;
+  while (at < bytes.length) {
+    const end = bytes.indexOf("\r\n\r\n", at);
+    if (end < 0) break;
+    const head = bytes.toString("latin1", at, end).toLowerCase();
+    const length = Number(/^content-length: (\d+)$/m.exec(head)?.[1] ?? 0);
+    if (bytes.length < end + 4 + length) break;
+    const status = Number(/^http\/1\.1 (\d{3}) /.exec(head)?.[1]);
+    const body = bytes.subarray(end + 4, end + 4 + length);
+    answers.push({ status, head, body: body.toString(), bytes: body });
+    at = end + 4 + length;
+  }
+  return { answers, rest: bytes.toString("latin1", at) };
+}
+
+/** Has a client ask for a profile again and again, on new connections, until the work is done. */
+export async function besideOthers<T>(target: Target, work: () => Promise<T>): Promise<T> {
+  let isDone = false;
+  const others = (async () => {
+    do {
+      const response = await target.fetch("/users/public/42", {
+        headers: { connection: "close" },
+      });
+      expect([response.status, await response.text()]).toEqual([
+        200,
+        expect.stringContaining("Nowak"),
+      ]);
+      await Bun.sleep(10);
+    } while (!isDone);
+  })();
+  const finished = (async () => {
+    try {
+      return await work();
+    } finally {
+      isDone = true;
+    }
+  })();
+  const [result] = await Promise.all([finished, others]);
+  return result;
+}
+
+/** The most memory a process has held so far, in megabytes; undefined where none can say. */
+export function peakMegabytes(pid: number): number | undefined {
+  const path = `/proc/${pid}/status`;
+  if (!existsSync(path)) return undefined;
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(path, "utf8"))?.[1]) / 1024;
+}
