@@ -22,12 +22,19 @@ const targets = [
   "http://other.example/users/public/42",
 ];
 const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "TRACE", "CONNECT", "get", "BREW", ""];
-const headers = [
+/** The first of a request counts. */
+const hosts = [
   "Host: roadbook.example",
   "Host: a",
   "Host:",
+  "Host: a b",
+  "Host: a:99999",
   "Host: [::1",
   "Host: x\u0000y",
+  "X-No: host",
+];
+const headers = [
+  ...hosts,
   "Accept-Encoding: zstd;q=9, *;q=-1,,",
   'If-None-Match: "',
   "If-None-Match: *",
@@ -101,9 +108,8 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
     const lines = Array.from({ length: random(5) }, () => pick(headers));
     const head = `${pick(methods)} ${target} HTTP/1.${random(3)}\r\n`;
     const close = random(2) ? "Connection: close\r\n" : "";
-    const bytes = Buffer.from(
-      `${head}Host: roadbook.example\r\n${lines.join("\r\n")}\r\n${close}\r\n`,
-    );
+    const host = random(4) ? hosts[0] : pick(hosts);
+    const bytes = Buffer.from(`${head}${host}\r\n${lines.join("\r\n")}\r\n${close}\r\n`);
     for (let times = random(8) ? 0 : random(4); times > 0; times--)
       bytes[random(bytes.length)] = random(256);
     const pipelined = random(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
