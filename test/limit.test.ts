@@ -132,6 +132,8 @@ test.if(hasNginx || isRequired)(
     expect(await ask("127.0.0.1")).toBe("0");
     const { user } = JSON.parse(await (await fetch(`${origin}/users/public/42`)).text());
     expect(user.name).toBe("Łukasz Nowak");
+    const { headers } = await fetch(`${origin}/health`, { headers: { "x-request-id": "mine" } });
+    expect(headers.get("x-request-id")).toMatch(/^[\da-f]{32}$/); // nginx's own
     await nginx.close();
     await target.close();
   },

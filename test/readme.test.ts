@@ -137,6 +137,42 @@ test("the everyday commands work as written", async () => {
   expect(now).not.toContain("Baltic");
 }, 120_000);
 
+test("the commands for the operator's own address work as written, and its metrics are there", async () => {
+  const at = everyday.findIndex((block) => block.includes("--admin-port"));
+  const [serve = "", asks = ""] = everyday.slice(at, at + 2);
+  const command = serve
+    .replace(/--port \d+/, "--port 0")
+    .replace(/--admin-port \d+/, "--admin-port 0");
+  const child = Bun.spawn(
+    ["sh", "-c", `exec ${command.replace("dist/roadbook", await executable())}`],
+    {
+      cwd: temporaryFolder(),
+      stdout: "pipe",
+      stderr: "pipe",
+    },
+  );
+  const origin = await readyOrigin(child.stdout);
+  let log = "";
+  const admin = () => /admin listening on ([^"]+)/.exec(log)?.[1];
+  for await (const chunk of child.stderr) {
+    log += Buffer.from(chunk).toString();
+    if (admin()) break;
+  }
+  await fetch(`${origin}/users/public/42`);
+  const curls = asks
+    .replaceAll("http://127.0.0.1:9090", admin() ?? "")
+    .replaceAll("curl", "curl -sf");
+  const { code, stdout } = await run(["sh", "-ec", curls]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^live\nready\n/m)]);
+  const table = [...readme.matchAll(/^\| (`(?:http|roadbook)_.*?) \|/gm)].flatMap(
+    ([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(table.length).toBeGreaterThan(6);
+  for (const name of table) expect(stdout).toContain(`# TYPE ${name} `);
+  child.kill();
+  expect(await child.exited).toBe(0);
+}, 60_000);
+
 test("the program of the README runs", async () => {
   const [program = ""] = blocks("ts");
   const source = `${program.replace('"roadbook"', JSON.stringify(join(root, "src/roadbook.ts")))}\nconsole.log(response.status);`;

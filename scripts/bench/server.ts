@@ -47,7 +47,7 @@ export async function buildSnapshot(users: number): Promise<Built> {
 }
 
 export interface Served {
-  /** Milliseconds until the whole answer to a GET was there. */
+  /** Milliseconds until the whole answer to a GET was there, under a URL that was not asked before. */
   time(path: string): Promise<number>;
   /** The server's own memory, without the mapped file; undefined where Linux does not tell. */
   anonymousMegabytes(): number | undefined;
@@ -67,6 +67,7 @@ export async function serve(snapshot: string): Promise<Served> {
   const words = ["--snapshot", snapshot, "--search-limit", "0"];
   const { origin, pid, close } = await openExecutable(words);
   let received = "";
+  let asked = 0;
   let answered = () => {};
   const socket = await Bun.connect({
     hostname: "127.0.0.1",
@@ -87,7 +88,8 @@ export async function serve(snapshot: string): Promise<Served> {
         answered = resolve;
       });
       const start = performance.now();
-      socket.write(`GET ${path} HTTP/1.1\r\nHost: roadbook.test\r\n\r\n`);
+      const url = `${path}${path.includes("?") ? "&" : "?"}n=${asked++}`;
+      socket.write(`GET ${url} HTTP/1.1\r\nHost: roadbook.test\r\n\r\n`);
       await answer;
       const ms = performance.now() - start;
       if (!received.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${received}`);
