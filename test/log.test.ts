@@ -4,7 +4,14 @@ import { renameSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
 import { hasRedisServer, openRedisServer } from "./limit/redis-server.ts";
 import { makeSnapshot } from "./snapshot/support.ts";
-import { executable, openExecutable, run, type Target, temporaryFolder } from "./support.ts";
+import {
+  executable,
+  openExecutable,
+  readyOrigin,
+  run,
+  type Target,
+  temporaryFolder,
+} from "./support.ts";
 
 interface Line {
   level: number;
@@ -211,3 +218,16 @@ test("on a terminal the log is for reading", async () => {
   expect(text).toContain("INFO: stopped");
   expect(text).not.toContain('{"level"');
 }, 30_000);
+
+test.skipIf(process.platform !== "linux")("a log that cannot be written ends nothing", async () => {
+  const child = Bun.spawn(
+    ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2> /dev/full`],
+    { stdout: "pipe" },
+  );
+  const origin = await readyOrigin(child.stdout);
+  for (let times = 0; times < 3; times++) {
+    expect((await fetch(`${origin}/users/public/42`)).status).toBe(200);
+  }
+  child.kill();
+  expect(await child.exited).toBe(0);
+});

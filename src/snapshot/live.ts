@@ -54,8 +54,13 @@ export function openLiveSnapshot(source: string | Uint8Array): LiveSnapshot {
   };
 }
 
-/** Differs when the file is another one, or has been written to. */
+/** Differs when the file is another one, has been written to, or is out of reach for another reason. */
 function stateOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats ? [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join() : "";
+  try {
+    const stats = statSync(path, { bigint: true });
+    return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join();
+  } catch (error) {
+    // Opening it says what is wrong, in words for the operator.
+    return String((error as NodeJS.ErrnoException).code);
+  }
 }

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
   unlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -166,6 +167,19 @@ test("a bad replacement is logged once", async () => {
   await Bun.sleep(500);
   await server.close();
   expect(log.join("").match(/is empty; serving the old snapshot/g)).toHaveLength(1);
+});
+
+test("a path that leads nowhere for a while ends no server", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  renameSync(snapshot, `${snapshot}.away`);
+  symlinkSync(snapshot, snapshot); // to itself
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  expect((await healthOf(server)).refused_replacement).not.toContain(snapshot);
+  expect((await server.fetch("/users/public/42")).status).toBe(200);
+  renameSync(`${snapshot}.away`, snapshot);
+  await until(async () => (await healthOf(server)).refused_replacement === null);
+  await server.close();
 });
 
 test("a small snapshot that is written over in place cannot hurt the one in use", async () => {
