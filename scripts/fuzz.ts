@@ -1,10 +1,11 @@
 /**
- * `bun run fuzz [--seconds N] [--seed S] ORIGIN`: sends mutated requests to a running server and
- * checks that it stays alive, never answers 5xx, and that every error has the error shape. Says the
- * seed and the request that broke it.
+ * `bun run fuzz [--seconds 600] [--seed S] [ORIGIN]`: sends mutated requests to the executable, or to a
+ * server that runs already, and checks that it stays alive, never answers 5xx, and that every error
+ * has the error shape. Says the seed and the request that broke it.
  */
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
+import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
 const ANSWER_MS = 5_000;
 const AT_ONCE = 8;
@@ -188,15 +189,25 @@ function createRandom(seed: number): (below: number) => number {
   };
 }
 
+/** The executable with avatars that it completes, and no limit that keeps searches from being done. */
+export async function openFuzzTarget(): Promise<Target> {
+  const snapshot = await importByExecutable(community);
+  return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+}
+
 if (import.meta.main) {
   const { values, positionals } = parseArgs({
     options: {
       seconds: { type: "string", default: "600" },
-      seed: { type: "string", default: "1" },
+      seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     },
     allowPositionals: true,
   });
-  const [origin = "http://127.0.0.1:3000"] = positionals;
+  const [given] = positionals;
+  const target = given === undefined ? await openFuzzTarget() : undefined;
+  const origin = given ?? target?.origin ?? "";
+  console.log(`fuzzing ${origin} for ${values.seconds} s, seed ${values.seed}`);
   console.log(await fuzz(origin, Number(values.seconds), Number(values.seed)));
+  await target?.close();
   process.exit(0);
 }

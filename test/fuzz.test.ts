@@ -1,14 +1,11 @@
 /** Mutated requests against the executable: twenty seconds where everything is asked for, else two. */
 import { expect, test } from "bun:test";
-import { fuzz } from "../scripts/fuzz.ts";
-import { community, importByExecutable, openExecutable } from "./support.ts";
+import { fuzz, openFuzzTarget } from "../scripts/fuzz.ts";
 
 const seconds = process.env.ROADBOOK_REQUIRE_ALL === "1" ? 20 : 2;
 
 test("no request breaks it: never a 5xx, always the error shape, always alive", async () => {
-  // Avatars that are completed, and no limit that would keep most searches from being done.
-  const snapshot = await importByExecutable(community);
-  const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+  const target = await openFuzzTarget();
   const { requests, answers } = await fuzz(target.origin, seconds, 20_261_120);
   expect(requests).toBeGreaterThan(100);
   for (const status of ["200", "400", "404", "405"]) expect(answers[status]).toBeGreaterThan(0);
