@@ -1,5 +1,4 @@
 /** `roadbook serve`: listens, answers, and stops cleanly. */
-import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
@@ -12,6 +11,7 @@ import { openSharedLimiter } from "../limit/redis.ts";
 import { createLog } from "../log.ts";
 import { createRoadbook } from "../roadbook.ts";
 import type { Replacement } from "../snapshot/live.ts";
+import { readTls, type TlsFiles } from "../tls.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
@@ -22,6 +22,7 @@ const DRAIN_TURN_MS = 20;
 
 export async function runServe(settings: Settings): Promise<number> {
   const config = serveConfig(settings);
+  const tls = config.tls && readTls(config.tls);
   const log = createLog(config.logLevel);
   const limiter = await openLimiter(config, log);
   let metrics: Metrics | undefined;
@@ -53,7 +54,7 @@ export async function runServe(settings: Settings): Promise<number> {
     if (!isReady) response.headers.set("connection", "close");
     return response;
   };
-  const server = listen(config, answer, config.tls);
+  const server = listen(config, answer, tls);
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = () => {
@@ -125,18 +126,14 @@ function logReplacement(log: Logger, replacement: Replacement): void {
 type Answer = (request: Request, peer: () => string | undefined) => Promise<Response>;
 
 /** Answers on an address. Nothing here reads a body. */
-function listen(
-  { host, port }: { host: string; port: number },
-  answer: Answer,
-  tls?: ServeConfig["tls"],
-) {
+function listen({ host, port }: { host: string; port: number }, answer: Answer, tls?: TlsFiles) {
   try {
     return Bun.serve({
       hostname: host,
       port,
       development: false,
       reusePort: false,
-      ...(tls && { tls: { cert: readFileSync(tls.cert), key: readFileSync(tls.key) } }),
+      ...(tls && { tls }),
       maxRequestBodySize: 64 * 1024,
       fetch: (request, server) => answer(request, () => server.requestIP(request)?.address),
     });

@@ -1,0 +1,38 @@
+/** Reads the certificate and the key to serve https with, and says in plain words what is wrong. */
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+/** Both as PEM. */
+export interface TlsFiles {
+  cert: Buffer;
+  key: Buffer;
+}
+
+/** Throws an error whose message is for the operator. */
+export function readTls(paths: { cert: string; key: string }): TlsFiles {
+  const [cert, key] = [read(paths.cert), read(paths.key)];
+  let certificate: X509Certificate;
+  try {
+    certificate = new X509Certificate(cert);
+  } catch {
+    throw new Error(`${paths.cert} holds no certificate (PEM)`);
+  }
+  let privateKey: KeyObject;
+  try {
+    privateKey = createPrivateKey(key);
+  } catch {
+    throw new Error(`${paths.key} holds no private key (PEM, without a passphrase)`);
+  }
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new Error(`the key in ${paths.key} is not that of the certificate in ${paths.cert}`);
+  }
+  return { cert, key };
+}
+
+function read(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
