@@ -169,7 +169,7 @@ export const commands = {
   health: {
     usage: "[URL]",
     about: "ask a running server how it is; exits 1 when it does not answer well",
-    flags: ["host", "port"],
+    flags: ["host", "port", "tls-cert"],
     words: [0, 1],
   },
   openapi: { usage: "", about: "print the OpenAPI document", flags: [], words: [0, 0] },
