@@ -5,7 +5,7 @@ import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
 import { version } from "../domain/version.ts";
 import { createAdminFetch } from "../http/admin.ts";
 import type { Answered } from "../http/app.ts";
-import { createMetrics, type Metrics } from "../http/metrics.ts";
+import { createMetrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
 import { createLog } from "../log.ts";
@@ -25,7 +25,12 @@ export async function runServe(settings: Settings): Promise<number> {
   const tls = config.tls && readTls(config.tls);
   const log = createLog(config.logLevel);
   const limiter = await openLimiter(config, log);
-  let metrics: Metrics | undefined;
+  const metrics =
+    config.admin &&
+    createMetrics({
+      meta: () => roadbook.meta(),
+      limiterStatus: () => roadbook.limiterStatus(),
+    });
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
     publicUrl: config.publicUrl,
@@ -44,7 +49,6 @@ export async function runServe(settings: Settings): Promise<number> {
     },
   });
   let isReady = true;
-  if (config.admin) metrics = createMetrics(roadbook);
   const admin =
     config.admin &&
     metrics &&

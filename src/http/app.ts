@@ -117,7 +117,12 @@ export function createFetch(options: AppOptions): Fetch {
         return fail("internal_error");
       },
     };
-    const response = await answer(call).catch(call.answerBug);
+    let response: Response;
+    try {
+      response = await answer(call);
+    } catch (error) {
+      response = call.answerBug(error);
+    }
     setCommonHeaders(response);
     response.headers.set("x-request-id", requestId);
     onAnswer?.({

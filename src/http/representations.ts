@@ -60,14 +60,13 @@ export function createRepresentations(options: RepresentationsOptions): Represen
     return made;
   }
 
-  async function find(request: Request): Promise<Representation | Response> {
-    const { url } = request;
-    const accepted = request.headers.get("accept-encoding");
-    const coding = accepted === null ? undefined : chooseCoding(accepted);
-    const key = coding ? `${coding} ${url}` : url;
+  /** Has a request answered, and keeps the answer. */
+  async function make(
+    request: Request,
+    key: string,
+    coding: Coding | undefined,
+  ): Promise<Representation | Response> {
     const kept = keptNow();
-    const found = kept.get(key);
-    if (found) return found;
     const response = await render(request);
     if (response.status !== 200) return response;
     const representation = represent(new Uint8Array(await response.arrayBuffer()), coding);
@@ -77,7 +76,10 @@ export function createRepresentations(options: RepresentationsOptions): Represen
   }
 
   return async (request, audience) => {
-    const found = await find(request);
+    const accepted = request.headers.get("accept-encoding");
+    const wanted = accepted === null ? undefined : chooseCoding(accepted);
+    const key = wanted ? `${wanted} ${request.url}` : request.url;
+    const found = keptNow().get(key) ?? (await make(request, key, wanted));
     if (found instanceof Response) return found;
     const { body, etag, coding } = found;
     const isKnown = isNoneMatch(request.headers.get("if-none-match"), etag);
