@@ -202,10 +202,10 @@ describe("--access-log", () => {
 test("on a terminal the log is for reading", async () => {
   const command = `${await executable()} --port 0 --access-log`;
   const script = `
-    script -qefc '${command}' /dev/null > log & 
+    script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
     while ! grep -q listening log; do sleep 0.05; done
     curl -s "$(grep -o 'http://[0-9.:]*' log | head -n 1)/users/public/42" > body
-    pkill -TERM -P $!
+    kill -TERM "$(cat pid)"
     wait`;
   const folder = temporaryFolder();
   const { stderr } = await run(["bash", "-c", script], { cwd: folder });
