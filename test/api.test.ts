@@ -164,7 +164,10 @@ describe.each(Object.entries(openers))("%s", (_, open) => {
     const [one, head] = [await get(path), await get(path, { method: "HEAD" })];
     expect(head.status).toBe(one.status);
     expect(head.text).toBe("");
-    expect(head.headers.get("content-type")).toBe(one.headers.get("content-type"));
+    for (const [name, value] of one.headers) {
+      const varies = /^(x-request-id|date|content-length|connection)$/.test(name);
+      expect([name, head.headers.get(name)]).toEqual([name, varies ? expect.anything() : value]);
+    }
     if (one.status === 200) {
       expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(one.text)));
     }

@@ -56,6 +56,8 @@ export async function runServe(settings: Settings): Promise<number> {
   const answer: Answer = async (request, peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
+    // Bun dates every answer but those to HEAD.
+    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
   const server = listen(config, answer, tls);
