@@ -19,7 +19,7 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
   const roadbook = await createRoadbook({ searchLimit: 0, ...options });
   const origin = "http://roadbook.test";
   return {
-    fetch: (path, init) => roadbook.fetch(new Request(origin + path, init), "192.0.2.1"),
+    fetch: async (path, init) => roadbook.fetch(new Request(origin + path, init), "192.0.2.1"),
     origin,
     close: async () => roadbook.close(),
   };

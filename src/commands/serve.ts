@@ -4,7 +4,7 @@ import { demoSnapshot, docsScript } from "../assets.ts";
 import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
 import { version } from "../domain/version.ts";
 import { createAdminFetch } from "../http/admin.ts";
-import type { Answered } from "../http/app.ts";
+import type { Answered, Peer } from "../http/app.ts";
 import { createMetrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
@@ -53,14 +53,21 @@ export async function runServe(settings: Settings): Promise<number> {
     config.admin &&
     metrics &&
     listen(config.admin, createAdminFetch({ metrics, isReady: () => isReady }));
-  const answer: Answer = async (request, peer) => {
+  const answerSpecially = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
     // Bun dates every answer but those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  const server = listen(config, answer, tls);
+  const server = listen(
+    config,
+    (request, peer) =>
+      isReady && request.method !== "HEAD"
+        ? roadbook.fetch(request, peer)
+        : answerSpecially(request, peer),
+    tls,
+  );
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = () => {
@@ -129,7 +136,7 @@ function logReplacement(log: Logger, replacement: Replacement): void {
   } else log.error(`${replacement.refused.message}; serving the old snapshot`);
 }
 
-type Answer = (request: Request, peer: () => string | undefined) => Promise<Response>;
+type Answer = (request: Request, peer: () => string | undefined) => Response | Promise<Response>;
 
 /** Answers on an address. Nothing here reads a body. */
 function listen({ host, port }: { host: string; port: number }, answer: Answer, tls?: TlsFiles) {

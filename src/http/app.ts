@@ -5,7 +5,7 @@
  */
 import type { Clients } from "../limit/client.ts";
 import { commonHeaders, fail } from "./answer.ts";
-import type { Audience } from "./caching.ts";
+import { type ApiRoute, isApiRoute, isSearchRoute } from "./caching.ts";
 import { PAGE_POLICY } from "./docs.ts";
 import { refuse, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
 import { createRepresentations, type RepresentationsOptions } from "./representations.ts";
@@ -40,17 +40,20 @@ export interface Answered {
 /** The address a request came from, or how to find out: it is not always needed. */
 export type Peer = string | undefined | (() => string | undefined);
 
-/** Answers a request. Never rejects. */
-export type Fetch = (request: Request, peer?: Peer) => Promise<Response>;
+/** Answers a request: at once, when nothing has to be waited for. Never throws, never rejects. */
+export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Response>;
 
-/** A request with what is known of it before it is answered. */
+/** A request with what is known of it so far. */
 interface Call {
   request: Request;
+  peer: Peer;
+  requestId: string;
+  startMs: number;
   route: string | undefined;
   search: Answered["search"];
-  client(): string;
-  answerBug(error: unknown): Response;
 }
+
+type Answering = Response | Promise<Response>;
 
 const ALLOWED = "GET, HEAD, OPTIONS";
 
@@ -61,81 +64,103 @@ const preflightHeaders = {
   "access-control-max-age": "86400",
 };
 
-/** Whose cache may keep the answers of a route of the API; of the rest, nothing is said. */
-const audiences: Record<string, Audience> = {
-  "/users/public/:userId": "public",
-  "/users/:userId/achievements": "public",
-  "/search/companies": "private",
-  "/search/users": "private",
-};
-
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, clients, onBug, onAnswer } = options;
   const router = createRouter(options);
-  const represent = createRepresentations({ ...options, render: router.fetch });
+  const representations = createRepresentations({ ...options, render: router.fetch });
 
-  async function answer(call: Call): Promise<Response> {
-    const { request, route } = call;
-    const { method } = request;
-    if (method !== "GET" && method !== "HEAD") return answerOtherMethod(call);
-    const audience = route === undefined ? undefined : audiences[route];
-    if (audience === undefined) return router.fetch(request);
-    // What only the client's own cache may keep are the searches.
-    if (audience === "public" || !searchLimit) return represent(request, audience);
-    const decision = await searchLimit.limiter.take(call.client());
-    call.search = decision.allowed ? "allowed" : "refused";
-    const response = decision.allowed
-      ? await represent(request, audience).catch(call.answerBug)
-      : refuse(decision);
-    setRateLimitHeaders(response.headers, searchLimit, decision);
-    return response;
+  function answer(call: Call): Answering {
+    const { request } = call;
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    const kept = isRead ? representations.find(request) : undefined;
+    const route = kept?.route ?? router.templateOf(pathOf(request.url));
+    call.route = route;
+    if (!isRead) return answerOtherMethod(call);
+    if (route === undefined || !isApiRoute(route)) return router.fetch(request);
+    if (searchLimit && isSearchRoute(route)) return answerSearch(call, route, searchLimit);
+    return representations.represent(request, route, kept);
+  }
+
+  function answerSearch(call: Call, route: ApiRoute, limit: SearchLimit): Answering {
+    const { request } = call;
+    return next(limit.limiter.take(clientOf(call)), (decision) => {
+      call.search = decision.allowed ? "allowed" : "refused";
+      const answering = decision.allowed
+        ? guard(call, () => representations.represent(request, route))
+        : refuse(decision);
+      return next(answering, (response) => {
+        setRateLimitHeaders(response.headers, limit, decision);
+        return response;
+      });
+    });
+  }
+
+  /** An answer, or what stands for it when it fails, now or later. */
+  function guard(call: Call, attempt: (call: Call) => Answering): Answering {
+    const answerBug = (error: unknown) => {
+      onBug(error, call.requestId);
+      return fail("internal_error");
+    };
+    try {
+      const answering = attempt(call);
+      return answering instanceof Promise ? answering.catch(answerBug) : answering;
+    } catch (error) {
+      return answerBug(error);
+    }
+  }
+
+  function clientOf({ request, peer }: Call): string {
+    return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
   }
 
   /** A proxy that is trusted has named the request already; anyone else's name is not taken. */
-  function requestIdOf({ headers }: Request, peerOf: () => string | undefined): string {
+  function requestIdOf({ headers }: Request, peer: Peer): string {
     const given = clients.trustsAny ? headers.get("x-request-id") : null;
-    return given !== null && isRequestId(given) && clients.trusts(peerOf())
+    return given !== null && isRequestId(given) && clients.trusts(addressOf(peer))
       ? given
       : crypto.randomUUID();
   }
 
-  return async (request, peer) => {
-    const startMs = performance.now();
-    const peerOf = typeof peer === "function" ? peer : () => peer;
-    const requestId = requestIdOf(request, peerOf);
-    let client: string | undefined;
-    const call: Call = {
-      request,
-      route: router.templateOf(pathOf(request.url)),
-      search: undefined,
-      client: () => {
-        client ??= clients.keyOf(peerOf(), request.headers.get("x-forwarded-for"));
-        return client;
-      },
-      answerBug(error) {
-        onBug(error, requestId);
-        return fail("internal_error");
-      },
-    };
-    let response: Response;
-    try {
-      response = await answer(call);
-    } catch (error) {
-      response = call.answerBug(error);
-    }
-    setCommonHeaders(response);
-    response.headers.set("x-request-id", requestId);
+  function finish(call: Call, response: Response): Answering {
+    const { request, requestId, route, search, startMs } = call;
+    const { status, headers } = response;
+    setCommonHeaders(status, headers);
+    headers.set("x-request-id", requestId);
     onAnswer?.({
       requestId,
       method: request.method,
-      route: call.route,
-      status: response.status,
-      search: call.search,
+      route,
+      status,
+      search,
       durationMs: performance.now() - startMs,
-      client: call.client,
+      client: () => clientOf(call),
     });
     return request.method === "HEAD" ? withoutBody(response) : response;
+  }
+
+  return (request, peer) => {
+    const call: Call = {
+      request,
+      peer,
+      requestId: requestIdOf(request, peer),
+      startMs: performance.now(),
+      route: undefined,
+      search: undefined,
+    };
+    return next(guard(call, answer), (response) => finish(call, response));
   };
+}
+
+/** What follows, without a wait where there is none: waiting is a tenth of a kept answer's time. */
+function next<Value, Then>(
+  value: Value | Promise<Value>,
+  then: (value: Value) => Then | Promise<Then>,
+): Then | Promise<Then> {
+  return value instanceof Promise ? value.then(then) : then(value);
+}
+
+function addressOf(peer: Peer): string | undefined {
+  return typeof peer === "function" ? peer() : peer;
 }
 
 /** A known path says what it takes instead; an unknown one is unknown by any method. */
@@ -159,11 +184,11 @@ async function withoutBody(response: Response): Promise<Response> {
   return new Response(null, { status, headers });
 }
 
-function setCommonHeaders({ status, headers }: Response): void {
-  if (status >= 400) headers.set("cache-control", "no-store");
-  // Answers of the API are made with these.
+/** Answers of the API are made with these, as they are the ones that are asked for most. */
+function setCommonHeaders(status: number, headers: Headers): void {
   if (headers.has("x-api-version")) return;
   for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
+  if (status >= 400) headers.set("cache-control", "no-store");
   if (headers.get("content-type")?.startsWith("text/html")) {
     headers.set("content-security-policy", PAGE_POLICY);
   }

@@ -7,6 +7,25 @@ import { createHash } from "node:crypto";
 /** Who may keep an answer: anyone, or only the client's own cache. */
 export type Audience = "public" | "private";
 
+/** Who may keep the answers of a route of the API; of other routes nothing is said. */
+export const audiences = {
+  "/users/public/:userId": "public",
+  "/users/:userId/achievements": "public",
+  "/search/companies": "private",
+  "/search/users": "private",
+} as const satisfies Record<string, Audience>;
+
+export type ApiRoute = keyof typeof audiences;
+
+export function isApiRoute(route: string): route is ApiRoute {
+  return Object.hasOwn(audiences, route);
+}
+
+/** Searches are the client's own business. */
+export function isSearchRoute(route: ApiRoute): boolean {
+  return audiences[route] === "private";
+}
+
 /**
  * By default a cache asks again each time, because a profile that has gone private must be gone; the
  * ETag makes that cheap.

@@ -34,18 +34,25 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
     if (MEANINGLESS.test(name)) registry.removeSingleMetric(name);
   }
 
-  const requests = new Counter({
-    name: "http_requests_total",
-    help: "Requests answered, by the template of their path",
-    labelNames: ["route", "status"],
-    registers,
-  });
   const durations = new Histogram({
     name: "http_request_duration_seconds",
     help: "Time from a request's head to its answer's, before that is sent",
     labelNames: ["route", "status"],
     buckets: DURATIONS,
     registers,
+  });
+  new Counter({
+    name: "http_requests_total",
+    help: "Requests answered, by the template of their path",
+    labelNames: ["route", "status"],
+    registers,
+    // The histogram has counted them.
+    async collect() {
+      this.reset();
+      for (const { metricName, labels, value } of (await durations.get()).values) {
+        if (metricName?.endsWith("_count")) this.inc(labels, value);
+      }
+    },
   });
   const decisions = new Counter({
     name: "roadbook_search_limit_decisions_total",
@@ -96,9 +103,7 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
   return {
     contentType: registry.contentType,
     countAnswer({ route = "unknown", status, durationMs, search }) {
-      const labels = { route, status };
-      requests.inc(labels);
-      durations.observe(labels, durationMs / 1000);
+      durations.observe({ route, status }, durationMs / 1000);
       if (search) decisions.inc({ decision: search });
     },
     countReplacement: (outcome) => replacements.inc({ outcome }),

@@ -5,7 +5,14 @@
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { commonHeaders, jsonHeaders } from "./answer.ts";
-import { type Audience, cacheControl, etagOf, isNoneMatch } from "./caching.ts";
+import {
+  type ApiRoute,
+  type Audience,
+  audiences,
+  cacheControl,
+  etagOf,
+  isNoneMatch,
+} from "./caching.ts";
 import { type Coding, chooseCoding, compress, MIN_COMPRESSED_BYTES } from "./compression.ts";
 
 export interface RepresentationsOptions {
@@ -17,10 +24,22 @@ export interface RepresentationsOptions {
   cacheMaxAgeSeconds: number;
 }
 
-interface Representation {
+/** An answer in bytes, and the route that it is one of. */
+export interface Representation {
+  route: ApiRoute;
   body: Uint8Array<ArrayBuffer>;
   etag: string;
   coding: Coding | undefined;
+}
+
+export interface Representations {
+  /** What is kept for such a GET or HEAD. */
+  find(request: Request): Representation | undefined;
+  /**
+   * Answers a GET or HEAD of the API: a 200 in a coding that the client takes, its 304, or an error.
+   * At once when the answer is kept.
+   */
+  represent(request: Request, route: ApiRoute, kept?: Representation): Response | Promise<Response>;
 }
 
 /** Bytes kept in all: some ten thousand profiles. */
@@ -30,12 +49,9 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 const OVERHEAD_BYTES = 512;
 
 /** Whoever asks under a longer URL is not who asks for the same again. */
-const MAX_URL_LENGTH = 512;
+const MAX_KEY_LENGTH = 512;
 
-/** Answers a GET or HEAD of the API: a 200 in a coding that the client takes, its 304, or an error. */
-export type Represent = (request: Request, audience: Audience) => Promise<Response>;
-
-export function createRepresentations(options: RepresentationsOptions): Represent {
+export function createRepresentations(options: RepresentationsOptions): Representations {
   const { snapshot, render, cacheMaxAgeSeconds } = options;
   const headersFor = (audience: Audience) =>
     new Headers({
@@ -60,43 +76,50 @@ export function createRepresentations(options: RepresentationsOptions): Represen
     return made;
   }
 
-  /** Has a request answered, and keeps the answer. */
-  async function make(
-    request: Request,
-    key: string,
-    coding: Coding | undefined,
-  ): Promise<Representation | Response> {
+  function find(request: Request): Representation | undefined {
+    return keptNow().get(keyOf(request, codingFor(request)));
+  }
+
+  /** Has a request answered, and keeps a 200. */
+  async function make(request: Request, route: ApiRoute): Promise<Response> {
     const kept = keptNow();
     const response = await render(request);
     if (response.status !== 200) return response;
-    const representation = represent(new Uint8Array(await response.arrayBuffer()), coding);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    const wanted = codingFor(request);
+    const coding = bytes.length > MIN_COMPRESSED_BYTES ? wanted : undefined;
+    const body = coding ? compress(bytes, coding) : bytes;
+    // Another coding is another representation, and a strong validator tells them apart.
+    const made = { route, body, etag: etagOf(bytes, coding), coding };
+    const key = keyOf(request, wanted);
     // Of two snapshots, nothing says which one this is from.
-    if (key.length <= MAX_URL_LENGTH && kept === keptNow()) kept.set(key, representation);
-    return representation;
+    if (key.length <= MAX_KEY_LENGTH && kept === keptNow()) kept.set(key, made);
+    return respond(request, made);
   }
 
-  return async (request, audience) => {
-    const accepted = request.headers.get("accept-encoding");
-    const wanted = accepted === null ? undefined : chooseCoding(accepted);
-    const key = wanted ? `${wanted} ${request.url}` : request.url;
-    const found = keptNow().get(key) ?? (await make(request, key, wanted));
-    if (found instanceof Response) return found;
-    const { body, etag, coding } = found;
+  function respond(request: Request, { route, body, etag, coding }: Representation): Response {
     const isKnown = isNoneMatch(request.headers.get("if-none-match"), etag);
-    const response = isKnown
-      ? new Response(null, { status: 304, headers: headersOf[audience] })
-      : new Response(body, { headers: headersOf[audience] });
+    const init = { status: isKnown ? 304 : 200, headers: headersOf[audiences[route]] };
+    const response = new Response(isKnown ? null : body, init);
     const { headers } = response;
     headers.set("etag", etag);
     if (isKnown) headers.delete("content-type");
     else if (coding) headers.set("content-encoding", coding);
     return response;
+  }
+
+  return {
+    find,
+    represent: (request, route, kept = find(request)) =>
+      kept ? respond(request, kept) : make(request, route),
   };
 }
 
-/** Another coding is another representation, and a strong validator tells them apart. */
-function represent(bytes: Uint8Array<ArrayBuffer>, accepted: Coding | undefined): Representation {
-  const coding = bytes.length > MIN_COMPRESSED_BYTES ? accepted : undefined;
-  const body = coding ? compress(bytes, coding) : bytes;
-  return { body, etag: etagOf(bytes, coding), coding };
+function codingFor({ headers }: Request): Coding | undefined {
+  const accepted = headers.get("accept-encoding");
+  return accepted === null ? undefined : chooseCoding(accepted);
+}
+
+function keyOf({ url }: Request, coding: Coding | undefined): string {
+  return coding ? `${coding} ${url}` : url;
 }
