@@ -42,8 +42,8 @@ export interface Representations {
   represent(request: Request, route: ApiRoute, kept?: Representation): Response | Promise<Response>;
 }
 
-/** Bytes kept in all: some ten thousand profiles. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/** Bytes kept in all: some five thousand profiles. */
+const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 /** What a kept answer costs beside its body and its URL. */
 const OVERHEAD_BYTES = 512;
