@@ -44,3 +44,16 @@ test("Bun's SQLite and better-sqlite3 agree on a snapshot, as a file and as byte
   for (const other of others) expect(other).toEqual(first);
   for (const snapshot of snapshots) snapshot.close();
 });
+
+test.each([
+  ["Bun's SQLite", bunSqlite],
+  ["better-sqlite3", nodeSqlite],
+])("%s writes rows while it reads others, as an import does", (_, driver) => {
+  const db = driver.openWritable(join(temporaryFolder(), "db"));
+  db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
+  db.exec("INSERT INTO one VALUES (1), (2), (3)");
+  const insert = db.prepare("INSERT INTO other VALUES (?)");
+  for (const { id } of db.prepare<{ id: number }>("SELECT id FROM one").iterate()) insert.run(id);
+  expect(db.prepare("SELECT id FROM other").all()).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }]);
+  db.close();
+});

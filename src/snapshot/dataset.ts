@@ -12,16 +12,18 @@ export interface LineFault extends Fault {
 
 /** The lines break the rules of a dataset; `message` has a line for each of the first faults. */
 export class DatasetError extends Error {
-  constructor(
-    readonly faults: LineFault[],
-    readonly count: number,
-  ) {
+  override name = "DatasetError";
+  readonly faults: LineFault[];
+  readonly count: number;
+
+  constructor(faults: LineFault[], count: number) {
     const told = faults.map(
       ({ line, field, reason }) => `line ${line}: ${field === "" ? "" : `${field}: `}${reason}`,
     );
     if (count > faults.length) told.push(`… and ${count - faults.length} more errors`);
     super(told.join("\n"));
-    this.name = "DatasetError";
+    this.faults = faults;
+    this.count = count;
   }
 }
 

@@ -24,13 +24,12 @@ export interface Snapshot {
 /** The file or bytes cannot be served; `message` says why in one line that names the file. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
+  /** Goes on where the name of the file ends. */
+  readonly reason: string;
 
-  constructor(
-    file: string,
-    /** Goes on where the name of the file ends. */
-    readonly reason: string,
-  ) {
+  constructor(file: string, reason: string) {
     super(`${file} ${reason}`);
+    this.reason = reason;
   }
 }
 

@@ -18,7 +18,8 @@ export const sqlite: SqliteDriver = {
     return database;
   },
   openBytes: (bytes) => wrap(new Database(Buffer.from(bytes), { readonly: true })),
-  openWritable: (path) => wrap(new Database(path)),
+  // Rows are written while others are read, which this driver otherwise refuses, unlike Bun's.
+  openWritable: (path) => wrap(new Database(path).unsafeMode()),
 };
 
 function wrap(database: Database.Database): Sqlite {
