@@ -71,6 +71,12 @@ describe("metrics", () => {
     expect(await read(`http_requests_total${ok}`)).toBe(2);
     expect(await read(`http_request_duration_seconds_count${ok}`)).toBe(2);
     expect(await read(`http_request_duration_seconds_sum${ok}`)).toBeWithin(0, 10);
+    const upTo = async (le: string) =>
+      read(`http_request_duration_seconds_bucket{le="${le}",${ok.slice(1)}`) ?? Number.NaN;
+    expect(await upTo("+Inf")).toBe(2);
+    const bounds = ["0.00001", "0.00005", "0.0001", "0.0005", "0.001", "0.01", "0.1", "1", "+Inf"];
+    const counts = await Promise.all(bounds.map(upTo));
+    expect(counts).toEqual(counts.toSorted((one, other) => Number(one) - Number(other)));
     expect(await read('http_requests_total{route="/users/public/:userId",status="403"}')).toBe(1);
     expect(await read('http_requests_total{route="unknown",status="404"}')).toBe(1);
   });
