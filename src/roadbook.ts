@@ -5,15 +5,15 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readFileBytes } from "./files/lines.ts";
 import { type Answered, createFetch, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import { importDataset } from "./snapshot/import.ts";
-import { readFileBytes } from "./snapshot/lines.ts";
-import { openLiveSnapshot, type Replacement } from "./snapshot/live.ts";
-import type { Meta } from "./snapshot/meta.ts";
+import { importDataset } from "./snapshot/build/import.ts";
+import type { Meta } from "./snapshot/format/meta.ts";
+import { openLiveSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 
 export interface RoadbookOptions {
   /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import { openInput } from "../src/files/lines.ts";
 import { createRoadbook } from "../src/roadbook.ts";
-import { importDataset } from "../src/snapshot/import.ts";
-import { openInput } from "../src/snapshot/lines.ts";
+import { importDataset } from "../src/snapshot/build/import.ts";
 import {
   community,
   importByExecutable,

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
 import { root } from "./support.ts";
 
-const layers = ["domain", "search", "snapshot", "limit", "http", "main"];
+const layers = ["domain", "search", "sqlite", "files", "snapshot", "limit", "http", "main"];
 const source = join(root, "src");
 const files = [...new Bun.Glob("**/*.ts").scanSync(source)].sort();
 
@@ -20,7 +20,9 @@ function importsOf(text: string): string[] {
 /** What is wrong with an import, if anything. */
 function faultOf(file: string, path: string): string | undefined {
   if (path === "#sqlite")
-    return layerOf(file) === "snapshot" ? undefined : "only the snapshot has SQLite";
+    return ["files", "snapshot"].includes(layerOf(file))
+      ? undefined
+      : "only files and snapshots use SQLite";
   if (!path.startsWith(".")) return undefined;
   const target = relative(source, resolve(source, dirname(file), path));
   if (target === "../package.json") return undefined;
@@ -43,10 +45,10 @@ test("a file imports only from its own layer and those below", async () => {
 
 test.each([
   ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
-  ["search/fold.ts", "../snapshot/names.ts", "search may not import snapshot"],
-  ["snapshot/names.ts", "../http/app.ts", "snapshot may not import http"],
+  ["search/fold.ts", "../snapshot/names/find.ts", "search may not import snapshot"],
+  ["snapshot/names/find.ts", "../../http/app.ts", "snapshot may not import http"],
   ["http/app.ts", "../main.ts", "http may not import main"],
-  ["http/app.ts", "#sqlite", "only the snapshot has SQLite"],
+  ["http/app.ts", "#sqlite", "only files and snapshots use SQLite"],
   ["http/app.ts", "../../test/support.ts", "leaves src"],
 ])("%s importing %s is caught", (file, path, fault) => {
   expect(faultOf(file, path)).toBe(fault);

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { DatasetError } from "../src/snapshot/dataset.ts";
-import { importDataset } from "../src/snapshot/import.ts";
+import { DatasetError } from "../src/snapshot/build/dataset.ts";
+import { importDataset } from "../src/snapshot/build/import.ts";
 import {
   community,
   importByExecutable,

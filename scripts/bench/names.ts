@@ -26,7 +26,7 @@ export function pick<T>(list: readonly T[], random: Random): T {
 /** Of every ten users one is private. */
 export const isPublic = (id: number): boolean => id % 10 !== 0;
 
-/** Made of these, names share most of their grams: the hard case for an index of grams. */
+/** Made of these, names share most of their n-grams: the hard case for an index of n-grams. */
 const syllables =
   "an er in on ar el en al or is ra ni ka mi lo ta to ma de ri sa la jo na le ko vi be do ha".split(
     " ",

@@ -112,7 +112,7 @@ function drawQueries(users: number): Record<string, string[]> {
     const words = name().split(" ");
     return words.length > 1 ? words.reverse().join(" ") : swapped();
   };
-  const grams = (count: number, between: string) =>
+  const ngrams = (count: number, between: string) =>
     Array.from({ length: count }, () => pick(common, random)).join(between);
   const letter = () => String.fromCharCode(97 + Math.floor(random() * 26));
   const draw = (query: () => string) => Array.from({ length: QUERIES }, query);
@@ -125,9 +125,9 @@ function drawQueries(users: number): Record<string, string[]> {
     "words turned round": draw(swapped),
     "6 random letters": draw(() => Array.from({ length: 6 }, letter).join("")),
     digits: draw(() => String(10 + Math.floor(random() * 9990))),
-    "common grams, joined": draw(() => grams(3, "")),
-    "2 common grams": draw(() => grams(2, " ")),
-    "3 common grams": draw(() => grams(3, " ")),
+    "common ngrams, joined": draw(() => ngrams(3, "")),
+    "2 common ngrams": draw(() => ngrams(2, " ")),
+    "3 common ngrams": draw(() => ngrams(3, " ")),
     "Chinese, Japanese, Korean": draw(() => cut(2, /^[\p{sc=Han}\p{sc=Hira}\p{sc=Hang}]+$/u)),
     Cyrillic: draw(() => cut(4, /^\p{sc=Cyrl}+$/u)),
     "worst found": worst,

@@ -1,7 +1,7 @@
 /** `roadbook apply`: changes a snapshot file, by way of a new one. */
 import { required, type Settings } from "../config.ts";
-import { applyChanges } from "../snapshot/apply.ts";
-import { openInput } from "../snapshot/lines.ts";
+import { openInput } from "../files/lines.ts";
+import { applyChanges } from "../snapshot/build/apply.ts";
 import { describeCounts, tellFaults } from "./report.ts";
 
 export async function runApply(settings: Settings): Promise<number> {

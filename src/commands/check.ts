@@ -1,6 +1,6 @@
 /** `roadbook check`: reads all of a snapshot and says whether it can be trusted. */
 import type { Settings } from "../config.ts";
-import { checkSnapshot } from "../snapshot/check.ts";
+import { checkSnapshot } from "../snapshot/read/check.ts";
 import { describeCounts } from "./report.ts";
 
 export async function runCheck(settings: Settings): Promise<number> {

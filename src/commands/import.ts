@@ -1,8 +1,8 @@
 /** `roadbook import`: a dataset becomes a snapshot file. */
 import { statSync } from "node:fs";
 import { required, type Settings } from "../config.ts";
-import { importDataset } from "../snapshot/import.ts";
-import { openInput } from "../snapshot/lines.ts";
+import { openInput } from "../files/lines.ts";
+import { importDataset } from "../snapshot/build/import.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { describeCounts, tellFaults } from "./report.ts";
 

@@ -1,7 +1,7 @@
 /** Writes the lines a command makes: to a file, whole or not at all, or to standard output. */
 import { closeSync, openSync, writeSync } from "node:fs";
-import { codeOf } from "../snapshot/reason.ts";
-import { replaceFile } from "../snapshot/replace.ts";
+import { codeOf } from "../files/errors.ts";
+import { replaceFile } from "../files/replace.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;

@@ -1,6 +1,6 @@
 /** How commands say what is in a snapshot, and what was wrong with the lines they were given. */
-import { DatasetError } from "../snapshot/dataset.ts";
-import type { Counts } from "../snapshot/meta.ts";
+import { DatasetError } from "../snapshot/build/dataset.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
 
 export function describeCounts(counts: Counts): string {
   return [

@@ -10,7 +10,7 @@ import type { Limiter } from "../limit/limiter.ts";
 import { openSharedLimiter } from "../limit/redis.ts";
 import { createLog } from "../log.ts";
 import { createRoadbook } from "../roadbook.ts";
-import type { Replacement } from "../snapshot/live.ts";
+import type { Replacement } from "../snapshot/read/reloadable.ts";
 import { readTls, type TlsFiles } from "../tls.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */

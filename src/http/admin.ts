@@ -1,7 +1,8 @@
 /** The address for the operator alone: metrics and probes, and nothing of the API. */
-import { fail } from "./answer.ts";
+
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
+import { fail } from "./response.ts";
 
 export interface AdminOptions {
   metrics: Metrics;

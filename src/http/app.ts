@@ -4,12 +4,12 @@
  * their own subject.
  */
 import type { Clients } from "../limit/client.ts";
-import { commonHeaders, fail } from "./answer.ts";
 import { type ApiRoute, isApiRoute, isSearchRoute } from "./caching.ts";
 import { PAGE_POLICY } from "./docs.ts";
 import { refuse, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
 import { createRepresentations, type RepresentationsOptions } from "./representations.ts";
 import { isRequestId, pathOf } from "./request.ts";
+import { commonHeaders, fail } from "./response.ts";
 import { createRouter, type RouterOptions } from "./router.ts";
 
 export interface AppOptions extends RouterOptions, Omit<RepresentationsOptions, "render"> {

@@ -1,5 +1,5 @@
 /** What the routes answer from; made by roadbook.ts. */
-import type { Snapshot, SnapshotError } from "../snapshot/snapshot.ts";
+import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 
 export interface Context {

@@ -3,9 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import { succeed } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { describe } from "./openapi.ts";
+import { succeed } from "./response.ts";
 
 const SnapshotFacts = Type.Object({
   built_at: UtcTime,

@@ -2,7 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
-import type { Meta } from "../snapshot/meta.ts";
+import type { Meta } from "../snapshot/format/meta.ts";
 import type { Answered } from "./app.ts";
 
 export interface MetricsOptions {

@@ -1,7 +1,7 @@
 /** The search limit in HTTP: what a refused client is told, and the headers that say where one stands. */
 import type { Limiter } from "../limit/limiter.ts";
 import type { Decision } from "../limit/window.ts";
-import { fail } from "./answer.ts";
+import { fail } from "./response.ts";
 
 export interface SearchLimit {
   limiter: Limiter;

@@ -3,8 +3,7 @@
  * Keeps those that are asked for again for as long as their snapshot is served.
  */
 import { LRUCache } from "lru-cache";
-import type { Snapshot } from "../snapshot/snapshot.ts";
-import { commonHeaders, jsonHeaders } from "./answer.ts";
+import type { Snapshot } from "../snapshot/read/open.ts";
 import {
   type ApiRoute,
   type Audience,
@@ -14,6 +13,7 @@ import {
   isNoneMatch,
 } from "./caching.ts";
 import { type Coding, chooseCoding, compress, MIN_COMPRESSED_BYTES } from "./compression.ts";
+import { commonHeaders, jsonHeaders } from "./response.ts";
 
 export interface RepresentationsOptions {
   /** The snapshot that a request is answered from now; see `Context`. */

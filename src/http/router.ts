@@ -1,10 +1,10 @@
 /** The routes of every feature as one router, and the template of each path that it knows. */
 import { Elysia } from "elysia";
-import { fail } from "./answer.ts";
 import type { Context } from "./context.ts";
 import { type DocsScript, docsRoutes } from "./docs.ts";
 import { healthRoutes } from "./health.ts";
 import { pathOf, pathStart } from "./request.ts";
+import { fail } from "./response.ts";
 import { searchRoutes } from "./search.ts";
 import { userRoutes } from "./users.ts";
 

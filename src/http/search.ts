@@ -3,11 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult } from "../domain/company.ts";
 import { UserSearchResult } from "../domain/user.ts";
-import { fail, succeed } from "./answer.ts";
 import { absoluteUrl, type Context } from "./context.ts";
 import { describe } from "./openapi.ts";
 import { rateLimitHeaderDocs, retryAfterDocs } from "./rate-limit.ts";
 import { parseQuery } from "./request.ts";
+import { fail, succeed } from "./response.ts";
 
 const common = {
   tags: ["Search"],

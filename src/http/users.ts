@@ -4,10 +4,10 @@ import { Elysia } from "elysia";
 import { AchievementEntry } from "../domain/achievement.ts";
 import { Id } from "../domain/schema.ts";
 import { User } from "../domain/user.ts";
-import { fail, succeed } from "./answer.ts";
 import { absoluteUrl, type Context } from "./context.ts";
 import { describe } from "./openapi.ts";
 import { parseUserId } from "./request.ts";
+import { fail, succeed } from "./response.ts";
 
 const common = {
   tags: ["Users"],

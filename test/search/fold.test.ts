@@ -31,7 +31,7 @@ describe("folding", () => {
     );
   });
 
-  test("leaves no control character that the grams are marked with", () => {
+  test("leaves no control character that the ngrams are marked with", () => {
     fc.assert(
       fc.property(text, (any) => expect(fold(any)).not.toMatch(CONTROL)),
       { numRuns: 3000 },

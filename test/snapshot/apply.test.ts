@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { seedDataset } from "../../src/seed/seed.ts";
-import { applyChanges } from "../../src/snapshot/apply.ts";
-import { checkSnapshot } from "../../src/snapshot/check.ts";
-import { openSnapshot } from "../../src/snapshot/snapshot.ts";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { openSnapshot } from "../../src/snapshot/read/open.ts";
 import { roadbook } from "../support.ts";
 import {
   bytesOf,

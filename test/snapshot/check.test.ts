@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkSnapshot } from "../../src/snapshot/check.ts";
-import { SnapshotError } from "../../src/snapshot/snapshot.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { SnapshotError } from "../../src/snapshot/read/open.ts";
 import { roadbook, temporaryFolder } from "../support.ts";
 import { community, makeFile, makeSnapshot, succeed } from "./support.ts";
 

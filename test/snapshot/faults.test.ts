@@ -14,7 +14,7 @@ import {
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/seed/random.ts";
-import { checkSnapshot } from "../../src/snapshot/check.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 import {
   community,

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { clearUnused, parseHeader } from "../../src/snapshot/pages.ts";
+import { clearUnused, parseHeader } from "../../src/snapshot/format/pages.ts";
 import { temporaryFolder } from "../support.ts";
 
 test.each([

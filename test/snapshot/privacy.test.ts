@@ -4,8 +4,8 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { fold } from "../../src/search/fold.ts";
 import { seedDataset } from "../../src/seed/seed.ts";
-import { applyChanges } from "../../src/snapshot/apply.ts";
-import { clearUnused, parseHeader } from "../../src/snapshot/pages.ts";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { clearUnused, parseHeader } from "../../src/snapshot/format/pages.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "./support.ts";
 
 /** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
@@ -50,7 +50,7 @@ function leftOf(path: string): unknown {
         UNION ALL SELECT 'name' FROM user_name WHERE id NOT IN (SELECT id FROM user)`,
     )
     .all();
-  db.run("CREATE VIRTUAL TABLE temp.listed USING fts5vocab(main, user_gram, instance)");
+  db.run("CREATE VIRTUAL TABLE temp.listed USING fts5vocab(main, user_ngram, instance)");
   const strays = db
     .query("SELECT DISTINCT doc FROM listed WHERE doc NOT IN (SELECT rank FROM user_name)")
     .all();
@@ -136,7 +136,7 @@ test("a large import in the worst order leaves nothing behind for a later apply 
   expect(unusedOf(path)).toEqual([]);
 }, 30_000);
 
-test("when all who share a name go private, the table of common grams forgets it too", async () => {
+test("when all who share a name go private, the table of common ngrams forgets it too", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
   const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
   const path = await makeSnapshot([...[...others].map((line) => JSON.parse(line)), ...many]);

@@ -4,13 +4,13 @@
  */
 import { constants, copyFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { formatTime } from "../domain/time.ts";
-import { version } from "../domain/version.ts";
-import { sealSnapshot } from "./digest.ts";
-import { type Counts, countRows, writeMeta } from "./meta.ts";
-import { replaceFile } from "./replace.ts";
-import { openSnapshot } from "./snapshot.ts";
-import type { Sqlite } from "./sqlite.ts";
+import { formatTime } from "../../domain/time.ts";
+import { version } from "../../domain/version.ts";
+import { replaceFile } from "../../files/replace.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { sealSnapshot } from "../format/checksum.ts";
+import { type Counts, countRows, writeMeta } from "../format/meta.ts";
+import { openSnapshot } from "../read/open.ts";
 
 /**
  * Makes the snapshot `target`, of nothing or of a copy of the file `base`, from what `fill` puts into

@@ -1,22 +1,22 @@
 /**
- * Builds the search index of a snapshot: the folded names in rank order, the open grams, and the
- * lists of ranks by gram. names.ts answers from it.
+ * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams, and the
+ * posting lists of ranks by n-gram. find.ts answers from it.
  */
 
-import { fold } from "../search/fold.ts";
-import { countGrams, gramsOf, SEPARATOR } from "../search/grams.ts";
-import { createCountingTree, createOpenTree } from "../search/trie.ts";
-import type { Sqlite } from "./sqlite.ts";
+import { fold } from "../../search/fold.ts";
+import { createCountingTree, createFrequentTree } from "../../search/ngram-tree.ts";
+import { countNgrams, ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 
 export type NameKind = "user" | "company";
 
 /**
- * A gram that was counted more often than this is open. Counting starts when the gram before it has
- * opened, so a list may be as many times longer as its gram has characters. A million users: with
+ * An n-gram that was counted more often than this is frequent. Counting starts when the n-gram before
+ * it is, so a posting list may be as many times longer as its n-gram has characters. A million users: with
  * 300 the index has 76 MB and 8 characters take 0.5 ms at p99, with 100 it is 87 MB and 0.2 ms, with
  * 50 it is 100 MB and 0.2 ms.
  */
-export const OPEN_ABOVE = 100;
+export const FREQUENT_ABOVE = 100;
 
 /**
  * FTS5 keeps this many bytes of new lists in memory before it writes them out as one segment. With
@@ -59,7 +59,7 @@ export function buildNameIndex(
   }
 
   const addName = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
-  const counting = createCountingTree(OPEN_ABOVE);
+  const counting = createCountingTree(FREQUENT_ABOVE);
   let rank = 0;
   let lastWeight: number | undefined;
   let sameWeight = 0;
@@ -75,29 +75,31 @@ export function buildNameIndex(
     lastWeight = weight;
     sameWeight++;
     addName.run(rank, id, folded);
-    countGrams(folded, counting);
+    countNgrams(folded, counting);
   }
   db.exec("DROP TABLE sorted");
 
-  const addOpenGram = db.prepare(`INSERT INTO ${kind}_open_gram (gram, count) VALUES (?, ?)`);
-  const open = [...counting.listOpen()];
-  for (const { gram, count } of open) addOpenGram.run(gram, count);
-  const tree = createOpenTree(open);
+  const addFrequentNgram = db.prepare(
+    `INSERT INTO ${kind}_frequent_ngram (ngram, count) VALUES (?, ?)`,
+  );
+  const frequent = [...counting.listFrequent()];
+  for (const { ngram, count } of frequent) addFrequentNgram.run(ngram, count);
+  const tree = createFrequentTree(frequent);
 
   configure(db, kind, "automerge", 0);
   configure(db, kind, "hashsize", FTS_BUFFER_BYTES);
-  const addGrams = db.prepare(`INSERT INTO ${kind}_gram (rowid, grams) VALUES (?, ?)`);
+  const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
   const folded = db.prepare<{ rank: number; folded: string }>(
     `SELECT rank, folded FROM ${kind}_name ORDER BY rank`,
   );
   let count = 0;
   for (const row of folded.iterate()) {
-    addGrams.run(row.rank, gramsOf(row.folded, tree).join(SEPARATOR));
+    addNgrams.run(row.rank, ngramsOf(row.folded, tree).join(SEPARATOR));
     if (++count % PROGRESS_EVERY === 0) onProgress(row.rank / rank);
   }
-  db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('optimize')`);
+  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
 }
 
 function configure(db: Sqlite, kind: NameKind, option: string, value: number): void {
-  db.exec(`INSERT INTO ${kind}_gram (${kind}_gram, rank) VALUES ('${option}', ${value})`);
+  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('${option}', ${value})`);
 }

@@ -3,7 +3,7 @@
  * drizzle cannot say (the FTS5 tables) is SQL. A private user has an id here and no other column.
  */
 import { getTableConfig, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Sqlite } from "./sqlite.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 
 /** "RBOK": tells a snapshot from any other SQLite file. */
 export const APPLICATION_ID = 0x52424f4b;
@@ -79,11 +79,11 @@ const nameTable = <Name extends string>(name: Name) =>
 export const userName = nameTable("user_name");
 export const companyName = nameTable("company_name");
 
-/** The grams that are too common to be read through, with about the number of names they are in. */
-const openGramTable = <Name extends string>(name: Name) =>
-  sqliteTable(name, { gram: text().primaryKey(), count: integer().notNull() });
-export const userOpenGram = openGramTable("user_open_gram");
-export const companyOpenGram = openGramTable("company_open_gram");
+/** The n-grams that are too common to be read through, with about the number of names they are in. */
+const frequentNgramTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, { ngram: text().primaryKey(), count: integer().notNull() });
+export const userFrequentNgram = frequentNgramTable("user_frequent_ngram");
+export const companyFrequentNgram = frequentNgramTable("company_frequent_ngram");
 
 const tables = [
   meta,
@@ -96,8 +96,8 @@ const tables = [
   userAchievement,
   userName,
   companyName,
-  userOpenGram,
-  companyOpenGram,
+  userFrequentNgram,
+  companyFrequentNgram,
 ];
 
 /** Creates every table of an empty snapshot and marks the file as one. */
@@ -105,7 +105,7 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createTableSql(table));
-  for (const kind of ["user", "company"]) db.exec(createGramIndexSql(kind));
+  for (const kind of ["user", "company"]) db.exec(createNgramIndexSql(kind));
 }
 
 function createTableSql(table: (typeof tables)[number]): string {
@@ -122,11 +122,11 @@ function createTableSql(table: (typeof tables)[number]): string {
 }
 
 /**
- * Lists of ranks by gram. Contentless and without positions or sizes: only "which names have it".
+ * Lists of ranks by n-gram. Contentless and without positions or sizes: only "which names have it".
  * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; told to take
- * all printable ASCII too, it gives back each gram as it went in (folded names have no capitals).
+ * all printable ASCII too, it gives back each n-gram as it went in (folded names have no capitals).
  */
-function createGramIndexSql(kind: string): string {
+function createNgramIndexSql(kind: string): string {
   let characters = "";
   for (let code = 0x20; code < 0x7f; code++) {
     const character = String.fromCharCode(code);
@@ -134,7 +134,7 @@ function createGramIndexSql(kind: string): string {
   }
   const option = quote("'", characters);
   const tokenize = quote("'", `ascii tokenchars ${option}`);
-  return `CREATE VIRTUAL TABLE ${kind}_gram USING fts5(grams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
+  return `CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
 }
 
 function quote(mark: string, text: string): string {

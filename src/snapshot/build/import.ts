@@ -2,12 +2,12 @@
  * Makes a snapshot of a dataset. Streams: a line is rows on disk before the next batch is read. The
  * snapshot appears at its path whole, or the path stays as it was.
  */
-import { parseLine } from "../domain/dataset.ts";
+import { parseLine } from "../../domain/dataset.ts";
+import type { Counts } from "../format/meta.ts";
+import { createSchema } from "../format/schema.ts";
+import { buildNameIndex } from "../names/build.ts";
 import { readDataset } from "./dataset.ts";
-import type { Counts } from "./meta.ts";
-import { buildNameIndex } from "./name-index.ts";
 import { createRowWriter } from "./rows.ts";
-import { createSchema } from "./schema.ts";
 import { writeSnapshot } from "./write.ts";
 
 /**

@@ -7,7 +7,7 @@ import {
   type SqliteDriver,
   type Statement,
   type Value,
-} from "./sqlite.ts";
+} from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {

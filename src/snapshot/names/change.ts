@@ -1,13 +1,13 @@
 /**
  * Changes the search index of a snapshot name by name, so that afterwards it is one that
- * name-index.ts could have built: same order, no trace of a name that is gone, short lists short.
+ * build.ts could have built: same order, no trace of a name that is gone, short posting lists short.
  * When that would take longer than building it anew, or cannot be had, it is built anew.
  */
-import { fold } from "../search/fold.ts";
-import { gramsOf, SEPARATOR } from "../search/grams.ts";
-import { createOpenTree, type OpenGram } from "../search/trie.ts";
-import { buildNameIndex, type NameKind, OPEN_ABOVE, weightOf } from "./name-index.ts";
-import type { Sqlite } from "./sqlite.ts";
+import { fold } from "../../search/fold.ts";
+import { createFrequentTree, type FrequentNgram } from "../../search/ngram-tree.ts";
+import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { buildNameIndex, FREQUENT_ABOVE, type NameKind, weightOf } from "./build.ts";
 
 /** To find a free rank, this many names are moved at most. */
 const MAX_MOVES = 4096;
@@ -26,7 +26,7 @@ export interface NameChanges {
   remove(id: number): void;
   /** Puts the name in; to be called when its row is there. */
   add(id: number): void;
-  /** Brings the lists of grams up to date with all of it. */
+  /** Brings the lists of n-grams up to date with all of it. */
   finish(): void;
 }
 
@@ -102,8 +102,8 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
 
   function rebuild(): void {
     db.exec(`DELETE FROM ${kind}_name`);
-    db.exec(`DELETE FROM ${kind}_open_gram`);
-    db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('delete-all')`);
+    db.exec(`DELETE FROM ${kind}_frequent_ngram`);
+    db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
     buildNameIndex(db, kind);
   }
 
@@ -135,70 +135,73 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
         .sort((one, other) => one.rank - other.rank);
       if (!isLost && ranks.length === 0) return;
       const last = lastRank.get()?.rank ?? 0;
-      if (isLost || ranks.length > last / REBUILD_SHARE || !changeGrams(db, kind, ranks)) rebuild();
+      if (isLost || ranks.length > last / REBUILD_SHARE || !changeNgrams(db, kind, ranks))
+        rebuild();
     },
   };
 }
 
 /**
- * Replaces the grams of names by those of others, at ascending ranks. Returns false when the table of
- * open grams no longer fits the names, and the index must be built anew.
+ * Replaces the n-grams of names by those of others, at ascending ranks. Returns false when the table of
+ * frequent n-grams no longer fits the names, and the index must be built anew.
  */
-function changeGrams(
+function changeNgrams(
   db: Sqlite,
   kind: NameKind,
   ranks: { rank: number; from: string | undefined; to: string | undefined }[],
 ): boolean {
-  const open = db.prepare<OpenGram>(`SELECT gram, count FROM ${kind}_open_gram`).all();
-  const tree = createOpenTree(open);
-  const counts = new Map(open.map(({ gram, count }) => [gram, count]));
+  const frequent = db
+    .prepare<FrequentNgram>(`SELECT ngram, count FROM ${kind}_frequent_ngram`)
+    .all();
+  const tree = createFrequentTree(frequent);
+  const counts = new Map(frequent.map(({ ngram, count }) => [ngram, count]));
   const changed = new Set<string>();
   const grown = new Set<string>();
-  function count(grams: string[], by: 1 | -1): void {
-    for (const gram of grams) {
-      const former = counts.get(gram);
+  function count(ngrams: string[], by: 1 | -1): void {
+    for (const ngram of ngrams) {
+      const former = counts.get(ngram);
       if (former === undefined) {
-        if (by > 0) grown.add(gram);
+        if (by > 0) grown.add(ngram);
         continue;
       }
-      counts.set(gram, former + by);
-      changed.add(gram);
+      counts.set(ngram, former + by);
+      changed.add(ngram);
     }
   }
 
-  const removeGrams = db.prepare(
-    `INSERT INTO ${kind}_gram (${kind}_gram, rowid, grams) VALUES ('delete', ?, ?)`,
+  const removeNgrams = db.prepare(
+    `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES ('delete', ?, ?)`,
   );
-  const addGrams = db.prepare(`INSERT INTO ${kind}_gram (rowid, grams) VALUES (?, ?)`);
+  const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
   for (const { rank, from, to } of ranks) {
     if (from !== undefined) {
-      const grams = gramsOf(from, tree);
-      removeGrams.run(rank, grams.join(SEPARATOR));
-      count(grams, -1);
+      const ngrams = ngramsOf(from, tree);
+      removeNgrams.run(rank, ngrams.join(SEPARATOR));
+      count(ngrams, -1);
     }
     if (to !== undefined) {
-      const grams = gramsOf(to, tree);
-      addGrams.run(rank, grams.join(SEPARATOR));
-      count(grams, 1);
+      const ngrams = ngramsOf(to, tree);
+      addNgrams.run(rank, ngrams.join(SEPARATOR));
+      count(ngrams, 1);
     }
   }
-  const setCount = db.prepare(`UPDATE ${kind}_open_gram SET count = ? WHERE gram = ?`);
-  for (const gram of changed) {
-    const left = counts.get(gram) ?? 0;
+  const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
+  for (const ngram of changed) {
+    const left = counts.get(ngram) ?? 0;
     // What few or none have left would tell of those who are gone.
-    if (left < OPEN_ABOVE / 2) return false;
-    setCount.run(left, gram);
+    if (left < FREQUENT_ABOVE / 2) return false;
+    setCount.run(left, ngram);
   }
   // Merges all lists into one segment: only then what was taken out is out of the file.
-  db.exec(`INSERT INTO ${kind}_gram (${kind}_gram) VALUES ('optimize')`);
+  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
   const findAfter = db.prepare(
-    `SELECT 1 FROM ${kind}_gram WHERE ${kind}_gram MATCH ? LIMIT 1 OFFSET ?`,
+    `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
-  for (const gram of grown) {
-    // Building counts a gram only from when the one before it is open, so its lists are up to half
+  for (const ngram of grown) {
+    // Building counts an n-gram only from when the one before it is frequent, so its lists are up to half
     // of this long.
-    const most = 2 * OPEN_ABOVE * gram.length;
-    if (findAfter.get(`"${gram.replaceAll('"', '""')}"`, most)) return false;
+    const most = 2 * FREQUENT_ABOVE * ngram.length;
+    if (findAfter.get(`"${ngram.replaceAll('"', '""')}"`, most)) return false;
   }
   return true;
 }

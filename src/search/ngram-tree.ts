@@ -1,63 +1,64 @@
 /**
- * The gram trees that an index is built with: one that counts the grams it is shown and opens those
- * that come too often, and one of the grams that are open. Typed arrays, because a million names
- * have some million grams.
+ * The n-gram trees that an index is built with: one that counts the n-grams it is shown, to tell which are
+ * frequent, and one of the n-grams that are frequent. Typed arrays, because a million names
+ * have some million n-grams.
  */
-import type { GramTree, Mark } from "./grams.ts";
-import { START, WORD } from "./grams.ts";
+import type { Boundary, NgramTree } from "./ngrams.ts";
+import { START, WORD } from "./ngrams.ts";
 
-export interface OpenGram {
-  gram: string;
+export interface FrequentNgram {
+  ngram: string;
   /** The number of times it was shown. */
   count: number;
 }
 
-export interface CountingTree extends GramTree<number> {
-  listOpen(): Generator<OpenGram>;
+export interface CountingTree extends NgramTree<number> {
+  listFrequent(): Generator<FrequentNgram>;
 }
 
-/** A tree in which a gram is open once it was shown more than `threshold` times. */
+/** A tree in which an n-gram is frequent once it was shown more than `threshold` times. */
 export function createCountingTree(threshold: number): CountingTree {
   const nodes = createNodes();
-  const isOpen = (node: number) => nodes.countOf(node) > threshold;
+  const isFrequent = (node: number) => nodes.countOf(node) > threshold;
   return {
     root: rootOf,
-    isOpen,
+    isFrequent,
     child(parent, codePoint) {
       const node = nodes.findOrAdd(parent, codePoint);
       nodes.count(node, 1);
       return node;
     },
-    *listOpen() {
+    *listFrequent() {
       for (const node of nodes.list()) {
-        if (isOpen(node)) yield { gram: nodes.gramOf(node), count: nodes.countOf(node) };
+        if (isFrequent(node)) yield { ngram: nodes.ngramOf(node), count: nodes.countOf(node) };
       }
     },
   };
 }
 
 /**
- * A tree in which exactly these grams are open. It is small beside the tree that counted them, and
+ * A tree in which exactly these n-grams are frequent. It is small beside the tree that counted them, and
  * so several times faster to walk: it stays in the processor's cache.
  */
-export function createOpenTree(open: Iterable<OpenGram>): GramTree<number> {
+export function createFrequentTree(frequent: Iterable<FrequentNgram>): NgramTree<number> {
   const nodes = createNodes();
-  for (const { gram, count } of open) {
-    const mark = rootMarks.find((mark) => mark !== "" && gram.startsWith(mark)) ?? "";
-    let node = rootOf(mark);
-    for (const character of gram.slice(mark.length)) {
+  for (const { ngram, count } of frequent) {
+    const boundary =
+      boundaries.find((boundary) => boundary !== "" && ngram.startsWith(boundary)) ?? "";
+    let node = rootOf(boundary);
+    for (const character of ngram.slice(boundary.length)) {
       node = nodes.findOrAdd(node, character.codePointAt(0) ?? 0);
     }
     nodes.count(node, count);
   }
-  return { root: rootOf, child: nodes.find, isOpen: (node) => nodes.countOf(node) > 0 };
+  return { root: rootOf, child: nodes.find, isFrequent: (node) => nodes.countOf(node) > 0 };
 }
 
-const rootMarks: Mark[] = ["", WORD, START];
+const boundaries: Boundary[] = ["", WORD, START];
 const roots = { "": 0, [WORD]: 1, [START]: 2 } as const;
 
-function rootOf(mark: Mark): number {
-  return roots[mark];
+function rootOf(boundary: Boundary): number {
+  return roots[boundary];
 }
 
 const MIN_SLOTS = 1 << 12;
@@ -68,7 +69,7 @@ function createNodes() {
   // fetched together. The slots are an open-addressing hash of (parent, code point) to node.
   let fields = new Uint32Array(3 * (MIN_SLOTS / 2));
   let slots = new Uint32Array(MIN_SLOTS);
-  let size = rootMarks.length;
+  let size = boundaries.length;
 
   function slotOf(parent: number, codePoint: number): number {
     const mask = slots.length - 1;
@@ -86,7 +87,7 @@ function createNodes() {
     larger.set(fields);
     fields = larger;
     slots = new Uint32Array(slots.length * 2);
-    for (let node = rootMarks.length; node < size; node++) {
+    for (let node = boundaries.length; node < size; node++) {
       slots[slotOf(fields[3 * node] ?? 0, fields[3 * node + 1] ?? 0)] = node;
     }
   }
@@ -111,17 +112,17 @@ function createNodes() {
       fields[3 * node + 2] = (fields[3 * node + 2] ?? 0) + by;
     },
     countOf: (node: number): number => fields[3 * node + 2] ?? 0,
-    gramOf(node: number): string {
-      let gram = "";
+    ngramOf(node: number): string {
+      let ngram = "";
       let at = node;
-      while (at >= rootMarks.length) {
-        gram = String.fromCodePoint(fields[3 * at + 1] ?? 0) + gram;
+      while (at >= boundaries.length) {
+        ngram = String.fromCodePoint(fields[3 * at + 1] ?? 0) + ngram;
         at = fields[3 * at] ?? 0;
       }
-      return (rootMarks[at] ?? "") + gram;
+      return (boundaries[at] ?? "") + ngram;
     },
     *list(): Generator<number> {
-      for (let node = rootMarks.length; node < size; node++) yield node;
+      for (let node = boundaries.length; node < size; node++) yield node;
     },
   };
 }

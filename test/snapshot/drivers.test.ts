@@ -1,11 +1,11 @@
 /** Two independent builds of SQLite read the same snapshot and give the same answers. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { demoSnapshot } from "../src/assets.ts";
-import { openSnapshot, type Snapshot } from "../src/snapshot/snapshot.ts";
-import { sqlite as bunSqlite } from "../src/snapshot/sqlite-bun.ts";
-import { sqlite as nodeSqlite } from "../src/snapshot/sqlite-node.ts";
-import { temporaryFolder } from "./support.ts";
+import { demoSnapshot } from "../../src/assets.ts";
+import { openSnapshot, type Snapshot } from "../../src/snapshot/read/open.ts";
+import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
+import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
+import { temporaryFolder } from "../support.ts";
 
 const queries = [
   "an",

@@ -1,7 +1,7 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
 import { eq } from "drizzle-orm";
+import type { Sqlite } from "../../sqlite/driver.ts";
 import { meta as table } from "./schema.ts";
-import type { Sqlite } from "./sqlite.ts";
 
 export interface Counts {
   roles: number;

@@ -2,11 +2,11 @@
  * Writes dataset lines as rows, and holds them to each other: an id comes once, and what a line
  * refers to is there in the end, whatever the order of the lines.
  */
-import type { DatasetLine, Fault } from "../domain/dataset.ts";
-import { parseTime } from "../domain/time.ts";
-import type { PublicUserLine } from "../domain/user.ts";
+import type { DatasetLine, Fault } from "../../domain/dataset.ts";
+import { parseTime } from "../../domain/time.ts";
+import type { PublicUserLine } from "../../domain/user.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 import type { LineFault } from "./dataset.ts";
-import type { Sqlite } from "./sqlite.ts";
 
 export type Referenced = "role" | "achievement" | "company";
 

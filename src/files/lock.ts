@@ -4,8 +4,8 @@
  */
 import { rmSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { codeOf } from "./reason.ts";
-import type { Sqlite } from "./sqlite.ts";
+import type { Sqlite } from "../sqlite/driver.ts";
+import { codeOf } from "./errors.ts";
 
 /** Somebody else holds the lock. */
 export class LockedError extends Error {

@@ -2,7 +2,7 @@
  * Writes the dataset that a snapshot was made of, in one fixed form: what is imported from it exports
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
-import { openSnapshotTables, told } from "./snapshot.ts";
+import { openSnapshotTables, told } from "./open.ts";
 
 /** SQLite makes the lines itself: as rows brought here and put together, they take three times as long. */
 const queries = [

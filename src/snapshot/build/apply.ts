@@ -3,12 +3,12 @@
  * an import of the changed dataset would be, as far as any answer can show.
  */
 import { createHash } from "node:crypto";
-import { parseChange } from "../domain/dataset.ts";
+import { parseChange } from "../../domain/dataset.ts";
+import { isSealed } from "../format/checksum.ts";
+import { type Counts, readMeta } from "../format/meta.ts";
+import { openSnapshot, SnapshotError } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
 import { readDataset } from "./dataset.ts";
-import { isSealed } from "./digest.ts";
-import { type Counts, readMeta } from "./meta.ts";
-import { openSnapshot, SnapshotError } from "./snapshot.ts";
 import { writeSnapshot } from "./write.ts";
 
 /**

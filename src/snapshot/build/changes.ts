@@ -2,11 +2,11 @@
  * Carries change lines out on the rows of a snapshot and on its name index, and holds them to what is
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
-import type { ChangeLine, DatasetLine, DeletionLine, Fault } from "../domain/dataset.ts";
+import type { ChangeLine, DatasetLine, DeletionLine, Fault } from "../../domain/dataset.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { openNameChanges } from "../names/change.ts";
 import type { LineFault, LineHandler } from "./dataset.ts";
-import { openNameChanges } from "./name-changes.ts";
 import { createRowWriter, type Referenced } from "./rows.ts";
-import type { Sqlite } from "./sqlite.ts";
 
 /** Of the users that name a thing which is to go, this many are told. */
 const MAX_TOLD = 5;

@@ -4,7 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import { DecompressionStream, ReadableStream } from "node:stream/web";
-import { reasonOf } from "./reason.ts";
+import { reasonOf } from "./errors.ts";
 
 /** A longer line is an error: no line of a real dataset comes near it. */
 const MAX_LINE_BYTES = 16 * 2 ** 20;

@@ -1,15 +1,15 @@
 /**
  * The index finds what a reading of the contract's §4 finds that scans all names: on names made to
- * collide, so that grams are open and lists meet, and on every plane of Unicode.
+ * collide, so that ngrams are open and lists meet, and on every plane of Unicode.
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
-import { buildNameIndex } from "../../src/snapshot/name-index.ts";
-import { openNames } from "../../src/snapshot/names.ts";
-import { createSchema } from "../../src/snapshot/schema.ts";
-import { sqlite } from "../../src/snapshot/sqlite-bun.ts";
+import { createSchema } from "../../src/snapshot/format/schema.ts";
+import { buildNameIndex } from "../../src/snapshot/names/build.ts";
+import { openNames } from "../../src/snapshot/names/find.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
 
 /** Users 1, 2, 3 … of these names, and a way to search them. */
 function openNamesOf(names: string[]) {
@@ -60,7 +60,7 @@ const alphabets = [
   "a\u093cक न",
 ];
 
-/** 600 names of one alphabet: most grams of one and two characters are in more than a hundred. */
+/** 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>
     fc

@@ -18,8 +18,8 @@ import {
   statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { codeOf, reasonOf } from "./errors.ts";
 import { LockedError, lock } from "./lock.ts";
-import { codeOf, reasonOf } from "./reason.ts";
 
 /**
  * Has `write` make the file at the path it is given, then moves that file to `target`, where it has

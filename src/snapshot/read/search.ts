@@ -1,8 +1,8 @@
-/** The two name searches: which ids match is said by names.ts; this adds what a result shows. */
-import type { CompanySearchResult } from "../domain/company.ts";
-import type { UserSearchResult } from "../domain/user.ts";
-import { openNames } from "./names.ts";
-import type { Sqlite } from "./sqlite.ts";
+/** The two name searches: which ids match is said by names/find.ts; this adds what a result shows. */
+import type { CompanySearchResult } from "../../domain/company.ts";
+import type { UserSearchResult } from "../../domain/user.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { openNames } from "../names/find.ts";
 
 const MAX_RESULTS = 10;
 

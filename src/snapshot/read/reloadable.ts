@@ -4,8 +4,8 @@
  * look.
  */
 import { statSync } from "node:fs";
-import type { Meta } from "./meta.ts";
-import { openSnapshot, type Snapshot, SnapshotError } from "./snapshot.ts";
+import type { Meta } from "../format/meta.ts";
+import { openSnapshot, type Snapshot, SnapshotError } from "./open.ts";
 
 /** What became of a replaced file. */
 export type Replacement = { meta: Meta } | { refused: SnapshotError };

@@ -4,14 +4,14 @@
  */
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { sqlite as defaultDriver } from "#sqlite";
+import { codeOf, reasonOf } from "../../files/errors.ts";
+import type { Sqlite, SqliteDriver } from "../../sqlite/driver.ts";
+import { type Meta, readMeta } from "../format/meta.ts";
+import { HEADER_BYTES, parseHeader } from "../format/pages.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "../format/schema.ts";
 import { type Achievements, openAchievements } from "./achievements.ts";
-import { type Meta, readMeta } from "./meta.ts";
-import { HEADER_BYTES, parseHeader } from "./pages.ts";
-import { openProfiles, type Profiles } from "./profiles.ts";
-import { codeOf, reasonOf } from "./reason.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
 import { openSearch, type Search } from "./search.ts";
-import type { Sqlite, SqliteDriver } from "./sqlite.ts";
+import { openProfiles, type Profiles } from "./users.ts";
 
 export interface Snapshot {
   meta: Meta;

@@ -2,11 +2,11 @@
  * Finds a public user's profile. Private and unknown users are told apart, and nothing more.
  * Statements without joins: in SQLite under Bun a join of two rows costs 2.5 µs, two reads 0.6.
  */
-import type { Role } from "../domain/role.ts";
-import { formatTime } from "../domain/time.ts";
-import type { User } from "../domain/user.ts";
-import { role } from "./schema.ts";
-import type { Sqlite } from "./sqlite.ts";
+import type { Role } from "../../domain/role.ts";
+import { formatTime } from "../../domain/time.ts";
+import type { User } from "../../domain/user.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { role } from "../format/schema.ts";
 
 export type Privacy = "private" | "unknown";
 

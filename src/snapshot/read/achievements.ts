@@ -1,8 +1,8 @@
 /** Lists the achievements of a public user; of anyone else there are none in a snapshot. */
-import type { AchievementEntry } from "../domain/achievement.ts";
-import { formatTime } from "../domain/time.ts";
-import { achievement } from "./schema.ts";
-import type { Sqlite } from "./sqlite.ts";
+import type { AchievementEntry } from "../../domain/achievement.ts";
+import { formatTime } from "../../domain/time.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { achievement } from "../format/schema.ts";
 
 export interface Achievements {
   /** Newest first. */

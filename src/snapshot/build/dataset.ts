@@ -1,7 +1,7 @@
 /** Reads a dataset or a change file to its end, and gathers what is wrong with it on the way. */
 import { createHash } from "node:crypto";
-import type { Fault } from "../domain/dataset.ts";
-import { decompress, readLines } from "./lines.ts";
+import type { Fault } from "../../domain/dataset.ts";
+import { decompress, readLines } from "../../files/lines.ts";
 
 /** Of a hopeless dataset this many faults are told, and how many there are. */
 const MAX_TOLD = 20;

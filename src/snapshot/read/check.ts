@@ -1,7 +1,7 @@
 /** Reads every byte of a snapshot file and says whether it is the one that was written. */
-import { isSealed } from "./digest.ts";
-import { countRows, type Meta, readMeta } from "./meta.ts";
-import { openSnapshotTables, Refusal, told } from "./snapshot.ts";
+import { isSealed } from "../format/checksum.ts";
+import { countRows, type Meta, readMeta } from "../format/meta.ts";
+import { openSnapshotTables, Refusal, told } from "./open.ts";
 
 /**
  * Checks the file from its header to the last bit; returns its facts, or throws a `SnapshotError`.
