@@ -88,6 +88,15 @@ export const flags = {
     about: "the address for that port; whoever reaches it reads the metrics",
   },
   to: { value: "FILE", about: "the file to write" },
+  "expect-end": {
+    about: 'fail unless the last line is the end line, {"type":"end","lines":N}',
+  },
+  "allow-shrink": {
+    about: "let more than half of the users or companies of the replaced snapshot go",
+  },
+  "skip-invalid": {
+    about: "leave out lines that are wrong, and references to what is not there, and report them",
+  },
   users: { value: "N", about: "how many users to invent" },
   companies: { value: "M", about: "how many companies (default: one for 25 users)" },
   seed: { value: "S", fallback: "1", about: "a number; another one is another community" },
@@ -133,13 +142,13 @@ export const commands = {
   import: {
     usage: "DATASET --to FILE",
     about: "make a snapshot of a dataset (NDJSON, plain, gzip or zstd; - for standard input)",
-    flags: ["to"],
+    flags: ["to", "expect-end", "allow-shrink", "skip-invalid"],
     words: [1, 1],
   },
   apply: {
     usage: "CHANGES --to FILE",
     about: "change a snapshot by lines that replace or delete; a server sees it at once",
-    flags: ["to"],
+    flags: ["to", "expect-end"],
     words: [1, 1],
   },
   export: {

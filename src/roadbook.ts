@@ -107,6 +107,7 @@ export async function buildSnapshot(dataset: string | Iterable<object>): Promise
     await importDataset(
       typeof dataset === "string" ? readFileBytes(dataset) : linesOf(dataset),
       path,
+      { allowEmpty: true },
     );
     return readFileSync(path);
   } finally {

@@ -38,15 +38,15 @@ async function* bytesOf(...chunks: (string | Uint8Array)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** The faults of a dataset as "line: field: reason" lines; none when it is imported. */
-async function faultsOf(...lines: (object | string)[]): Promise<string[]> {
+/** The errors of a dataset as "line: field: reason" lines; none when it is imported. */
+async function errorsOf(...lines: (object | string)[]): Promise<string[]> {
   const text = lines
     .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
     .join("\n");
-  return faultsOfBytes(text);
+  return errorsOfBytes(text);
 }
 
-async function faultsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
+async function errorsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
   const folder = temporaryFolder();
   try {
     await importDataset(bytesOf(bytes), join(folder, "snapshot"));
@@ -62,22 +62,23 @@ const id = "must be an integer from 1 to 9007199254740991";
 const count = "must be an integer from 0 to 9007199254740991";
 const name = "must be a string of 1 to 200 code points that is not blank";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
-const avatar = "must be an http or https URL, or a path that starts with one /";
+const avatar =
+  "must be an http or https URL or a path that starts with one /, of at most 2048 code points, or null";
 
 const wrongLines: [string, object | string, string][] = [
   ["no JSON", '{"type":"user"', "is not valid JSON"],
   ["a list", "[]", "must be a JSON object"],
   ["null", "null", "must be a JSON object"],
-  ["no type", { id: 1 }, 'type: must be "role", "achievement", "company" or "user"'],
+  ["no type", { id: 1 }, 'type: must be "role", "achievement", "company", "user" or "end"'],
   [
     "an unknown type",
     { ...user, type: "truck" },
-    'type: must be "role", "achievement", "company" or "user"',
+    'type: must be "role", "achievement", "company", "user" or "end"',
   ],
   [
     "a prototype's name as type",
     { type: "constructor" },
-    'type: must be "role", "achievement", "company" or "user"',
+    'type: must be "role", "achievement", "company", "user" or "end"',
   ],
   ["an unknown field", { ...user, nick: "A" }, "nick: is not a known field"],
   [
@@ -106,6 +107,72 @@ const wrongLines: [string, object | string, string][] = [
   ["half a point", { ...achievement, points: 0.5 }, `points: ${count}`],
   ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
   ["a hierarchy in words", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
+  [
+    "a field twice",
+    '{"type":"user","id":1,"public":false,"name":"A","public":true}',
+    "public: appears more than once",
+  ],
+  [
+    "a field twice, once escaped",
+    '{"type":"user","id":1,"public":false,"p\\u0075blic" : false}',
+    "public: appears more than once",
+  ],
+  [
+    "a field twice, deep inside",
+    `{"type":"user","id":1,"public":false,"achievements":[{"id":1,"tier":1,"unlocked_at":"${user.created_at}"},{"id":2,"tier":1,"id":2,"unlocked_at":"${user.created_at}"}]}`,
+    "achievements[1].id: appears more than once",
+  ],
+  [
+    "a description of 501",
+    { ...achievement, description: "😀".repeat(501) },
+    "description: must be a string of at most 500 code points of valid Unicode",
+  ],
+  [
+    "an icon of 201",
+    { ...achievement, icon: "i".repeat(201) },
+    "icon: must be a string of at most 200 code points of valid Unicode",
+  ],
+  [
+    "a kind of 101",
+    { ...achievement, kind: "k".repeat(101) },
+    "kind: must be a string of at most 100 code points of valid Unicode",
+  ],
+  ["an avatar of 2049", { ...user, avatar_url: `/${"a".repeat(2048)}` }, `avatar_url: ${avatar}`],
+  ["an avatar that is an object", { ...user, avatar_url: {} }, `avatar_url: ${avatar}`],
+  [
+    "roles of 1001",
+    { ...user, roles: Array.from({ length: 1001 }, (_, index) => index + 1) },
+    "roles: must be a list of at most 1000 role ids",
+  ],
+  [
+    "achievements of 1001",
+    {
+      ...user,
+      achievements: Array.from({ length: 1001 }, (_, index) => ({
+        id: index + 1,
+        tier: 1,
+        unlocked_at: user.created_at,
+      })),
+    },
+    "achievements: must be a list of at most 1000 objects",
+  ],
+  [
+    "a company role of 201",
+    { ...user, company: { id: 1, role: "r".repeat(201) } },
+    `company.role: ${name}`,
+  ],
+  [
+    "an odd field name, which a terminal would act on",
+    { ...role, "\u001b[31m\u202e": 1 },
+    "\\u{1b}[31m\\u{202e}: is not a known field",
+  ],
+  [
+    "a field name of a million characters",
+    { ...role, ["x".repeat(1_000_000)]: 1 },
+    `${"x".repeat(80)}…: is not a known field`,
+  ],
+  ["an end without a number", { type: "end" }, "lines: is missing"],
+  ["an end with more", { type: "end", lines: 1, id: 1 }, "id: is not a known field"],
   ["no description", { ...achievement, description: undefined }, "description: is missing"],
   ["a time without zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
   ["a day that never was", { ...user, created_at: "2023-02-29T00:00:00Z" }, `created_at: ${time}`],
@@ -141,7 +208,11 @@ const wrongLines: [string, object | string, string][] = [
     { ...user, company: 1 },
     "company: must be null or an object with id and role",
   ],
-  ["roles that are no list", { ...user, roles: 1 }, "roles: must be a list of role ids"],
+  [
+    "roles that are no list",
+    { ...user, roles: 1 },
+    "roles: must be a list of at most 1000 role ids",
+  ],
   ["a role in quotes", { ...user, roles: [1, "2"] }, `roles[1]: ${id}`],
   [
     "an unlock without zone",
@@ -157,11 +228,11 @@ const wrongLines: [string, object | string, string][] = [
 
 describe("a line is refused with its field and the reason", () => {
   test.each(wrongLines)("%s", async (_, line, expected) => {
-    expect(await faultsOf(role, line)).toContain(`line 2: ${expected}`);
+    expect(await errorsOf(role, line)).toContain(`line 2: ${expected}`);
   });
 
   test("and the executable says the same", async () => {
-    // A few at a time, as only the first 20 faults are told.
+    // A few at a time, as only the first 20 errors are reported.
     for (let from = 0; from < wrongLines.length; from += 8) {
       const some = wrongLines.slice(from, from + 8);
       const lines = some.map(([, line]) =>
@@ -171,9 +242,9 @@ describe("a line is refused with its field and the reason", () => {
         stdin: lines.join("\n"),
       });
       expect(code).toBe(1);
-      const told = stderr.split("\n");
+      const reported = stderr.split("\n");
       const wanted = some.map(([, , expected], at) => `line ${at + 1}: ${expected}`);
-      expect(told).toEqual(expect.arrayContaining(wanted));
+      expect(reported).toEqual(expect.arrayContaining(wanted));
     }
   }, 30_000);
 });
@@ -181,20 +252,20 @@ describe("a line is refused with its field and the reason", () => {
 test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
   "an id that comes twice is refused: %j",
   async (line) => {
-    expect(await faultsOf(line, line)).toEqual([`line 2: id: ${line.type} 1 is there already`]);
+    expect(await errorsOf(line, line)).toEqual([`line 2: id: ${line.type} 1 is there already`]);
   },
 );
 
 test("a user cannot be both private and public", async () => {
   const hidden = { type: "user", id: 1, public: false };
-  expect(await faultsOf(user, hidden)).toEqual(["line 2: id: user 1 is there already"]);
-  expect(await faultsOf(hidden, user)).toEqual(["line 2: id: user 1 is there already"]);
+  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: user 1 is there already"]);
+  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: user 1 is there already"]);
 });
 
 test("a role or achievement that a user has twice is refused", async () => {
   const unlock = { id: 1, tier: 1, unlocked_at: user.created_at };
   expect(
-    await faultsOf(role, achievement, { ...user, roles: [1, 1], achievements: [unlock, unlock] }),
+    await errorsOf(role, achievement, { ...user, roles: [1, 1], achievements: [unlock, unlock] }),
   ).toEqual([
     "line 3: roles[1]: role 1 is there already",
     "line 3: achievements[1].id: achievement 1 is there already",
@@ -208,16 +279,16 @@ test("references may come before what they name, and must lead somewhere in the 
     roles: [1],
     achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at }],
   };
-  expect(await faultsOf(line, company, role, achievement)).toEqual([]);
-  expect(await faultsOf("", line, "", { ...company, id: 2 })).toEqual([
+  expect(await errorsOf(line, company, role, achievement)).toEqual([]);
+  expect(await errorsOf("", line, "", { ...company, id: 2 })).toEqual([
     "line 2: company.id: there is no company 1",
     "line 2: roles[0]: there is no role 1",
     "line 2: achievements[0].id: there is no achievement 1",
   ]);
 });
 
-test("the first 20 errors are told, and how many more there are", async () => {
-  const lines = await faultsOf(...Array.from({ length: 133 }, () => "{"));
+test("the first 20 errors are reported, and how many more there are", async () => {
+  const lines = await errorsOf(...Array.from({ length: 133 }, () => "{"));
   expect(lines).toHaveLength(21);
   expect(lines.at(19)).toBe("line 20: is not valid JSON");
   expect(lines.at(20)).toBe("… and 113 more errors");
@@ -226,10 +297,21 @@ test("the first 20 errors are told, and how many more there are", async () => {
 test("every field at its limits is taken", async () => {
   const most = Number.MAX_SAFE_INTEGER;
   expect(
-    await faultsOf(
+    await errorsOf(
       { ...role, id: most, name: "😀".repeat(200), hierarchy: -most },
       { ...company, id: most, member_count: most },
       { ...achievement, id: most, tier: most, points: most },
+      {
+        ...achievement,
+        id: 1,
+        description: "😀".repeat(500),
+        icon: "😀".repeat(200),
+        kind: "😀".repeat(100),
+      },
+      { ...user, id: 4, avatar_url: `https://a.example/${"a".repeat(2030)}` },
+      { ...user, id: 5, avatar_url: null },
+      { ...user, id: 6, avatar_url: undefined },
+      { type: "user", id: 7, public: false, avatar_url: null },
       { ...user, id: most, name: "a\u0000b", created_at: "0000-01-01T00:00:00Z", avatar_url: "/a" },
       { ...user, id: 2, created_at: "9999-12-31t23:59:59.999999999z", company: null, roles: [] },
       {
@@ -248,14 +330,13 @@ test("bytes that are not UTF-8 are refused, with their line", async () => {
     Buffer.from([0xff]),
     Buffer.from('"}\n'),
   ]);
-  expect(await faultsOfBytes(bad)).toEqual(["line 2: is not valid UTF-8"]);
+  expect(await errorsOfBytes(bad)).toEqual(["line 2: is not valid UTF-8"]);
 });
 
 test("line ends, blank lines, a byte order mark and no last line end do not matter", async () => {
   expect(
-    await faultsOf(`\ufeff${JSON.stringify(role)}\r`, "\r", "   ", JSON.stringify(user)),
+    await errorsOf(`\ufeff${JSON.stringify(role)}\r`, "\r", "   ", JSON.stringify(user)),
   ).toEqual([]);
-  expect(await faultsOf("")).toEqual([]);
 });
 
 test("a line is the same however the bytes arrive", async () => {

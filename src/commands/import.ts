@@ -4,18 +4,26 @@ import { required, type Settings } from "../config.ts";
 import { openInput } from "../files/lines.ts";
 import { importDataset } from "../snapshot/build/import.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { describeCounts, tellFaults } from "./report.ts";
+import { describeCounts, describeSkipped, reportErrors, reportSkipped } from "./report.ts";
 
 export async function runImport(settings: Settings): Promise<number> {
   const [dataset = ""] = settings.words;
   const target = required(settings, "to");
+  const options = {
+    expectEnd: settings.isOn("expect-end"),
+    allowShrink: settings.isOn("allow-shrink"),
+    skipInvalid: settings.isOn("skip-invalid"),
+  };
   const progress = createProgress();
   const input = readShown(dataset, progress);
   const onIndexed = (share: number) => progress.show("indexing", share);
-  const counts = await tellFaults("dataset", () => importDataset(input, target, onIndexed)).finally(
-    progress.end,
+  const { counts, skipped } = await reportErrors("dataset", () =>
+    importDataset(input, target, { ...options, onIndexed }),
+  ).finally(progress.end);
+  reportSkipped(skipped);
+  process.stdout.write(
+    `imported ${describeCounts(counts)} to ${target}${describeSkipped(skipped)}\n`,
   );
-  process.stdout.write(`imported ${describeCounts(counts)} to ${target}\n`);
   return 0;
 }
 
@@ -27,6 +35,7 @@ async function* readShown(path: string, progress: Progress): AsyncGenerator<Uint
   for await (const chunk of input) {
     read += chunk.length;
     if (total > 0) progress.show("reading", Math.min(1, read / total));
+    else progress.showBytes("reading", read);
     yield chunk;
   }
 }

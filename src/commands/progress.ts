@@ -1,11 +1,13 @@
-/** A progress bar on standard error; none where that is a pipe or a file. */
+/** How far a command is, on one line of standard error; nothing where that is a pipe or a file. */
 
 const CELLS = 30;
 
 export interface Progress {
   /** Shows that a share (0 to 1) of a step is done. */
   show(step: string, share: number): void;
-  /** Wipes the bar. */
+  /** Shows how many bytes a step has dealt with, when nobody knows how many there are. */
+  showBytes(step: string, bytes: number): void;
+  /** Wipes the line. */
   end(): void;
 }
 
@@ -22,6 +24,7 @@ export function createProgress(terminal = process.stderr): Progress {
       const bar = "█".repeat(cells) + "░".repeat(CELLS - cells);
       put(`${step} ${bar} ${Math.floor(100 * share)} %`);
     },
+    showBytes: (step, bytes) => put(`${step} ${(bytes / 1e6).toFixed(1)} MB`),
     end: () => put(""),
   };
 }

@@ -1,6 +1,6 @@
 /** Achievements: the definition, a user's entry, and the dataset line (whose `kind` is `type`). */
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, Id, Name, Text, UtcTime } from "./schema.ts";
+import { Count, Id, Name, Text, text, UtcTime } from "./schema.ts";
 
 export const Achievement = Type.Object({
   id: Id,
@@ -21,14 +21,15 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
+/** The texts are short because the achievements of one user repeat them, up to a thousand times. */
 export const AchievementLine = Type.Object(
   {
     type: Type.Literal("achievement"),
     id: Id,
     name: Name,
-    description: Text,
-    icon: Text,
-    kind: Text,
+    description: text(500),
+    icon: text(200),
+    kind: text(100),
     tier: Count,
     points: Count,
   },

@@ -1,12 +1,12 @@
 /**
  * The dataset's lines as JSON Schema 2020-12, made of the schemas that the lines are checked with, in
- * keywords that any validator knows. What no schema can say stays with the import: that ids come once
- * and references lead somewhere.
+ * keywords that any validator knows. What no schema can say stays with the import: that ids come once,
+ * references lead somewhere, and the end line is the last.
  */
 import type { TSchema } from "@sinclair/typebox";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
-import { DeletionLine } from "./dataset.ts";
+import { DeletionLine, EndLine } from "./dataset.ts";
 import { RoleLine } from "./role.ts";
 import { PrivateUserLine, PublicUserLine } from "./user.ts";
 
@@ -18,6 +18,7 @@ export function datasetSchema(): Record<string, unknown> {
     company: CompanyLine,
     publicUser: PublicUserLine,
     privateUser: PrivateUserLine,
+    end: EndLine,
     deletion: DeletionLine,
   };
   const $defs = Object.fromEntries(
@@ -35,13 +36,12 @@ export function datasetSchema(): Record<string, unknown> {
 
 /** Our formats in the keywords of the standard, whose lengths count code points as ours do. */
 const formats: Record<string, Record<string, unknown>> = {
-  text: {},
   name: { minLength: 1, maxLength: 200, pattern: "\\S" },
   timestamp: {
     format: "date-time",
     pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$",
   },
-  avatar: { pattern: "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$" },
+  avatar: { maxLength: 2048, pattern: "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$" },
 };
 
 /** A schema without what is only TypeBox's or only ours. */
@@ -49,7 +49,7 @@ function plain({ format, ...schema }: TSchema): Record<string, unknown> {
   const { anyOf, items, properties, ...rest } = schema;
   return {
     ...rest,
-    ...(typeof format === "string" ? (formats[format] ?? { format }) : {}),
+    ...(typeof format === "string" ? keywordsOf(format) : {}),
     ...(anyOf ? { anyOf: anyOf.map(plain) } : {}),
     ...(items ? { items: plain(items) } : {}),
     ...(properties
@@ -60,4 +60,9 @@ function plain({ format, ...schema }: TSchema): Record<string, unknown> {
         }
       : {}),
   };
+}
+
+function keywordsOf(format: string): Record<string, unknown> {
+  const [, maxLength] = /^text-(\d+)$/.exec(format) ?? [];
+  return maxLength ? { maxLength: Number(maxLength) } : (formats[format] ?? { format });
 }

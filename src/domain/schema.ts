@@ -6,9 +6,8 @@ import { FormatRegistry, Type } from "@sinclair/typebox";
 import { parseTime } from "./time.ts";
 
 const NAME_MAX_CODE_POINTS = 200;
+const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** A string may hold any Unicode text, but no half of a surrogate pair: that is not UTF-8. */
-FormatRegistry.Set("text", (value) => value.isWellFormed());
 FormatRegistry.Set("name", isName);
 FormatRegistry.Set("timestamp", (value) => parseTime(value) !== undefined);
 FormatRegistry.Set("avatar", isAvatar);
@@ -31,7 +30,16 @@ export const Integer = Type.Integer({
   description: "an integer",
 });
 
-export const Text = Type.String({ format: "text", description: "a string of valid Unicode" });
+/** A text as the API answers it; a dataset line has it with {@link text}. */
+export const Text = Type.String({ description: "a string of valid Unicode" });
+
+/** Any Unicode text of so many code points at most, without half a surrogate pair: that is not UTF-8. */
+export function text(maxCodePoints: number) {
+  const format = `text-${maxCodePoints}`;
+  FormatRegistry.Set(format, (value) => isText(value, maxCodePoints));
+  const description = `a string of at most ${maxCodePoints} code points of valid Unicode`;
+  return Type.String({ format, description });
+}
 
 export const Name = Type.String({
   format: "name",
@@ -52,20 +60,24 @@ export const UtcTime = Type.String({
 /** An avatar as a dataset may write it; the API answers with {@link Url}. */
 export const Avatar = Type.String({
   format: "avatar",
-  description: "an http or https URL, or a path that starts with one /",
+  description: `an http or https URL or a path that starts with one /, of at most ${AVATAR_MAX_CODE_POINTS} code points`,
 });
 
 export const Url = Type.String({ format: "uri", description: "an absolute URL" });
 
+/** The length is looked at first: the rest takes time with it. */
+function isText(value: string, maxCodePoints: number): boolean {
+  if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
+  return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
+}
+
 function isName(value: string): boolean {
-  if (value.length > 2 * NAME_MAX_CODE_POINTS || !value.isWellFormed()) return false;
-  if (value.trim() === "") return false;
-  return value.length <= NAME_MAX_CODE_POINTS || [...value].length <= NAME_MAX_CODE_POINTS;
+  return isText(value, NAME_MAX_CODE_POINTS) && value.trim() !== "";
 }
 
 /** `//host` and `/\host` are read as another site by browsers, so they are not paths here. */
 function isAvatar(value: string): boolean {
-  if (!value.isWellFormed() || /[\s\p{Cc}]/u.test(value)) return false;
+  if (!isText(value, AVATAR_MAX_CODE_POINTS) || /[\s\p{Cc}]/u.test(value)) return false;
   if (value.startsWith("/")) return !/^\/[/\\]/.test(value);
   return /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
 }

@@ -37,6 +37,7 @@ describe("export", () => {
 {"type":"user","id":42,"public":true,"name":"Łukasz Nowak","avatar_url":"https://avatars.example/42.png","created_at":"2021-05-01T10:00:00Z","company":{"id":3,"role":"Owner"},"roles":[1,2],"achievements":[]}
 {"type":"user","id":43,"public":false}
 {"type":"user","id":44,"public":true,"name":"Nora Nowak","avatar_url":"https://avatars.example/44.png","created_at":"2021-05-01T10:00:00Z","company":{"id":3,"role":"Driver"},"roles":[],"achievements":[]}
+{"type":"end","lines":9}
 `);
   });
 
@@ -61,11 +62,12 @@ describe("export", () => {
       count,
       points: count,
       time,
+      hasAvatar: fc.boolean(),
     });
     await fc.assert(
       fc.asyncProperty(fc.array(things, { minLength: 1, maxLength: 8 }), async (list) => {
         const lines = list.flatMap(
-          ({ name, text, icon, kind, hierarchy, count, points, time }, index) => {
+          ({ name, text, icon, kind, hierarchy, count, points, time, hasAvatar }, index) => {
             const id = index + 1;
             const at = time.toISOString();
             return [
@@ -74,6 +76,7 @@ describe("export", () => {
               { type: "company", id, name, member_count: count },
               user(id, name, {
                 created_at: at,
+                avatar_url: hasAvatar ? `/${id}.png` : null,
                 company: { id, role: name },
                 roles: [id],
                 achievements: [{ id, tier: count, unlocked_at: at }],
@@ -122,7 +125,7 @@ describe("seed", () => {
     const digest = async (...words: string[]) =>
       Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
     expect(await digest("--users", "3000")).toBe(
-      "5b97dd711c8d3d9097b44c47021dde257a778c42ff2aff2e927304d22e2a2b46",
+      "e384c7a0f4afab5c4ab40f578c777e61f29e72fb1ddd6c0fad37b365f7d0c61d",
     );
     expect(await digest("--users", "3000", "--seed", "2")).not.toBe(
       await digest("--users", "3000"),
@@ -201,6 +204,18 @@ describe("schema", () => {
     }
   });
 
+  const achievement = (more: object) => ({
+    type: "achievement",
+    id: 1,
+    name: "A",
+    description: "",
+    icon: "a.svg",
+    kind: "x",
+    tier: 0,
+    points: 0,
+    ...more,
+  });
+
   test("and the import agree on what is a line, and what is a change", async () => {
     const { line, change } = await validators();
     const lines = [
@@ -222,6 +237,20 @@ describe("schema", () => {
       user(1, "Avatar", { avatar_url: "//host/a.png" }),
       user(1, "Avatar", { avatar_url: "ftp://host/a.png" }),
       user(1, "Avatar", { avatar_url: "https://host/a b.png" }),
+      user(1, "Avatar", { avatar_url: null }),
+      user(1, "Avatar", { avatar_url: undefined }),
+      user(1, "Avatar", { avatar_url: `/${"a".repeat(2047)}` }),
+      user(1, "Avatar", { avatar_url: `/${"a".repeat(2048)}` }),
+      user(1, "Roles", { roles: Array.from({ length: 1000 }, (_, index) => index + 1) }),
+      user(1, "Roles", { roles: Array.from({ length: 1001 }, (_, index) => index + 1) }),
+      achievement({ description: "🚛".repeat(500) }),
+      achievement({ description: "🚛".repeat(501) }),
+      achievement({ icon: "i".repeat(201) }),
+      achievement({ kind: "k".repeat(101) }),
+      { type: "end", lines: 0 },
+      { type: "end", lines: -1 },
+      { type: "end" },
+      { type: "end", id: 1, deleted: true },
       user(1, "More", { more: 1 }),
       user(1, "Company", { company: null }),
       user(1, "Company", { company: { id: 1 } }),

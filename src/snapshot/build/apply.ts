@@ -8,7 +8,7 @@ import { isSealed } from "../format/checksum.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
 import { openSnapshot, SnapshotError } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
-import { readDataset } from "./dataset.ts";
+import { type ReadOptions, readDataset } from "./dataset.ts";
 import { writeSnapshot } from "./write.ts";
 
 /**
@@ -19,15 +19,17 @@ import { writeSnapshot } from "./write.ts";
 export async function applyChanges(
   input: AsyncIterable<Uint8Array>,
   target: string,
+  options: ReadOptions = {},
 ): Promise<Counts> {
   openSnapshot(target).close();
   // What is damaged must not be sealed anew.
   if (!isSealed(target)) throw new SnapshotError(target, "is damaged: a part of it has changed");
   return writeSnapshot(target, target, async (db) => {
     const before = readMeta(db).dataset_sha256;
-    const changes = await readDataset(input, { parse: parseChange, ...createRowChanger(db) });
+    const handler = { parse: parseChange, ...createRowChanger(db) };
+    const changes = await readDataset(input, handler, options);
     return createHash("sha256")
-      .update(before + changes)
+      .update(before + changes.sha256)
       .digest("hex");
   });
 }

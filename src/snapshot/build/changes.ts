@@ -2,14 +2,19 @@
  * Carries change lines out on the rows of a snapshot and on its name index, and holds them to what is
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
-import type { ChangeLine, DatasetLine, DeletionLine, Fault } from "../../domain/dataset.ts";
+import type {
+  ChangeLine,
+  DatasetLine,
+  DeletionLine,
+  ValidationError,
+} from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { openNameChanges } from "../names/change.ts";
-import type { LineFault, LineHandler } from "./dataset.ts";
+import type { LineError, LineHandler } from "./dataset.ts";
 import { createRowWriter, type Referenced } from "./rows.ts";
 
-/** Of the users that name a thing which is to go, this many are told. */
-const MAX_TOLD = 5;
+/** Of the users that name a thing which is to go, this many are reported. */
+const MAX_REPORTED = 5;
 
 /** Where users name things, by the type of the thing. */
 const namedIn: Record<Referenced, { table: string; id: string; user: string }> = {
@@ -51,18 +56,18 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
     return removals[type].reduce((sum, removal) => sum + removal.run(id), 0) > 0;
   }
 
-  function deleteThing({ type, id }: DeletionLine, line: number): Fault[] {
+  function deleteThing({ type, id }: DeletionLine, line: number): ValidationError[] {
     if (!remove({ type, id })) return [{ field: "id", reason: `there is no ${type} ${id}` }];
     if (type !== "user") deletions.push({ type, id, line });
     return [];
   }
 
-  function replaceThing(line: DatasetLine, number: number): Fault[] {
+  function replaceThing(line: DatasetLine, number: number): ValidationError[] {
     remove(line);
-    const faults = writer.add(line, number);
+    const errors = writer.add(line, number);
     if (line.type === "company") companies.add(line.id);
     if (line.type === "user" && line.public) users.add(line.id);
-    return faults;
+    return errors;
   }
 
   return {
@@ -86,7 +91,7 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
 function* listNamed(
   db: Sqlite,
   { type, id, line }: { type: Referenced; id: number; line: number },
-): Generator<LineFault> {
+): Generator<LineError> {
   const place = namedIn[type];
   const ids = db
     .prepare<{ user: number }>(
@@ -95,7 +100,7 @@ function* listNamed(
     .all(id)
     .map(({ user }) => user);
   if (ids.length === 0) return;
-  const more = ids.length > MAX_TOLD ? ` and ${ids.length - MAX_TOLD} more` : "";
-  const told = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_TOLD).join(", ")}${more}`;
-  yield { line, field: "id", reason: `${type} ${id} is still named by ${told}` };
+  const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
+  const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
+  yield { line, field: "id", reason: `${type} ${id} is still named by ${listed}` };
 }

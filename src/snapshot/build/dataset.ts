@@ -1,49 +1,84 @@
 /** Reads a dataset or a change file to its end, and gathers what is wrong with it on the way. */
 import { createHash } from "node:crypto";
-import type { Fault } from "../../domain/dataset.ts";
-import { decompress, readLines } from "../../files/lines.ts";
+import { type EndLine, isMeantAsEnd, type ValidationError } from "../../domain/dataset.ts";
+import { decompress, readLines, type Line as TextLine } from "../../files/lines.ts";
 
-/** Of a hopeless dataset this many faults are told, and how many there are. */
-const MAX_TOLD = 20;
+/** Of a hopeless dataset this many errors are reported, and how many there are. */
+const MAX_REPORTED = 20;
 
-export interface LineFault extends Fault {
+export interface LineError extends ValidationError {
   line: number;
 }
 
-/** The lines break the rules of a dataset; `message` has a line for each of the first faults. */
+/** What is wrong with some lines: the first errors, and how many there are of what. */
+export interface LineErrors {
+  first: LineError[];
+  count: number;
+  /** How many lines are wrong by themselves. */
+  lines: number;
+  /** How many references lead nowhere. */
+  references: number;
+}
+
+export function noErrors(): LineErrors {
+  return { first: [], count: 0, lines: 0, references: 0 };
+}
+
+/** The lines break the rules of a dataset; `message` has a line for each of the first errors. */
 export class DatasetError extends Error {
   override name = "DatasetError";
-  readonly faults: LineFault[];
   readonly count: number;
 
-  constructor(faults: LineFault[], count: number) {
-    const told = faults.map(
-      ({ line, field, reason }) => `line ${line}: ${field === "" ? "" : `${field}: `}${reason}`,
-    );
-    if (count > faults.length) told.push(`… and ${count - faults.length} more errors`);
-    super(told.join("\n"));
-    this.faults = faults;
-    this.count = count;
+  constructor(errors: LineErrors) {
+    super(formatErrors(errors));
+    this.count = errors.count;
   }
+}
+
+/** A line of text for each of the first errors, and one that counts the others. */
+export function formatErrors({ first, count }: LineErrors): string {
+  const sorted = first.toSorted((a, b) => a.line - b.line);
+  const texts = sorted.map(
+    ({ line, field, reason }) => `line ${line}: ${field === "" ? "" : `${field}: `}${reason}`,
+  );
+  if (count > first.length) texts.push(`… and ${count - first.length} more errors`);
+  return texts.join("\n");
 }
 
 /** What is done with the lines. */
 export interface LineHandler<Line> {
-  parse(text: string): Line | Fault[];
-  /** Takes one line; returns what is wrong with it, if anything. */
-  add(line: Line, number: number): Fault[];
+  parse(text: string): Line | EndLine | ValidationError[];
+  /** Carries one line out, or returns what is wrong with it. */
+  add(line: Line, number: number): ValidationError[];
+  /** Has wrong lines left out; without it, they are errors. */
+  skip?(text: string): void;
   /** After the last line: what shows only when all lines are known. */
-  finish(): Iterable<LineFault>;
+  finish(): Iterable<LineError>;
+}
+
+export interface ReadOptions {
+  /** A dataset without an end line is an error, as it may have been cut. */
+  expectEnd?: boolean | undefined;
+}
+
+export interface ReadResult {
+  /** Of the text, in hexadecimal. */
+  sha256: string;
+  /** What was left out; nothing when the handler skips nothing. */
+  skipped: LineErrors;
 }
 
 /**
- * Hands each line of `input` (NDJSON, plain, gzip or zstd) to `handler`. Resolves to the SHA-256 of
- * the text in hexadecimal; rejects with a {@link DatasetError} when anything was wrong.
+ * Hands each line of `input` (NDJSON, plain, gzip or zstd) to `handler`. Rejects with a
+ * {@link DatasetError} when anything was wrong that is not skipped. What shows that the input is not
+ * what was sent never is: bytes that are not UTF-8, a last line that breaks off, and an end line that is
+ * wrong or not the last.
  */
 export async function readDataset<Line extends object>(
   input: AsyncIterable<Uint8Array>,
   handler: LineHandler<Line>,
-): Promise<string> {
+  { expectEnd = false }: ReadOptions = {},
+): Promise<ReadResult> {
   const hash = createHash("sha256");
   async function* text() {
     for await (const chunk of decompress(input)) {
@@ -51,28 +86,69 @@ export async function readDataset<Line extends object>(
       yield chunk;
     }
   }
-  const faults: LineFault[] = [];
-  let count = 0;
-  const tell = (line: number, found: Iterable<Fault>) => {
-    for (const fault of found) {
-      count++;
-      if (faults.length < MAX_TOLD) faults.push({ ...fault, line });
-    }
-  };
-  for await (const lines of readLines(text())) {
-    for (const { number, text, problem = "" } of lines) {
-      if (text === undefined) {
-        tell(number, [{ field: "", reason: problem }]);
-        continue;
-      }
-      const parsed = handler.parse(text);
-      tell(number, Array.isArray(parsed) ? parsed : handler.add(parsed, number));
+  const [errors, skipped] = [noErrors(), noErrors()];
+  let lines = 0;
+  let last = 0;
+  let endedAt = 0;
+
+  function check({ number, text, problem }: TextLine): ValidationError[] {
+    if (endedAt > 0) return [{ field: "", reason: `comes after the end line ${endedAt}` }];
+    if (text === undefined || problem !== undefined) return [{ field: "", reason: problem ?? "" }];
+    const parsed = handler.parse(text);
+    if (Array.isArray(parsed)) return parsed;
+    if (!isEndLine(parsed)) return handler.add(parsed, number);
+    endedAt = number;
+    if (parsed.lines === lines) return [];
+    return [{ field: "lines", reason: `is ${parsed.lines}, but ${lines} lines come before it` }];
+  }
+
+  for await (const batch of readLines(text())) {
+    for (const line of batch) {
+      const found = check(line);
+      lines++;
+      last = line.number;
+      if (found.length === 0) continue;
+      const canSkip = handler.skip && endedAt === 0 && !isSignOfDamage(line);
+      const wrong = canSkip ? skipped : errors;
+      wrong.lines++;
+      report(wrong, line.number, found);
+      if (canSkip) handler.skip?.(line.text ?? "");
     }
   }
-  for (const fault of handler.finish()) tell(fault.line, [fault]);
-  if (count === 0) return hash.digest("hex");
-  throw new DatasetError(
-    faults.sort((a, b) => a.line - b.line),
-    count,
-  );
+  if (expectEnd && endedAt === 0) {
+    const reason = "the end line is missing, so the dataset may have been cut";
+    report(errors, last + 1, [{ field: "", reason }]);
+  }
+  const wrong = handler.skip ? skipped : errors;
+  for (const error of handler.finish()) {
+    wrong.references++;
+    report(wrong, error.line, [error]);
+  }
+  if (errors.count > 0) throw new DatasetError(errors);
+  return { sha256: hash.digest("hex"), skipped };
+}
+
+function report(errors: LineErrors, line: number, found: ValidationError[]): void {
+  errors.count += found.length;
+  for (const error of found.slice(0, MAX_REPORTED - errors.first.length)) {
+    errors.first.push({ ...error, line });
+  }
+}
+
+function isEndLine(line: object): line is EndLine {
+  return "type" in line && line.type === "end";
+}
+
+/** Of a line with errors: whether the dataset is not what was sent, rather than wrong in one row. */
+function isSignOfDamage({ text, isCut = false }: TextLine): boolean {
+  return text === undefined || (isCut && !isJson(text)) || isMeantAsEnd(text);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

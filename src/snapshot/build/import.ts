@@ -3,29 +3,55 @@
  * snapshot appears at its path whole, or the path stays as it was.
  */
 import { parseLine } from "../../domain/dataset.ts";
-import type { Counts } from "../format/meta.ts";
+import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { buildNameIndex } from "../names/build.ts";
-import { readDataset } from "./dataset.ts";
+import { type LineErrors, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
+import { refuseEmpty, refuseShrinking } from "./guard.ts";
 import { createRowWriter } from "./rows.ts";
+import { createSkippingWriter } from "./skip.ts";
 import { writeSnapshot } from "./write.ts";
+
+export interface ImportOptions extends ReadOptions {
+  /** Leaves out lines that are wrong, and references to what is not there; see skip.ts. */
+  skipInvalid?: boolean;
+  /** A dataset without users and companies is no error. */
+  allowEmpty?: boolean;
+  /** More than half of the users or companies in the file that is replaced may go. */
+  allowShrink?: boolean;
+  /** Called now and then after the last line with the share (0 to 1) of the search index that is built. */
+  onIndexed?: (share: number) => void;
+}
+
+export interface Imported {
+  counts: Counts;
+  /** What `skipInvalid` left out. */
+  skipped: LineErrors;
+}
 
 /**
  * Imports a dataset (NDJSON bytes, plain, gzip or zstd) as the snapshot file `target`. Throws a
- * `DatasetError` when lines are wrong, and what the file system throws. After the last line,
- * `onIndexed` is told now and then what share (0 to 1) of the search index is built.
+ * `DatasetError` when lines are wrong, a `GuardError` when it holds too little, and what the file
+ * system throws.
  */
-export function importDataset(
+export async function importDataset(
   input: AsyncIterable<Uint8Array>,
   target: string,
-  onIndexed?: (share: number) => void,
-): Promise<Counts> {
-  return writeSnapshot(target, undefined, async (db) => {
+  options: ImportOptions = {},
+): Promise<Imported> {
+  const { skipInvalid = false, allowEmpty = false, allowShrink = false, onIndexed } = options;
+  let skipped = noErrors();
+  const counts = await writeSnapshot(target, undefined, async (db) => {
     createSchema(db);
-    const writer = createRowWriter(db);
-    const sha256 = await readDataset(input, { parse: parseLine, ...writer });
+    const writer = skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
+    const read = await readDataset(input, { parse: parseLine, ...writer }, options);
+    skipped = read.skipped;
+    const counts = countRows(db);
+    if (!allowEmpty) refuseEmpty(counts);
+    if (!allowShrink) refuseShrinking(counts, target);
     buildNameIndex(db, "company");
     buildNameIndex(db, "user", onIndexed);
-    return sha256;
+    return read.sha256;
   });
+  return { counts, skipped };
 }

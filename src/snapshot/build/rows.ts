@@ -2,19 +2,19 @@
  * Writes dataset lines as rows, and holds them to each other: an id comes once, and what a line
  * refers to is there in the end, whatever the order of the lines.
  */
-import type { DatasetLine, Fault } from "../../domain/dataset.ts";
+import type { DatasetLine, ValidationError } from "../../domain/dataset.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import type { LineFault } from "./dataset.ts";
+import type { LineError } from "./dataset.ts";
 
 export type Referenced = "role" | "achievement" | "company";
 
 export interface RowWriter {
-  /** Writes one line; returns what is wrong with it, if anything. */
-  add(line: DatasetLine, number: number): Fault[];
+  /** Writes one line, or nothing of it and returns what is wrong with it. */
+  add(line: DatasetLine, number: number): ValidationError[];
   /** After the last line: the references that lead nowhere, in the order of the lines. */
-  finish(): Iterable<LineFault>;
+  finish(): Iterable<LineError>;
 }
 
 export function createRowWriter(db: Sqlite): RowWriter {
@@ -43,34 +43,28 @@ export function createRowWriter(db: Sqlite): RowWriter {
     if (!known[type].has(id)) addPending.run(number, field, type, id);
   }
 
-  function addPublicUser(line: PublicUserLine, number: number): Fault[] {
+  function addPublicUser(line: PublicUserLine, number: number): ValidationError[] {
     const { id, name, company, roles = [], achievements = [] } = line;
-    const createdAt = parseTime(line.created_at) ?? 0;
+    if (hasPrivateUser.get(id)) return [repeated("user", id)];
     const added = addUser.run(
       id,
       name,
-      line.avatar_url,
-      createdAt,
+      line.avatar_url ?? null,
+      parseTime(line.created_at) ?? 0,
       company?.id ?? null,
       company?.role ?? null,
     );
-    if (added === 0 || hasPrivateUser.get(id)) return [repeated("user", id)];
-    const faults: Fault[] = [];
+    if (added === 0) return [repeated("user", id)];
     if (company) refer("company", company.id, "company.id", number);
     roles.forEach((roleId, index) => {
-      const field = `roles[${index}]`;
-      if (addUserRole.run(id, roleId) === 0) faults.push(repeated("role", roleId, field));
-      refer("role", roleId, field, number);
+      addUserRole.run(id, roleId);
+      refer("role", roleId, `roles[${index}]`, number);
     });
     achievements.forEach(({ id: achievementId, tier, unlocked_at }, index) => {
-      const field = `achievements[${index}].id`;
-      const unlockedAt = parseTime(unlocked_at) ?? 0;
-      if (addUserAchievement.run(id, achievementId, tier, unlockedAt) === 0) {
-        faults.push(repeated("achievement", achievementId, field));
-      }
-      refer("achievement", achievementId, field, number);
+      addUserAchievement.run(id, achievementId, tier, parseTime(unlocked_at) ?? 0);
+      refer("achievement", achievementId, `achievements[${index}].id`, number);
     });
-    return faults;
+    return [];
   }
 
   return {
@@ -78,7 +72,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
       const { type, id } = line;
       if (type === "user") {
         if (line.public) return addPublicUser(line, number);
-        return addPrivateUser.run(id) === 0 || hasUser.get(id) ? [repeated(type, id)] : [];
+        return hasUser.get(id) || addPrivateUser.run(id) === 0 ? [repeated(type, id)] : [];
       }
       known[type].add(id);
       const added =
@@ -113,6 +107,6 @@ export function createRowWriter(db: Sqlite): RowWriter {
   };
 }
 
-function repeated(type: string, id: number, field = "id"): Fault {
-  return { field, reason: `${type} ${id} is there already` };
+function repeated(type: string, id: number): ValidationError {
+  return { field: "id", reason: `${type} ${id} is there already` };
 }

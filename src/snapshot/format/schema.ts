@@ -7,7 +7,7 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 
 /** "RBOK": tells a snapshot from any other SQLite file. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Facts of the snapshot as a whole; see meta.ts. */
 export const meta = sqliteTable("meta", {
@@ -43,7 +43,7 @@ export const privateUser = sqliteTable("private_user", { id: integer().primaryKe
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
-  avatarUrl: text("avatar_url").notNull(),
+  avatarUrl: text("avatar_url"),
   createdAt: integer("created_at").notNull(),
   companyId: integer("company_id"),
   companyRole: text("company_role"),

@@ -2,6 +2,7 @@
  * Writes the dataset that a snapshot was made of, in one fixed form: what is imported from it exports
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
+import { formatEndLine } from "../../domain/dataset.ts";
 import { openSnapshotTables, told } from "./open.ts";
 
 /** SQLite makes the lines itself: as rows brought here and put together, they take three times as long. */
@@ -35,15 +36,18 @@ function time(column: string): string {
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
 export function* exportDataset(path: string): Generator<string> {
   const db = openSnapshotTables(path);
+  let lines = 0;
   try {
     for (const query of queries) {
       const rows = db.prepare<{ line: string }>(query).iterate();
       for (;;) {
         const row = told(path, () => rows.next());
         if (row.done) break;
+        lines++;
         yield row.value.line;
       }
     }
+    yield formatEndLine(lines);
   } finally {
     db.close();
   }

@@ -1,6 +1,6 @@
 /** The two name searches: which ids match is said by names/find.ts; this adds what a result shows. */
 import type { CompanySearchResult } from "../../domain/company.ts";
-import type { UserSearchResult } from "../../domain/user.ts";
+import { drawnAvatarPath, type UserSearchResult } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { openNames } from "../names/find.ts";
 
@@ -8,7 +8,7 @@ const MAX_RESULTS = 10;
 
 export interface Search {
   listCompanies(query: string): CompanySearchResult[];
-  /** `avatar_url` is as the dataset has it. */
+  /** `avatar_url` may be a path. */
   listUsers(query: string): UserSearchResult[];
 }
 
@@ -18,7 +18,7 @@ export function openSearch(db: Sqlite): Search {
   const findCompany = db.prepare<CompanySearchResult>(
     "SELECT id, name, member_count FROM company WHERE id = ?",
   );
-  const findUser = db.prepare<UserSearchResult>(
+  const findUser = db.prepare<Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null }>(
     `SELECT id, name, avatar_url, (SELECT name FROM company WHERE id = company_id) AS company
        FROM user WHERE id = ?`,
   );
@@ -26,6 +26,9 @@ export function openSearch(db: Sqlite): Search {
     listCompanies: (query) =>
       companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get(id) ?? []),
     listUsers: (query) =>
-      userNames.find(query, MAX_RESULTS).flatMap((id) => findUser.get(id) ?? []),
+      userNames.find(query, MAX_RESULTS).flatMap((id) => {
+        const user = findUser.get(id);
+        return user ? { ...user, avatar_url: user.avatar_url ?? drawnAvatarPath(id) } : [];
+      }),
   };
 }

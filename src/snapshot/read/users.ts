@@ -4,21 +4,21 @@
  */
 import type { Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
-import type { User } from "../../domain/user.ts";
+import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { role } from "../format/schema.ts";
 
 export type Privacy = "private" | "unknown";
 
 export interface Profiles {
-  /** The profile, with `avatar_url` as the dataset has it. */
+  /** The profile; `avatar_url` may be a path. */
   find(userId: number): User | Privacy;
   privacyOf(userId: number): Privacy | "public";
 }
 
 interface UserRow {
   name: string;
-  avatar_url: string;
+  avatar_url: string | null;
   created_at: number;
   company_id: number | null;
   company_role: string | null;
@@ -54,7 +54,7 @@ export function openProfiles(db: Sqlite): Profiles {
       return {
         id,
         name,
-        avatar_url,
+        avatar_url: avatar_url ?? drawnAvatarPath(id),
         company:
           company && company_id !== null && company_role !== null
             ? { id: company_id, name: company.name, role: company_role }

@@ -1,0 +1,50 @@
+/**
+ * Holds an import against the snapshot that it replaces: an export that failed half way must not
+ * empty a site. Of the old file only the counts are read, whatever its schema.
+ */
+import { sqlite } from "#sqlite";
+import { type Counts, readMeta } from "../format/meta.ts";
+
+/** The dataset holds so little that it must be a mistake; `message` is for the operator. */
+export class GuardError extends Error {
+  override name = "GuardError";
+}
+
+/** Throws a {@link GuardError} when there is nobody in a dataset. */
+export function refuseEmpty({ users, companies }: Counts): void {
+  if (users > 0 || companies > 0) return;
+  throw new GuardError("the dataset has no users and no companies, nothing was written");
+}
+
+/** Throws a {@link GuardError} when more than half of the users or companies in `target` would go. */
+export function refuseShrinking(counts: Counts, target: string): void {
+  const old = findCounts(target);
+  if (!old) return;
+  for (const kind of ["users", "companies"] as const) {
+    if (old[kind] - counts[kind] <= old[kind] / 2) continue;
+    throw new GuardError(
+      `${target} has ${old[kind]} ${kind} and the dataset ${counts[kind]}: more than half would go, ` +
+        "nothing was written; if that is meant, say --allow-shrink",
+    );
+  }
+}
+
+/**
+ * How much is in a snapshot, as it says itself. Undefined when there is none or it cannot say: to
+ * import anew is how a damaged one is mended.
+ */
+function findCounts(path: string): Pick<Counts, "users" | "companies"> | undefined {
+  try {
+    const db = sqlite.openImmutable(path);
+    try {
+      const { users, companies } = readMeta(db).counts;
+      return Number.isInteger(users) && Number.isInteger(companies)
+        ? { users, companies }
+        : undefined;
+    } finally {
+      db.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
