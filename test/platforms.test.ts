@@ -1,55 +1,81 @@
-/** The README's queries on a real PostgreSQL and a real MariaDB: what they select is a dataset. */
+/** The scripts in scripts/export on a real PostgreSQL and a real MariaDB: what they select is a dataset. */
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { executable, openExecutable, root, run, temporaryFolder } from "./support.ts";
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
-const readme = await Bun.file(join(root, "README.md")).text();
 
-/** The query and the command of the README for a database, by a word of the command. */
-function blocksOf(program: string): { query: string; command: string } {
-  const pattern = /```sql\n([\s\S]*?)```\s+```sh\n(.*)\n```/g;
-  for (const [, query = "", command = ""] of readme.matchAll(pattern)) {
-    if (command.startsWith(program)) return { query, command };
-  }
-  throw new Error(`the README has no query for ${program}`);
+/** The command in the head of a script, which is how it is to be run. */
+function commandOf(script: string): string {
+  const [, command = ""] = /^--\s+set -o pipefail\n--\s+(.*)$/m.exec(script) ?? [];
+  if (command === "") throw new Error("the script does not say how it is run");
+  return `set -o pipefail; ${command}`;
 }
 
-const tables = (time: string, text: string) => `
-CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text} NOT NULL, is_public boolean, created_at ${time} NOT NULL);
+/** Tables of two kinds of columns for times: such that know their zone, and such that hold UTC. */
+const tables = (zoned: string, local: string, text: string) => `
+CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text}, is_public boolean, created_at ${zoned} NOT NULL);
 CREATE TABLE companies (id bigint PRIMARY KEY, name ${text} NOT NULL);
 CREATE TABLE company_members (company_id bigint, user_id bigint, role ${text} NOT NULL);
 CREATE TABLE roles (id bigint PRIMARY KEY, name ${text} NOT NULL, hierarchy int NOT NULL);
 CREATE TABLE user_roles (user_id bigint, role_id bigint);
 CREATE TABLE achievements (id bigint PRIMARY KEY, name ${text} NOT NULL, description ${text} NOT NULL, icon ${text} NOT NULL, kind ${text} NOT NULL, tier int NOT NULL, points int NOT NULL);
-CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int NOT NULL, unlocked_at ${time} NOT NULL);
+CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int NOT NULL, unlocked_at ${local} NOT NULL);
 INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20);
 INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚');
 INSERT INTO achievements VALUES (7, 'Night Owl', CONCAT('Two', CHR(10), 'lines, a ', CHR(92), ' and a ', CHR(9), 'tab.'), 'owl.svg', 'time', 1, 25), (8, 'Early Bird', 'Up.', 'bird.svg', 'time', 1, 5);
-INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', '/44.png', true, '2022-01-31 23:59:59'), (45, 'Verysecret too', '/secret.png', NULL, '2022-01-31 23:59:59');
+INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', NULL, true, '2022-01-31 23:59:59'), (45, 'Verysecret too', '/secret.png', NULL, '2022-01-31 23:59:59');
 INSERT INTO company_members VALUES (3, 42, 'Owner'), (3, 43, 'Spy');
 INSERT INTO user_roles VALUES (42, 1), (42, 2), (43, 1);
 INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 1, '2024-03-10 00:00:00'), (43, 7, 1, '2024-03-09 17:05:00');
 `;
 
-/** Runs the README's command in a folder with its query, and asks what came of it. */
-async function importAndAsk(program: string, file: string, env: Record<string, string>) {
+/** Runs the script as it says, and asks what came of it. */
+async function importAndAsk(file: string, env: Record<string, string>) {
   const folder = temporaryFolder();
-  const { query, command } = blocksOf(program);
-  expect(readme).toContain(`\`${file}\``);
-  writeFileSync(join(folder, file), query);
-  mkdirSync(join(folder, "dist"));
-  symlinkSync(await executable(), join(folder, "dist/roadbook"));
-  const stream = await run(["sh", "-c", command.replace(/\|.*/, "")], { cwd: folder, env });
+  mkdirSync(join(folder, "bin"));
+  mkdirSync(join(folder, "scripts/export"), { recursive: true });
+  symlinkSync(await executable(), join(folder, "bin/roadbook"));
+  const script = await Bun.file(join(root, file)).text();
+  writeFileSync(join(folder, file), script);
+  const command = commandOf(script);
+  const options = { cwd: folder, env: { ...env, PATH: `${join(folder, "bin")}:${path}` } };
+  const sh = (text: string) => run(["bash", "-c", text], options);
+
+  const stream = await sh(command.replace(/\|.*/, ""));
   expect([stream.code, stream.stderr]).toEqual([0, ""]);
   expect(stream.stdout).not.toMatch(/secret|Spy/i);
-  expect(await run(["sh", "-c", command], { cwd: folder, env })).toMatchObject({
+  expect(
+    stream.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .at(-1),
+  ).toEqual({
+    type: "end",
+    lines: 9,
+  });
+  expect(await sh(command)).toMatchObject({
     code: 0,
     stderr: "",
     stdout:
       "imported 4 users (2 public), 1 companies, 2 achievements, 2 roles to community.snapshot\n",
   });
+
+  // What fails before the first line or after it leaves the snapshot as it is.
+  const before = Bun.hash(readFileSync(join(folder, "community.snapshot")));
+  for (const broken of [
+    script.replaceAll("FROM users", "FROM nowhere"),
+    script.replace("WITH line", "SELECT 1/;\nWITH line"),
+  ]) {
+    writeFileSync(join(folder, file), broken);
+    const { code, stderr } = await sh(command);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("roadbook: ");
+  }
+  expect(Bun.hash(readFileSync(join(folder, "community.snapshot")))).toBe(before);
+
   const server = await openExecutable(["--snapshot", join(folder, "community.snapshot")]);
   const ask = async (path: string) => (await server.fetch(path)).text();
   expect(await ask("/users/public/42")).toBe(
@@ -59,6 +85,8 @@ async function importAndAsk(program: string, file: string, env: Record<string, s
   expect(achievements[0].unlocked_at).toBe("2024-03-10T00:00:00Z");
   expect(achievements[1].achievement.description).toBe("Two\nlines, a \\ and a \ttab.");
   expect(JSON.parse(await ask("/users/public/44")).user).toMatchObject({
+    avatar_url: `${server.origin}/avatars/44.svg`,
+    created_at: "2022-01-31T23:59:59Z",
     company: null,
     roles: [],
   });
@@ -85,8 +113,8 @@ const [initdb] = [
   .sort()
   .reverse();
 const hasMariadb = Bun.which("mariadbd", { PATH: path }) !== null;
-if (!initdb) console.warn("PostgreSQL is missing: the README's query for it is not tried");
-if (!hasMariadb) console.warn("MariaDB is missing: the README's query for it is not tried");
+if (!initdb) console.warn("PostgreSQL is missing: scripts/export is not tried on it");
+if (!hasMariadb) console.warn("MariaDB is missing: scripts/export is not tried on it");
 
 test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   const folder = temporaryFolder();
@@ -116,10 +144,10 @@ test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   await until(["psql", "-qX", "-c", "SELECT 1", env.DATABASE_URL], env);
   const filled = await run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", env.DATABASE_URL], {
     env,
-    stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "text")}`,
+    stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text")}`,
   });
   expect(filled).toMatchObject({ code: 0, stderr: "" });
-  await importAndAsk("psql", "export-postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
+  await importAndAsk("scripts/export/postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
   server.kill("SIGINT");
   await server.exited;
 });
@@ -141,13 +169,13 @@ test.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
     { env, stderr: "ignore" },
   );
   await until(["mysql", "-e", "SELECT 1"], env);
-  const schema = tables("timestamp", "varchar(500)").replaceAll("CHR(", "CHAR(");
+  const schema = tables("timestamp", "datetime", "varchar(500)").replaceAll("CHR(", "CHAR(");
   const filled = await run(["mysql", "--default-character-set=utf8mb4"], {
     env,
     stdin: `CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00'; ${schema}`,
   });
   expect(filled).toMatchObject({ code: 0, stderr: "" });
-  await importAndAsk("mysql", "export-mysql.sql", env);
+  await importAndAsk("scripts/export/mysql.sql", env);
   server.kill("SIGTERM");
   await server.exited;
 });
