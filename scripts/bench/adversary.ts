@@ -3,8 +3,8 @@
  * little, keeps what takes longer. What it finds is kept in search.ts and measured with the rest.
  */
 import { parseArgs } from "node:util";
-import { createNamer, createRandom, pick } from "./names.ts";
-import { buildSnapshot, searchPath, serve, usersOf } from "./server.ts";
+import { createRandom } from "../../src/community/random.ts";
+import { buildSnapshot, createNamer, searchPath, serve, usersOf } from "./server.ts";
 
 /** A start is left after this many changes in a row that did not help. */
 const PATIENCE = 60;
@@ -23,11 +23,11 @@ export async function climb(args: string[]): Promise<void> {
   const { path } = await buildSnapshot(usersOf(values.size));
   const server = await serve(path);
   const random = createRandom(Number(values.seed));
-  const nameOf = createNamer();
-  const below = (limit: number) => Math.floor(random() * limit);
+  const { below } = random;
+  const drawName = createNamer(usersOf(values.size), random);
 
   function piece(): string {
-    const letters = [...nameOf(1 + below(usersOf(values.size)))];
+    const letters = [...drawName()];
     const length = 2 + below(2);
     return letters.splice(below(letters.length - length), length).join("");
   }
@@ -40,8 +40,8 @@ export async function climb(args: string[]): Promise<void> {
       () => words.splice(below(words.length), 0, piece()),
       () => words.splice(below(words.length), 1),
     ];
-    if (random() < 0.6) {
-      pick(changes, random)();
+    if (random.chance(0.6)) {
+      random.pick(changes)();
       return words.join(" ");
     }
     letters.splice(below(letters.length), below(2), ...piece().slice(0, below(3)));

@@ -9,9 +9,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { SQL } from "bun";
 import MiniSearch from "minisearch";
+import { createRandom } from "../../src/community/random.ts";
 import { fold } from "../../src/search/fold.ts";
-import { createNamer, createRandom, isPublic, pick } from "./names.ts";
-import { buildSnapshot, type Served, searchPath, serve, usersOf } from "./server.ts";
+import { buildSnapshot, createNamer, type Served, searchPath, serve, usersOf } from "./server.ts";
 
 const QUERIES = 500;
 /** Every query is asked so often, and its median counts: a pause of the machine is not the search. */
@@ -96,14 +96,10 @@ export async function benchSearch(args: string[]): Promise<void> {
 
 function drawQueries(users: number): Record<string, string[]> {
   const random = createRandom(7);
-  const nameOf = createNamer();
-  const name = (): string => {
-    const id = 1 + Math.floor(random() * users);
-    return isPublic(id) ? nameOf(id) : name();
-  };
+  const name = createNamer(users, random);
   const cut = (length: number, script = /./): string => {
     const letters = [...name()];
-    const from = Math.floor(random() * (letters.length - length + 1));
+    const from = random.below(letters.length - length + 1);
     const text = letters.slice(from, from + length).join("");
     const isGood = from >= 0 && text.trim() === text && script.test(text);
     return isGood ? text : cut(length, script);
@@ -113,8 +109,8 @@ function drawQueries(users: number): Record<string, string[]> {
     return words.length > 1 ? words.reverse().join(" ") : swapped();
   };
   const ngrams = (count: number, between: string) =>
-    Array.from({ length: count }, () => pick(common, random)).join(between);
-  const letter = () => String.fromCharCode(97 + Math.floor(random() * 26));
+    Array.from({ length: count }, () => random.pick(common)).join(between);
+  const letter = () => String.fromCharCode(97 + random.below(26));
   const draw = (query: () => string) => Array.from({ length: QUERIES }, query);
   return {
     "2 characters": draw(() => cut(2)),
@@ -124,7 +120,7 @@ function drawQueries(users: number): Record<string, string[]> {
     "whole name": draw(name),
     "words turned round": draw(swapped),
     "6 random letters": draw(() => Array.from({ length: 6 }, letter).join("")),
-    digits: draw(() => String(10 + Math.floor(random() * 9990))),
+    digits: draw(() => String(10 + random.below(9990))),
     "common ngrams, joined": draw(() => ngrams(3, "")),
     "2 common ngrams": draw(() => ngrams(2, " ")),
     "3 common ngrams": draw(() => ngrams(3, " ")),

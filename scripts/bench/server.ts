@@ -5,8 +5,9 @@
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createCommunity } from "../../src/community/community.ts";
+import type { Random } from "../../src/community/random.ts";
 import { executable, openExecutable } from "../../test/support.ts";
-import { datasetText } from "./names.ts";
 
 const sizes: Record<string, number> = { "100k": 1e5, "1M": 1e6, "10M": 1e7 };
 
@@ -23,19 +24,26 @@ export interface Built {
   megabytes: number;
 }
 
+const communityOf = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
+
+/** Draws the name of a public user of the community of that size. */
+export function createNamer(users: number, random: Random): () => string {
+  const community = createCommunity(communityOf(users));
+  return function drawName(): string {
+    const user = community.user(random.below(users));
+    return user.public ? user.name : drawName();
+  };
+}
+
 /** The snapshot of a community of that size, made by the executable when it is not there yet. */
 export async function buildSnapshot(users: number): Promise<Built> {
-  const path = join(tmpdir(), `roadbook-bench-${users}.snapshot`);
+  const path = join(tmpdir(), `roadbook-bench-seed-${users}.snapshot`);
   const dataset = `${path}.ndjson`;
   let measured: Built["import"];
   if (!existsSync(path)) {
-    const writer = Bun.file(dataset).writer();
-    for (const text of datasetText(users)) {
-      writer.write(text);
-      await writer.flush();
-    }
-    await writer.end();
     const program = await executable();
+    const size = Object.entries(communityOf(users)).flatMap(([flag, n]) => [`--${flag}`, `${n}`]);
+    await Bun.spawn([program, "seed", ...size, "--to", dataset]).exited;
     const start = performance.now();
     const child = Bun.spawn([program, "import", dataset, "--to", path], { stdout: "ignore" });
     if ((await child.exited) !== 0) throw new Error("the import failed");

@@ -6,9 +6,9 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { createRandom } from "../../src/community/random.ts";
 import { openExecutable, roadbook, temporaryFolder } from "../../test/support.ts";
-import { createNamer } from "./names.ts";
-import { anonymousMegabytesOf } from "./server.ts";
+import { anonymousMegabytesOf, createNamer } from "./server.ts";
 import { load, luaList } from "./wrk.ts";
 
 const USERS = 100_000;
@@ -78,9 +78,9 @@ const WAIT = "\ndelay = function() return 1 end\n";
 
 /** Half profiles, a quarter achievements, a quarter searches; some compressed, some unknown. */
 function mixedRequests(): string {
-  const nameOf = createNamer();
+  const drawName = createNamer(USERS, createRandom(1));
   const queries = Array.from({ length: 3000 }, (_, id) =>
-    encodeURIComponent([...nameOf(id + 1)].slice(0, 2 + (id % 4)).join("")),
+    encodeURIComponent([...drawName()].slice(0, 2 + (id % 4)).join("")),
   );
   return `
     local queries = ${luaList(queries)}

@@ -1,7 +1,7 @@
 /** `roadbook seed`: writes an invented dataset of any size, for trying and measuring. */
+import { seedDataset } from "../community/community.ts";
 import { integer, required, type Settings } from "../config.ts";
 import { withEndLine } from "../domain/dataset.ts";
-import { seedDataset } from "../seed/seed.ts";
 import { writeLines } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 
@@ -21,7 +21,7 @@ export async function runSeed(settings: Settings): Promise<number> {
       : integer(settings, "companies", MAX_COMPANIES);
   const seed = integer(settings, "seed", 0xffff_ffff);
   const to = settings.text("to");
-  const lines = withEndLine(seedDataset({ users, companies, seed }));
+  const lines = withEndLine(textOf(seedDataset({ users, companies, seed })));
   // On a terminal that shows the lines themselves there is no place for it.
   if (to === undefined && process.stdout.isTTY) await writeLines(lines, to);
   else {
@@ -37,4 +37,8 @@ function* show(lines: Iterable<string>, total: number, progress: Progress): Gene
     if (made++ % LINES_PER_STEP === 0) progress.show("inventing", Math.min(1, made / total));
     yield line;
   }
+}
+
+function* textOf(lines: Iterable<object>): Generator<string> {
+  for (const line of lines) yield JSON.stringify(line);
 }

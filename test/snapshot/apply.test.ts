@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { seedDataset } from "../../src/seed/seed.ts";
+import { seedDataset } from "../../src/community/community.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
@@ -108,12 +108,11 @@ test("a changed snapshot answers and exports as an import of the changed dataset
 }, 60_000);
 
 test("in a large community, change by change, names find their places among thousands", async () => {
-  let lines = [...seedDataset({ users: 20_000, companies: 800, seed: 1 })].map((line) =>
-    JSON.parse(line),
-  );
+  const seeded = [...seedDataset({ users: 20_000, companies: 800, seed: 1 })];
+  let lines: object[] = seeded;
   const path = await makeSnapshot(lines);
-  const people = lines.filter((line) => line.type === "user" && line.public);
-  const companies = lines.filter((line) => line.type === "company");
+  const people = seeded.filter((line) => line.type === "user" && line.public);
+  const companies = seeded.filter((line) => line.type === "company");
   const rounds: object[][] = [
     people.slice(0, 8).map(({ id }) => ({ type: "user", id, public: false })),
     people.slice(500, 520).map((line, index) => ({ ...line, name: `Renamed ${index}` })),

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { createRandom } from "../../src/seed/random.ts";
+import { createRandom } from "../../src/community/random.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 import {
@@ -250,7 +250,7 @@ describe("on a file system of its own", async () => {
   }
 
   test.skipIf(!isPossible)("a full disk is one clear line, and the old file is whole", async () => {
-    const { dataset, snapshot } = await makeSeeded(4000);
+    const { dataset, snapshot } = await makeSeeded(6000);
     const disk = (await mount("size=1500k")) ?? "";
     const target = join(disk, "snapshot");
     copyFileSync(snapshot, target);

@@ -2,8 +2,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { seedDataset } from "../../src/community/community.ts";
 import { fold } from "../../src/search/fold.ts";
-import { seedDataset } from "../../src/seed/seed.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { clearUnused, parseHeader } from "../../src/snapshot/format/pages.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "./support.ts";
@@ -58,7 +58,7 @@ function leftOf(path: string): unknown {
     .query("SELECT rank FROM user_name WHERE rank NOT IN (SELECT doc FROM listed)")
     .all();
   // In more than one segment, what is gone may be struck out only.
-  const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_gram_idx").get();
+  const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_ngram_idx").get();
   db.close();
   return { links, strays, unlisted, segments };
 }
@@ -107,9 +107,7 @@ test("after import, nothing of a user who is private from the start is in the fi
 
 test("a large import in the worst order leaves nothing behind for a later apply to miss", async () => {
   // Out of order, pages split and SQLite leaves copies of rows behind; FTS5 merges and frees pages.
-  const lines = [...seedDataset({ users: 12_000, companies: 300, seed: 3 })].map((line) =>
-    JSON.parse(line),
-  );
+  const lines = [...seedDataset({ users: 12_000, companies: 300, seed: 3 })];
   const shuffled = lines.map((line, index) => ({ line, key: (index * 7919) % lines.length }));
   shuffled.sort((one, other) => one.key - other.key);
   const hidden = Array.from({ length: 120 }, (_, index) => {
@@ -139,7 +137,7 @@ test("a large import in the worst order leaves nothing behind for a later apply 
 test("when all who share a name go private, the table of common ngrams forgets it too", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
   const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
-  const path = await makeSnapshot([...[...others].map((line) => JSON.parse(line)), ...many]);
+  const path = await makeSnapshot([...others, ...many]);
   expect(readFileSync(path).includes(fold("Ǯöλξ"))).toBe(true);
   for (const part of [many.slice(0, 60), many.slice(60, 300), many.slice(300)]) {
     const goes = part.map((line) => ({ ...goesPrivate, id: (line as { id: number }).id }));

@@ -9,7 +9,7 @@ export interface Random {
   /** A whole number from 0 up to `n`, `n` excluded. */
   below(n: number): number;
   chance(probability: number): boolean;
-  pick<T>(items: readonly [T, ...T[]]): T;
+  pick<T>(items: readonly T[]): T;
 }
 
 /** The draws that belong to the `index`th thing of a kind; other indexes draw apart from it. */
@@ -22,10 +22,10 @@ export function createRandom(seed: number, index = 0): Random {
     return ((bits ^ (bits >>> 14)) >>> 0) / 0x1_0000_0000;
   };
   const below = (n: number) => Math.floor(next() * n);
-  return {
-    next,
-    below,
-    chance: (probability) => next() < probability,
-    pick: (items) => items[below(items.length)] ?? items[0],
+  const pick = <T>(items: readonly T[]) => {
+    const item = items[below(items.length)];
+    if (item === undefined) throw new RangeError("nothing to pick from");
+    return item;
   };
+  return { next, below, chance: (probability) => next() < probability, pick };
 }

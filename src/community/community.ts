@@ -1,0 +1,180 @@
+/**
+ * Invents a community of any size as dataset lines, one at a time: nothing is remembered of a line
+ * that is out. The same options give the same bytes on every platform, so there is no clock here, no
+ * locale, and no arithmetic whose last bit a platform may choose (pow, exp, log).
+ */
+import data from "../../data/roles.json" with { type: "json" };
+import type { CompanyLine } from "../domain/company.ts";
+import type { DatasetLine } from "../domain/dataset.ts";
+import { formatTime, parseTime } from "../domain/time.ts";
+import type { PrivateUserLine, PublicUserLine } from "../domain/user.ts";
+import { drawUnlocks, listAchievements } from "./achievements.ts";
+import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
+import { createRandom, type Random } from "./random.ts";
+
+export interface CommunityOptions {
+  users: number;
+  companies: number;
+  /** Another seed is another community. */
+  seed: number;
+  /** Companies that are not drawn: the first ones. */
+  givenCompanies?: readonly GivenCompany[];
+  /** What is not drawn of some users, by id. */
+  givenUsers?: ReadonlyMap<number, GivenUser>;
+}
+
+export interface GivenCompany extends CompanyName {
+  /** The company's own count, at least. */
+  members: number;
+  /** A given user is the owner. */
+  isOwned: boolean;
+}
+
+export interface GivenUser {
+  public?: boolean;
+  name?: string;
+  company?: { id: number; role: string };
+  roles?: number[];
+  /** How eagerly achievements are collected; 1 is the average. */
+  eagerness?: number;
+}
+
+export interface Community {
+  company(index: number): CompanyLine;
+  user(index: number): PublicUserLine | PrivateUserLine;
+}
+
+const PRIVATE_SHARE = 0.08;
+const MEMBER_SHARE = 0.45;
+const OPENING = parseTime("2014-02-03T00:00:00Z") ?? 0;
+const CLOSING = parseTime("2026-10-31T00:00:00Z") ?? 0;
+/** Draws of companies and users must not meet. */
+const COMPANY_DRAWS = 0x51ed270b;
+
+const { owner, ...others } = data.companyRoles;
+const [lead, staff] = [others.lead.split(" "), others.staff.split(" ")];
+
+export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
+  const community = createCommunity(options);
+  for (const { id, name, hierarchy } of data.roles) yield { type: "role", id, name, hierarchy };
+  yield* listAchievements();
+  for (let index = 0; index < options.companies; index++) yield community.company(index);
+  for (let index = 0; index < options.users; index++) yield community.user(index);
+}
+
+/** Any line of the community without those before it. */
+export function createCommunity(options: CommunityOptions): Community {
+  const { users, companies, seed, givenCompanies = [], givenUsers } = options;
+  const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
+  const seatOf = scatter(users);
+  const nameOf = (index: number) =>
+    givenCompanies[index] ?? drawCompanyName(createRandom(seed ^ COMPANY_DRAWS, index));
+
+  return {
+    company(index) {
+      const size = seats.sizeOf(index);
+      // The platform also counts members who have no line here.
+      const count = size + createRandom(seed ^ index, -1).below(1 + size / 2);
+      const members = Math.max(1, count, givenCompanies[index]?.members ?? 0);
+      return { type: "company", id: index + 1, name: nameOf(index).name, member_count: members };
+    },
+    user(index) {
+      // Every eleventh account is gone.
+      const id = 1 + index + Math.floor(index / 10);
+      const random = createRandom(seed, index);
+      const given = givenUsers?.get(id);
+      const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
+      if (!isPublic) return { type: "user", id, public: false };
+      const seat = seats.find(seatOf(index));
+      const joined = drawJoined(random, index / users);
+      let company = given?.company ?? null;
+      if (seat && !given) {
+        const place = seat.place + (givenCompanies[seat.company]?.isOwned ? 1 : 0);
+        company = { id: seat.company + 1, role: drawCompanyRole(random, place) };
+      }
+      return {
+        type: "user",
+        id,
+        public: true,
+        name: given?.name ?? drawUserName(random, company ? nameOf(company.id - 1) : undefined),
+        avatar_url: `/avatars/${id}.svg`,
+        created_at: formatTime(joined),
+        company,
+        roles: given?.roles ?? drawRoles(random),
+        achievements: drawUnlocks(random, {
+          joined,
+          until:
+            given || random.chance(0.5) ? CLOSING : joined + (CLOSING - joined) * random.next(),
+          eagerness: given?.eagerness ?? 4 * random.next() * random.next(),
+          isOwner: company?.role === owner,
+        }),
+      };
+    },
+  };
+}
+
+interface Seats {
+  sizeOf(company: number): number;
+  /** Who has a seat: in which company, and the how manieth there. */
+  find(seat: number): { company: number; place: number } | undefined;
+}
+
+/**
+ * Companies as communities have them, few large ones and a long tail: a company has 1.6 times as many
+ * seats for each time that its id can be halved.
+ */
+function createSeats(companies: number, members: number): Seats {
+  const classes: { id: number; count: number; size: number }[] = [];
+  let total = 0;
+  for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6) {
+    const count = Math.floor((companies + id) / (2 * id));
+    classes.push({ id, count, size });
+    total += count * size;
+  }
+  for (const one of classes) one.size = Math.floor((one.size * members) / total);
+  return {
+    sizeOf(company) {
+      return classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
+    },
+    find(seat) {
+      let rest = seat;
+      for (const { id, count, size } of classes) {
+        if (rest < count * size) {
+          const company = id * (2 * Math.floor(rest / size) + 1) - 1;
+          return { company, place: rest % size };
+        }
+        rest -= count * size;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** A fixed shuffle of 0 … `count` − 1: neighbours land far apart. Products stay below 2^53. */
+function scatter(count: number): (index: number) => number {
+  // About the golden section of `count`, without a factor in common.
+  let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
+  while (greatestCommonDivisor(step, count) !== 1) step--;
+  return (index) => (index * step) % count;
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
+}
+
+/** The later, the more join; ids ascend with time. */
+function drawJoined(random: Random, share: number): number {
+  const at = share * (1.6 - 0.6 * share);
+  return OPENING + Math.floor((CLOSING - OPENING - 86_400) * at) + random.below(3600);
+}
+
+function drawCompanyRole(random: Random, place: number): string {
+  if (place === 0) return owner;
+  return random.pick(place < 4 ? lead : staff);
+}
+
+function drawRoles(random: Random): number[] {
+  const drawn: number[] = [];
+  for (const { id, rarity } of data.roles) if (random.chance(rarity / 100)) drawn.push(id);
+  return drawn;
+}

@@ -1,0 +1,129 @@
+/** What an invented community is like, and that every platform invents the same one. */
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import achievements from "../../data/achievements.json" with { type: "json" };
+import { createCommunity, seedDataset } from "../../src/community/community.ts";
+import type { CompanyLine } from "../../src/domain/company.ts";
+import type { PublicUserLine } from "../../src/domain/user.ts";
+import { root, run, temporaryFolder } from "../support.ts";
+
+const options = { users: 20_000, companies: 800, seed: 5 };
+const lines = [...seedDataset(options)];
+const users = lines.filter((line): line is PublicUserLine => line.type === "user" && line.public);
+const companies = lines.filter((line): line is CompanyLine => line.type === "company");
+const shareOf = (matches: (user: PublicUserLine) => boolean) =>
+  users.filter(matches).length / users.length;
+
+test("a line is the same with and without the lines before it", () => {
+  const community = createCommunity(options);
+  const [firstCompany, firstUser] = ["company", "user"].map((type) =>
+    lines.findIndex((line) => line.type === type),
+  ) as [number, number];
+  for (const index of [0, 1, 10, 799]) {
+    expect(community.company(index)).toEqual(lines[firstCompany + index] as CompanyLine);
+    expect(community.user(index)).toEqual(lines[firstUser + index] as PublicUserLine);
+  }
+});
+
+test.if(Bun.which("node") !== null)("V8 and JavaScriptCore invent the same bytes", async () => {
+  const folder = temporaryFolder();
+  await Bun.write(
+    join(folder, "print.ts"),
+    `import { seedDataset } from "${join(root, "src/community/community.ts")}";
+     for (const line of seedDataset(${JSON.stringify(options)})) console.log(JSON.stringify(line));`,
+  );
+  await Bun.build({ entrypoints: [join(folder, "print.ts")], target: "node", outdir: folder });
+  const { stdout } = await run(["node", join(folder, "print.js")], { cwd: folder });
+  expect(Bun.hash(stdout)).toBe(
+    Bun.hash(lines.map((line) => `${JSON.stringify(line)}\n`).join("")),
+  );
+});
+
+test("names are in many scripts, and handles, numbers and tags are among them", () => {
+  const scripts = "Latin Cyrillic Greek Han Hiragana Hangul Thai Arabic Devanagari Georgian";
+  for (const script of scripts.split(" ")) {
+    const letter = new RegExp(`\\p{Script=${script}}`, "u");
+    expect([script, users.some(({ name }) => letter.test(name))]).toEqual([script, true]);
+  }
+  expect(shareOf(({ name }) => /\d/.test(name))).toBeWithin(0.1, 0.4);
+  expect(shareOf(({ name }) => /^\[.+\] /.test(name))).toBeWithin(0.05, 0.25);
+  expect(new Set(users.map(({ name }) => name)).size).toBeGreaterThan(users.length / 2);
+  for (const { name } of [...users, ...companies]) {
+    expect(name).not.toMatch(/[{}]|undefined|^$|^\s|\s$/);
+    expect(name.length).toBeLessThan(60);
+  }
+});
+
+test("some users are private, fewer than half are in a company, roles are rarer the higher", () => {
+  const privateShare = 1 - users.length / options.users;
+  expect(privateShare).toBeWithin(0.06, 0.1);
+  expect(shareOf(({ company }) => company !== null)).toBeWithin(0.35, 0.5);
+  const has = (role: number) => shareOf(({ roles }) => roles?.includes(role) ?? false);
+  expect(has(1)).toBe(1);
+  expect(has(2)).toBeWithin(0.04, 0.08);
+  expect(has(8)).toBeLessThan(0.002);
+});
+
+describe("companies", () => {
+  const members = new Map<number, number>();
+  const owners = new Map<number, number>();
+  for (const { company } of users) {
+    if (!company) continue;
+    members.set(company.id, (members.get(company.id) ?? 0) + 1);
+    if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
+  }
+
+  test("are few large ones and a long tail", () => {
+    const counts = companies.map((company) => company.member_count).sort((a, b) => b - a);
+    expect(counts[0]).toBeGreaterThan(20 * (counts[400] ?? 0));
+    expect(counts.at(-1)).toBeGreaterThan(0);
+  });
+
+  test("count all of their members, and have one owner at most", () => {
+    for (const { id, member_count } of companies) {
+      expect(members.get(id) ?? 0).toBeLessThanOrEqual(member_count);
+      expect(owners.get(id) ?? 0).toBeLessThanOrEqual(1);
+    }
+    expect(owners.size).toBeGreaterThan(600);
+  });
+});
+
+describe("achievements", () => {
+  const unlocks = users.flatMap((user) =>
+    (user.achievements ?? []).map((unlock) => ({ user, ...unlock })),
+  );
+
+  test("are unlocked after joining, the one that comes before first", () => {
+    for (const { user, id, unlocked_at } of unlocks) {
+      expect(unlocked_at >= user.created_at && unlocked_at < "2026-11").toBeTrue();
+      const { after, owner } = achievements[id - 1] ?? {};
+      const before = user.achievements?.find((other) => other.id === (after ?? 1));
+      expect(id === 1 || (before && before.unlocked_at <= unlocked_at)).toBeTrue();
+      if (owner) expect(user.company?.role).toBe("Owner");
+    }
+  });
+
+  test("keep to their days, hours and tiers", () => {
+    for (const { id, tier, unlocked_at } of unlocks) {
+      const { on, hours: [first = 0, last = 24] = [], once } = achievements[id - 1] ?? {};
+      if (on) expect(unlocked_at.slice(5, 10)).toBe(on);
+      expect(Number(unlocked_at.slice(11, 13))).toBeWithin(first, last);
+      expect(tier).toBeWithin(1, once ? 2 : 4);
+    }
+  });
+
+  test("are all unlocked by somebody, the common ones by more", () => {
+    const count = (wanted: number) => unlocks.filter(({ id }) => id === wanted).length;
+    const missing = achievements.filter(({ id, rarity }) => rarity >= 0.3 && count(id) === 0);
+    expect(missing).toEqual([]);
+    expect(count(1)).toBeGreaterThan(count(2));
+    expect(count(2)).toBeGreaterThan(count(4));
+  });
+
+  test.each(achievements)("$name is a whole definition", (achievement) => {
+    expect(achievements[achievement.id - 1]).toBe(achievement);
+    expect(achievement.icon).toMatch(/^[a-z]+(-[a-z]+)*\.svg$/);
+    expect(achievement.after ?? 0).toBeLessThan(achievement.id);
+    expect(achievement.rarity).toBeGreaterThan(0);
+  });
+});

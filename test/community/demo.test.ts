@@ -1,0 +1,68 @@
+/** What the demo shows: the README's examples, and the drivers and companies written by hand. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { demoDataset, notableDrivers } from "../../src/community/demo.ts";
+import type { PublicUserLine } from "../../src/domain/user.ts";
+import { openInProcess, type Target } from "../support.ts";
+
+const lines = [...demoDataset()];
+const users = lines.filter((line): line is PublicUserLine => line.type === "user" && line.public);
+let target: Target;
+beforeAll(async () => {
+  target = await openInProcess({ dataset: lines });
+});
+afterAll(() => target.close());
+
+const get = async (path: string) => JSON.parse(await (await target.fetch(path)).text());
+
+test("42 is Łukasz Nowak of Baltic Express, with more achievements than anybody; 43 is private", async () => {
+  const { user } = await get("/users/public/42");
+  expect(user).toMatchObject({ name: "Łukasz Nowak", company: { name: "Baltic Express" } });
+  const { achievements } = await get("/users/42/achievements");
+  const counts = users.map((one) => one.achievements?.length ?? 0);
+  expect(achievements.length).toBe(Math.max(...counts));
+  expect((await target.fetch("/users/public/43")).status).toBe(403);
+});
+
+test.each([
+  ["companies", "express", "Baltic Express"],
+  ["companies", "lodz", "Łódź Logistyka"],
+  ["companies", "ODZ", "Łódź Logistyka"],
+  ["companies", "трансъевропа", "Трансъевропа"],
+  ["users", "nowak", "Łukasz Nowak"],
+  ["users", "lukasz", "Łukasz Nowak"],
+  ["users", "田中", "田中 健"],
+  ["users", "shröd", undefined],
+])("a search of %s for %s finds %s", async (kind, query, name) => {
+  const body = await get(`/search/${kind}?q=${encodeURIComponent(query)}`);
+  const names = body[kind].map((found: { name: string }) => found.name);
+  if (name) expect(names).toContain(name);
+  else expect(names).toEqual([]);
+});
+
+test("each notable driver is found by name, in the company named, with much to show", async () => {
+  expect(notableDrivers.length).toBeGreaterThan(11);
+  for (const { id, name = "", company = "", roles = [], note } of notableDrivers) {
+    const { user } = await get(`/users/public/${id}`);
+    expect(user).toMatchObject({ name, company: { name: company } });
+    expect(user.roles.map((role: { id: number }) => role.id).sort()).toEqual(roles);
+    expect((await get(`/users/${id}/achievements`)).achievements.length).toBeGreaterThan(9);
+    expect(note).toMatch(/^\p{Lu}.+\.$/u);
+    const { users: found } = await get(`/search/users?q=${encodeURIComponent(name)}`);
+    expect(found.map((one: { id: number }) => one.id)).toContain(id);
+  }
+});
+
+test("a company that a notable driver owns has no other owner, and all are large enough", () => {
+  const owners = new Map<number, number>();
+  const members = new Map<number, number>();
+  for (const { company } of users) {
+    if (!company) continue;
+    members.set(company.id, (members.get(company.id) ?? 0) + 1);
+    if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
+  }
+  expect(Math.max(...owners.values())).toBe(1);
+  for (const line of lines) {
+    if (line.type !== "company") continue;
+    expect(members.get(line.id) ?? 0).toBeLessThanOrEqual(line.member_count);
+  }
+});
