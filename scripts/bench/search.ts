@@ -23,16 +23,16 @@ const MINISEARCH_MOST = 1_000_000;
 
 /** What `bun run bench adversary` found at a million. */
 const worst = [
-  "ar ia Ad   le na An be Er",
-  "le  iá ra in li er  en Ar",
-  "ar Al ěl vi  ra le An",
-  "ór ra on le am re da",
-  "na ři ma in an ir",
-  "er an el mi ad",
-  "in de en ha  el  ra",
-  "ad er ra na sa da",
-  "ck tr be ba ker",
-  "tr al er ra ry eu ат αθ",
+  "lò  on Ar ma AN",
+  "An  Tr il Ra uc",
+  "us ea ar ER st AN",
+  "ru le áL  ar On",
+  "Ro ri ar  an Mă st",
+  "tr Ša or  uc lo",
+  "ri él le in  rÅ de",
+  "ấn Re Tr ka ar st en Ta",
+  "an en Ně TT Ra",
+  "nd ël st AR dr",
 ];
 
 const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokami rinalo".split(

@@ -125,7 +125,7 @@ describe("seed", () => {
     const digest = async (...words: string[]) =>
       Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
     expect(await digest("--users", "3000")).toBe(
-      "2b12f9c0299b1cc6282a6c425539f13f0a83200926f098096224c03978ffc192",
+      "e887236fdb31343289620cfe83799eac6b65c93ecf0febdeb0c1ae1bdc058478",
     );
     expect(await digest("--users", "3000", "--seed", "2")).not.toBe(
       await digest("--users", "3000"),
