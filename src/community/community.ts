@@ -97,7 +97,7 @@ export function createCommunity(options: CommunityOptions): Community {
         id,
         public: true,
         name: given?.name ?? drawUserName(random, company ? nameOf(company.id - 1) : undefined),
-        avatar_url: `/avatars/${id}.svg`,
+        avatar_url: null,
         created_at: formatTime(joined),
         company,
         roles: given?.roles ?? drawRoles(random),

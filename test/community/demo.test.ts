@@ -17,6 +17,7 @@ const get = async (path: string) => JSON.parse(await (await target.fetch(path)).
 test("42 is Łukasz Nowak of Baltic Express, with more achievements than anybody; 43 is private", async () => {
   const { user } = await get("/users/public/42");
   expect(user).toMatchObject({ name: "Łukasz Nowak", company: { name: "Baltic Express" } });
+  expect(user.avatar_url).toEndWith("/avatars/42.svg");
   const { achievements } = await get("/users/42/achievements");
   const counts = users.map((one) => one.achievements?.length ?? 0);
   expect(achievements.length).toBe(Math.max(...counts));

@@ -125,7 +125,7 @@ describe("seed", () => {
     const digest = async (...words: string[]) =>
       Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
     expect(await digest("--users", "3000")).toBe(
-      "e887236fdb31343289620cfe83799eac6b65c93ecf0febdeb0c1ae1bdc058478",
+      "96ed3408d63ccf151ed7eec8903f5c6daf46371eefe0fb67f615d16465466963",
     );
     expect(await digest("--users", "3000", "--seed", "2")).not.toBe(
       await digest("--users", "3000"),
