@@ -53,7 +53,7 @@ export const flags = {
   "max-clients": {
     value: "N",
     fallback: String(DEFAULT_MAX_CLIENTS),
-    about: "clients that are told apart; past that, newcomers share what is left",
+    about: "clients told apart; past that, a newcomer takes the count of the longest unseen",
   },
   "rate-limit-store": {
     value: "URL",

@@ -83,7 +83,7 @@ export function createFetch(options: AppOptions): Fetch {
 
   function answerSearch(call: Call, route: ApiRoute, limit: SearchLimit): Answering {
     const { request } = call;
-    return next(limit.limiter.take(clientOf(call)), (decision) => {
+    return next(limit.limiter.consume(clientOf(call)), (decision) => {
       call.search = decision.allowed ? "allowed" : "refused";
       const answering = decision.allowed
         ? guard(call, () => representations.represent(request, route))

@@ -6,7 +6,7 @@ import { createWindow, type Decision, type WindowOptions } from "./window.ts";
 
 export interface Limiter {
   /** Decides one request of `client` and counts it if allowed. Never throws, never rejects. */
-  take(client: string): Decision | Promise<Decision>;
+  consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
   /** Lets go of connections and timers. Decisions go on, in memory. */
   close(): void;
@@ -26,11 +26,11 @@ export interface LimiterOptions extends Omit<WindowOptions, "maxClients"> {
   clock?: () => number;
 }
 
-export const DEFAULT_MAX_CLIENTS = 1_000_000;
+export const DEFAULT_MAX_CLIENTS = 100_000;
 
 /** A limiter in memory: its decisions are there at once. */
 export interface MemoryLimiter extends Limiter {
-  take(client: string): Decision;
+  consume(client: string): Decision;
 }
 
 export function createLimiter(options: LimiterOptions): MemoryLimiter {
@@ -42,7 +42,7 @@ export function createLimiter(options: LimiterOptions): MemoryLimiter {
   } = options;
   const window = createWindow({ limit, windowMs, maxClients });
   return {
-    take: (client) => window.take(client, clock()),
+    consume: (client) => window.consume(client, clock()),
     status: () => ({ store: "memory", up: true, clients: window.size }),
     close() {},
   };

@@ -140,17 +140,17 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
     try {
       const question = decide(asked, keyPrefix + client, limit, windowMs);
       const decision = await within(DEADLINE_MS, question);
-      if (decision.allowed) window.take(client, clock());
+      if (decision.allowed) window.consume(client, clock());
       return decision;
     } catch (error) {
       lose(asked, reasonOf(error));
-      return window.take(client, clock());
+      return window.consume(client, clock());
     }
   }
 
   await connect();
   return {
-    take: (client) => (store ? ask(store, client) : window.take(client, clock())),
+    consume: (client) => (store ? ask(store, client) : window.consume(client, clock())),
     status: () => ({ store: "redis", up: store !== undefined, clients: window.size }),
     close() {
       closed = true;

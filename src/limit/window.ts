@@ -1,9 +1,7 @@
 /**
  * Owns who has used how much of the limit: a true sliding window, exact to the millisecond. Pure:
- * reads no clock (it is passed in), does no I/O, and holds a fixed number of clients.
+ * reads no clock (it is passed in), does no I/O, and holds a bounded number of clients.
  */
-import { createFingerprint } from "./fingerprint.ts";
-import { createTimes } from "./times.ts";
 
 export interface Decision {
   allowed: boolean;
@@ -28,13 +26,19 @@ export interface WindowOptions {
 
 export interface Window {
   /** Decides one request at `nowMs`, and counts it if it is allowed. O(log limit), never throws. */
-  take(client: string, nowMs: number): Decision;
-  /** Clients held: those with a request in the window, and expired ones not yet swept. */
+  consume(client: string, nowMs: number): Decision;
+  /** Clients held: those seen in the last `windowMs`, and a few not yet swept. */
   readonly size: number;
 }
 
-/** Expired clients freed a decision: more than the one that it may add, so the rest dwindles. */
-const SWEPT = 4;
+/**
+ * One Map of 100,000 strings stops for 14 ms to rehash itself, again and again while addresses
+ * rotate; a Map of 800 for less than 1 ms, also at a million clients.
+ */
+const SHARDS = 128;
+
+/** Expired clients dropped a decision: more than the one that it may add, so that they run out. */
+const SWEPT = 2;
 
 /**
  * **Exact.** At most `limit` requests of a client are allowed in any half-open span of `windowMs`,
@@ -42,23 +46,15 @@ const SWEPT = 4;
  * is dropped. Time stands still while the clock is behind its highest value, so a clock that goes
  * back frees nothing.
  *
- * **Bounded.** A client costs 45 bytes: a fingerprint of its key (8), its place in a bucket (4), in
- * a list (8), the time of its newest request (8), its ring of older times (13) and a share of the
- * buckets (4–8). Each 15 requests beyond the first in its window add a chunk of 64: at a limit of
- * 30, never more than 173. Flat arrays reserved at the start and touched as they fill: no object a
- * client, nothing for the garbage collector to walk, no rehash, no growth by copying.
- *
- * **Past `maxClients`**, when all places hold clients with requests in the window, a newcomer takes
- * over the place of the client that has used least (to a power of two), of those the longest
- * silent, *with what has been used of it*. So
- * - memory stays as it is, and nothing that was counted is forgotten: all clients together never
- *   get more than `limit × maxClients` in any window, however many addresses take turns;
- * - a client over its limit keeps its place, and stays refused: it has nothing left to take over;
- * - a newcomer is refused only when nobody else has anything left either. It starts with a request
- *   or more on its count, so a flood shrinks what newcomers get, and locks none of them out before
- *   it has spent nearly all of `limit × maxClients`.
- * The client that lost its place had least to lose, and comes back as a newcomer: it may then get
- * as many more than `limit` as it had used, less what was used of its new place.
+ * **Bounded.** Past `maxClients`, a newcomer takes over the place *and the count* of the client
+ * longest unseen. A timestamp leaves its place only when it has left the window, so all clients
+ * together never get more than `limit × maxClients` in any window, and rotating addresses gains
+ * nothing.
+ * - A refused request is seen, too: a client over its limit that keeps knocking keeps its place.
+ * - A newcomer to a used-up place is refused and keeps the place, so `resetMs` holds for it, and
+ *   the next newcomer finds another place.
+ * - The client that lost its place comes back as a newcomer, to another's count. What a single
+ *   client gets is then more or less than `limit`; the bound on all together stays exact.
  *
  * @throws RangeError for options outside their bounds.
  */
@@ -67,181 +63,127 @@ export function createWindow({ limit, windowMs, maxClients }: WindowOptions): Wi
   assertWhole("windowMs", windowMs, 2 ** 31 - 1);
   assertWhole("maxClients", maxClients, 2 ** 24);
 
-  const slots = maxClients + 1; // Slot 0 stands for none.
-  const fingerprint = createFingerprint();
-  const wanted = new Int32Array(2);
-  const low = new Int32Array(slots);
-  const high = new Int32Array(slots);
-
-  /** Slots by fingerprint: the first of each bucket, then the next of the same bucket. */
-  const buckets = new Int32Array(2 ** Math.ceil(Math.log2(maxClients)));
-  const bucketNext = new Int32Array(slots);
-
-  /**
-   * Lists of slots, longest silent first: one for each power of two of requests used, the last for
-   * those at the limit. Their heads are who expires next, and who gives way past the cap.
-   */
-  const full = 32 - Math.clz32(limit - 1);
-  const first = new Int32Array(full + 1);
-  const last = new Int32Array(full + 1);
-  const newer = new Int32Array(slots);
-  const older = new Int32Array(slots);
-
-  /** In full, where older times are kept modulo 2^32: those are younger than 2 × windowMs. */
-  const newest = new Float64Array(slots);
-  const times = createTimes(slots);
-
+  const shards = Array.from({ length: SHARDS }, () => new Map<string, Place>());
+  /** Joins the two ends of the list: next to it are the longest unseen and the last seen. */
+  const ends = new Place("");
   let now = Number.MIN_SAFE_INTEGER;
   let size = 0;
-  let made = 0;
-  let spare = 0;
-  /** No client expires before this. */
-  let nextExpiry = Number.POSITIVE_INFINITY;
 
-  function take(client: string, nowMs: number): Decision {
+  function consume(client: string, nowMs: number): Decision {
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
-    if (now >= nextExpiry) sweep();
+    sweep();
+    const place = shardOf(client).get(client) ?? admit(client);
+    unlink(place);
+    insertBefore(ends, place);
 
-    fingerprint(client, wanted);
-    let slot = find();
-    if (slot === 0) {
-      slot = admit();
-      if (slot === 0) return refusal(first[full] as number);
-    } else if (!leave(slot)) {
-      return refusal(slot);
+    let used = place.count - countExpired(place);
+    const allowed = used < limit;
+    if (allowed) {
+      push(place);
+      used++;
     }
-
-    const used = usedOf(slot) + 1;
-    if (used > 1) times.push(slot, newest[slot] as number);
-    newest[slot] = now;
-    append(slot, levelOf(used));
-    nextExpiry = Math.min(nextExpiry, now + windowMs);
-    return { allowed: true, limit, remaining: limit - used, resetMs: resetMsOf(slot) };
+    const oldest = timestampAt(place, place.count - used);
+    return { allowed, limit, remaining: limit - used, resetMs: oldest + windowMs - now };
   }
 
-  function refusal(slot: number): Decision {
-    return { allowed: false, limit, remaining: 0, resetMs: resetMsOf(slot) };
-  }
-
-  function usedOf(slot: number): number {
-    return now - (newest[slot] as number) < windowMs ? times.count(slot) + 1 : 0;
-  }
-
-  function resetMsOf(slot: number): number {
-    const age = times.count(slot) > 0 ? ageOfOldest(slot) : now - (newest[slot] as number);
-    return windowMs - age;
-  }
-
-  function ageOfOldest(slot: number): number {
-    return (now - times.oldest(slot)) >>> 0;
-  }
-
-  function levelOf(used: number): number {
-    return used >= limit ? full : 31 - Math.clz32(used);
-  }
-
-  /** Drops what has left the window. If that makes room, takes the slot off its list. */
-  function leave(slot: number): boolean {
-    const level = levelOf(times.count(slot) + 1);
-    if (usedOf(slot) === 0) times.clear(slot);
-    while (times.count(slot) > 0 && ageOfOldest(slot) >= windowMs) times.shift(slot);
-    if (usedOf(slot) >= limit) return false;
-    unlink(slot, level);
-    return true;
-  }
-
-  /** A slot off the lists, with room, under the wanted fingerprint; 0 if nobody has any left. */
-  function admit(): number {
-    let slot = 0;
+  /** A new place, or that of the client longest unseen with what it has used. */
+  function admit(client: string): Place {
+    let place = ends.newer;
     if (size < maxClients) {
-      slot = spare === 0 ? ++made : spare;
-      if (slot === spare) spare = newer[slot] as number;
-      newest[slot] = Number.NEGATIVE_INFINITY;
+      place = new Place(client);
       size++;
     } else {
-      for (let level = 0; slot === 0 && level <= full; level++) {
-        const head = first[level] as number;
-        if (head !== 0 && leave(head)) slot = head;
-      }
-      if (slot === 0) return 0;
-      removeFromBucket(slot);
+      shardOf(place.client).delete(place.client);
+      place.client = client;
     }
-    const bucket = bucketOf(wanted[0] as number);
-    low[slot] = wanted[0] as number;
-    high[slot] = wanted[1] as number;
-    bucketNext[slot] = buckets[bucket] as number;
-    buckets[bucket] = slot;
-    return slot;
+    shardOf(client).set(client, place);
+    return place;
   }
 
-  /** Frees a few clients whose every request has left the window. */
+  /** Drops a few clients whose every timestamp has left the window. */
   function sweep(): void {
-    let left = SWEPT;
-    nextExpiry = Number.POSITIVE_INFINITY;
-    for (let level = 0; level <= full; level++) {
-      let slot = first[level] as number;
-      for (; slot !== 0 && left > 0 && usedOf(slot) === 0; left--) {
-        unlink(slot, level);
-        removeFromBucket(slot);
-        times.clear(slot);
-        newer[slot] = spare;
-        spare = slot;
-        size--;
-        slot = first[level] as number;
-      }
-      if (slot !== 0) nextExpiry = Math.min(nextExpiry, (newest[slot] as number) + windowMs);
+    for (let i = 0; i < SWEPT; i++) {
+      const place = ends.newer;
+      if (place === ends || countExpired(place) < place.count) return;
+      unlink(place);
+      shardOf(place.client).delete(place.client);
+      size--;
     }
   }
 
-  function bucketOf(lowBits: number): number {
-    return lowBits & (buckets.length - 1);
-  }
-
-  function find(): number {
-    const lowBits = wanted[0] as number;
-    let slot = buckets[bucketOf(lowBits)] as number;
-    while (slot !== 0 && (low[slot] !== lowBits || high[slot] !== wanted[1])) {
-      slot = bucketNext[slot] as number;
+  /** By bisection: the timestamps are in order, and a large limit makes many. */
+  function countExpired(place: Place): number {
+    let expired = 0;
+    let end = place.count;
+    while (expired < end) {
+      const middle = (expired + end) >>> 1;
+      if (now - timestampAt(place, middle) >= windowMs) expired = middle + 1;
+      else end = middle;
     }
-    return slot;
+    return expired;
   }
 
-  function removeFromBucket(slot: number): void {
-    const bucket = bucketOf(low[slot] as number);
-    const after = bucketNext[slot] as number;
-    let before = buckets[bucket] as number;
-    if (before === slot) {
-      buckets[bucket] = after;
+  /** Grows the ring only up to the limit: past that, the oldest has left the window. */
+  function push(place: Place): void {
+    const { timestamps, count, start } = place;
+    if (count === limit) {
+      timestamps[start] = now;
+      place.start = (start + 1) % limit;
       return;
     }
-    while (bucketNext[before] !== slot) before = bucketNext[before] as number;
-    bucketNext[before] = after;
+    if (count === timestamps.length) {
+      place.timestamps = new Float64Array(Math.min(2 * count, limit));
+      place.timestamps.set(timestamps);
+    }
+    place.timestamps[count] = now;
+    place.count++;
   }
 
-  function append(slot: number, level: number): void {
-    const before = last[level] as number;
-    older[slot] = before;
-    newer[slot] = 0;
-    last[level] = slot;
-    if (before === 0) first[level] = slot;
-    else newer[before] = slot;
-  }
-
-  function unlink(slot: number, level: number): void {
-    const before = older[slot] as number;
-    const after = newer[slot] as number;
-    if (before === 0) first[level] = after;
-    else newer[before] = after;
-    if (after === 0) last[level] = before;
-    else older[after] = before;
+  /** Whoever aims at one Map gets no more than a pause. */
+  function shardOf(client: string): Map<string, Place> {
+    let hash = 0;
+    for (let i = 0; i < client.length; i++) hash = (31 * hash + client.charCodeAt(i)) | 0;
+    return shards[hash & (SHARDS - 1)] as Map<string, Place>;
   }
 
   return {
-    take,
+    consume,
     get size() {
       return size;
     },
   };
+}
+
+/** One of `maxClients`, with its neighbours in the order in which their clients were last seen. */
+class Place {
+  client: string;
+  /** When its last requests were allowed, `count` of them: a ring, the oldest at `start`. */
+  timestamps = new Float64Array(1);
+  start = 0;
+  count = 0;
+  older: Place = this;
+  newer: Place = this;
+
+  constructor(client: string) {
+    this.client = client;
+  }
+}
+
+function timestampAt({ timestamps, start, count }: Place, index: number): number {
+  const at = start + index;
+  return timestamps[at < count ? at : at - count] as number;
+}
+
+function unlink({ older, newer }: Place): void {
+  older.newer = newer;
+  newer.older = older;
+}
+
+function insertBefore(newer: Place, place: Place): void {
+  place.older = newer.older;
+  place.newer = newer;
+  place.older.newer = place;
+  newer.older = place;
 }
 
 function assertWhole(name: string, value: number, max: number): void {

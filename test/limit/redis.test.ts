@@ -53,7 +53,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const keyPrefix = `${crypto.randomUUID()}:`;
     const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
     const decisions = await Promise.all(
-      Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).take("203.0.113.7")),
+      Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).consume("203.0.113.7")),
     );
     const allowed = decisions.filter((decision) => decision.allowed);
     expect(allowed).toHaveLength(30);
@@ -65,18 +65,18 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       expect(resetMs).toBeGreaterThan(3_600_000 - PATIENCE_MS);
       expect(resetMs).toBeLessThanOrEqual(3_600_000);
     }
-    expect((await (three[0] as Limiter).take("203.0.113.8")).remaining).toBe(29);
+    expect((await (three[0] as Limiter).consume("203.0.113.8")).remaining).toBe(29);
     expect(events).toEqual(["up", "up", "up"]);
   });
 
   test("a refused client that waits as long as told is let in, and keys go with the window", async () => {
     const limiter = await open({ limit: 2, windowMs: 300, keyPrefix: "fades:" });
-    const first = await limiter.take("a");
-    const second = await limiter.take("a");
-    const third = await limiter.take("a");
+    const first = await limiter.consume("a");
+    const second = await limiter.consume("a");
+    const third = await limiter.consume("a");
     expect([first, second, third].map(({ allowed }) => allowed)).toEqual([true, true, false]);
     await Bun.sleep(third.resetMs + 1);
-    expect((await limiter.take("a")).allowed).toBe(true);
+    expect((await limiter.consume("a")).allowed).toBe(true);
     await Bun.sleep(350);
     expect(await server.send("KEYS", "fades:*")).toEqual([]);
   });
@@ -88,54 +88,54 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const past = Array.from({ length: 700 }, (_, i) => `${now - 100_000 + i}`);
     const recent = Array.from({ length: 999 }, (_, i) => `${now - 50_000 + i}`);
     await server.send("RPUSH", `${keyPrefix}a`, ...past, ...recent);
-    const last = await limiter.take("a");
+    const last = await limiter.consume("a");
     expect(last).toMatchObject({ allowed: true, remaining: 0 });
     expect(last.resetMs).toBeLessThanOrEqual(10_000);
-    expect((await limiter.take("a")).allowed).toBe(false);
+    expect((await limiter.consume("a")).allowed).toBe(false);
     expect(await server.send("LLEN", `${keyPrefix}a`)).toBe(1000);
 
     await server.send("RPUSH", `${keyPrefix}b`, `${now + 86_400_000}`);
-    expect(await limiter.take("b")).toMatchObject({ remaining: 998, resetMs: 60_000 });
+    expect(await limiter.consume("b")).toMatchObject({ remaining: 998, resetMs: 60_000 });
   });
 
   test("a store whose scripts were flushed gets the script again", async () => {
     const limiter = await open();
     await server.send("SCRIPT", "FLUSH");
-    const decisions = await Promise.all([1, 2, 3].map(() => limiter.take("a")));
+    const decisions = await Promise.all([1, 2, 3].map(() => limiter.consume("a")));
     expect(decisions.map(({ remaining }) => remaining)).toEqual([29, 28, 27]);
     expect(limiter.status()).toEqual({ store: "redis", up: true, clients: 1 });
   });
 
   test("when the store is killed, memory decides on with what it counted, until it is back", async () => {
     const limiter = await open({ limit: 3 });
-    await limiter.take("a");
-    await limiter.take("a");
+    await limiter.consume("a");
+    await limiter.consume("a");
     await server.kill();
     const before = performance.now();
-    expect((await limiter.take("a")).remaining).toBe(0);
-    expect((await limiter.take("a")).allowed).toBe(false);
+    expect((await limiter.consume("a")).remaining).toBe(0);
+    expect((await limiter.consume("a")).allowed).toBe(false);
     expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
     // Down is known by now: no promise, no wait.
-    expect(limiter.take("b")).toMatchObject({ allowed: true, remaining: 2 });
+    expect(limiter.consume("b")).toMatchObject({ allowed: true, remaining: 2 });
     expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2 });
 
     await server.start();
     await until(() => limiter.status().up);
-    expect(limiter.take("a")).toBeInstanceOf(Promise);
+    expect(limiter.consume("a")).toBeInstanceOf(Promise);
     expect(events).toEqual(["up", expect.stringMatching(/^down: /), "up"]);
   });
 
   test("when the store is frozen, decisions under way and to come are memory's, until it thaws", async () => {
     const limiter = await open();
-    await limiter.take("a");
+    await limiter.consume("a");
     server.freeze();
     const before = performance.now();
-    const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.take("a")));
+    const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.consume("a")));
     expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
     expect(decisions.map(({ remaining }) => remaining)).toEqual(
       Array.from({ length: 20 }, (_, i) => 28 - i),
     );
-    expect(limiter.take("a")).toMatchObject({ remaining: 8 });
+    expect(limiter.consume("a")).toMatchObject({ remaining: 8 });
     await Bun.sleep(300);
     expect(limiter.status().up).toBe(false);
 
@@ -147,7 +147,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("a store that is not there at the start is waited for in the background", async () => {
     await server.kill();
     const limiter = await open();
-    expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 29 });
+    expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 29 });
     await Bun.sleep(400);
     expect(events).toEqual([expect.stringMatching(/^down: /)]);
     await server.start();
@@ -157,10 +157,10 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
   test("a closed limiter still decides, in memory, and does not come back", async () => {
     const limiter = await open();
-    await limiter.take("a");
+    await limiter.consume("a");
     limiter.close();
     limiter.close();
-    expect(limiter.take("a")).toMatchObject({ remaining: 28 });
+    expect(limiter.consume("a")).toMatchObject({ remaining: 28 });
     await Bun.sleep(300);
     expect(limiter.status().up).toBe(false);
     expect(events).toEqual(["up"]);
@@ -184,7 +184,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("a store that refuses to write is down, and its own words stay out of the message", async () => {
     const limiter = await open();
     await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
-    expect((await limiter.take("a")).remaining).toBe(29);
+    expect((await limiter.consume("a")).remaining).toBe(29);
     await Bun.sleep(300);
     expect(events).toEqual(["up", "down: the store answered NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
