@@ -139,10 +139,12 @@ export function createWindow({ limit, windowMs, maxClients }: WindowOptions): Wi
     place.count++;
   }
 
-  /** Whoever aims at one Map gets no more than a pause. */
+  /** By FNV-1a. Whoever aims at one Map gains a pause, and no more. */
   function shardOf(client: string): Map<string, Place> {
-    let hash = 0;
-    for (let i = 0; i < client.length; i++) hash = (31 * hash + client.charCodeAt(i)) | 0;
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < client.length; i++) {
+      hash = Math.imul(hash ^ client.charCodeAt(i), 0x01000193);
+    }
     return shards[hash & (SHARDS - 1)] as Map<string, Place>;
   }
 
