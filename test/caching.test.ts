@@ -173,15 +173,41 @@ test("--cache-max-age lets anyone keep profiles, and only the client its searche
 });
 
 test.each([
+  // Ours first among equals, whatever the order.
   ["gzip, deflate, br, zstd", "zstd"],
   ["gzip, br", "br"],
-  ["gzip;q=1, zstd;q=0.5", "gzip"],
   ["GZIP", "gzip"],
+  ["gzip;q=1, zstd;q=0.5", "gzip"],
+  ["gzip;q=0.5,br;q=0.501", "br"],
+  ["deflate, snappy", undefined],
+  ["", undefined],
+  // Everything that is not named, by the weight of the star.
   ["*", "zstd"],
+  ["*;q=0", undefined],
   ["*;q=0.5, zstd;q=0, gzip", "gzip"],
+  ["zstd;q=0, *;q=0.1", "br"],
+  ["gzip;q=0, *", "zstd"],
+  ["gzip, *;q=0", "gzip"],
+  // No coding is one of them.
+  ["identity;q=1, gzip;q=0.1", undefined],
+  ["identity;q=0.5, gzip;q=0.8", "gzip"],
+  ["identity, gzip", "gzip"],
+  ["identity;q=0, gzip;q=0.1", "gzip"],
+  ["identity;q=0, *;q=0.1", "zstd"],
+  ["identity;q=0", undefined],
+  ["identity;q=0, *;q=0", undefined],
+  // What is malformed is not taken, and what else there is still counts.
   ["zstd;q=junk", undefined],
-])("Accept-Encoding %s is %s", (header, coding) => {
-  expect(chooseCoding(header)).toBe(coding as ReturnType<typeof chooseCoding>);
+  ["zstd;q=junk, gzip;q=0.2", "gzip"],
+  ["zstd;q=-1, gzip;q=0.2", "gzip"],
+  [",,;;==, gzip", "gzip"],
+  ['"gzip', undefined],
+  [`gzip${" ".repeat(1000)}`, undefined],
+  [",".repeat(256 * 1024), undefined],
+])("Accept-Encoding %j is %s", (header, coding) => {
+  for (let time = 0; time < 2; time++) {
+    expect(chooseCoding(header)).toBe(coding as ReturnType<typeof chooseCoding>);
+  }
 });
 
 describe("an answer that is asked for again", () => {

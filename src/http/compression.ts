@@ -1,9 +1,11 @@
 /** Content coding (RFC 9110, 12.5.3): which of ours a client takes, and the bytes in it. */
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from "node:zlib";
+import { LRUCache } from "lru-cache";
+import Negotiator from "negotiator";
 
 export type Coding = "zstd" | "br" | "gzip";
 
-/** Shorter answers fit into one packet anyway. */
+/** Shorter responses fit into one packet anyway. */
 export const MIN_COMPRESSED_BYTES = 1024;
 
 /** In our order: 12 KB of achievements become 4 in each, zstd in 31 µs, gzip 40, Brotli 82. */
@@ -14,21 +16,42 @@ const coders: Record<Coding, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
 };
 
 const codings = Object.keys(coders) as Coding[];
+const IDENTITY = "identity";
 
-/** The coding that Accept-Encoding gives the most weight, ours first among equals. */
+/** Browsers send 30 characters. A longer header counts as none: 256 KB of commas take 180 ms to read. */
+const MAX_HEADER_LENGTH = 256;
+
+/** Reading a header takes 2 µs, a third of a cached response, and nearly all clients send one of a few. */
+const chosen = new LRUCache<string, Coding | typeof IDENTITY>({ max: 100 });
+
+/**
+ * The coding that Accept-Encoding gives the most weight, ours first among equals. Undefined for none:
+ * when the header likes that better, or takes none of ours.
+ */
 export function chooseCoding(header: string): Coding | undefined {
-  const weights = new Map<string, number>();
-  for (const part of header.toLowerCase().split(",")) {
-    const [name = "", ...parameters] = part.split(";").map((text) => text.trim());
-    const q = parameters.find((text) => text.startsWith("q="));
-    weights.set(name, q === undefined ? 1 : Number(q.slice(2)) || 0);
+  if (header.length > MAX_HEADER_LENGTH) return undefined;
+  let coding = chosen.get(header);
+  if (coding === undefined) {
+    coding = negotiate(header);
+    chosen.set(header, coding);
   }
-  const weightOf = (coding: Coding) => weights.get(coding) ?? weights.get("*") ?? 0;
-  let best: Coding | undefined;
-  for (const coding of codings) {
-    if (weightOf(coding) > (best ? weightOf(best) : 0)) best = coding;
-  }
-  return best;
+  return coding === IDENTITY ? undefined : coding;
+}
+
+/** What @types/negotiator lacks: the order among equals. */
+interface PreferringNegotiator {
+  encoding(
+    available: readonly string[],
+    options: { preferred: readonly string[] },
+  ): string | undefined;
+}
+
+function negotiate(header: string): Coding | typeof IDENTITY {
+  const negotiator: PreferringNegotiator = new Negotiator({
+    headers: { "accept-encoding": header },
+  });
+  const best = negotiator.encoding([...codings, IDENTITY], { preferred: codings });
+  return codings.find((coding) => coding === best) ?? IDENTITY;
 }
 
 export function compress(bytes: Uint8Array, coding: Coding): Buffer<ArrayBuffer> {
