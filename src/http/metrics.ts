@@ -1,4 +1,4 @@
-/** Owns what Prometheus is told: answers, decisions, the snapshot, and the process itself. */
+/** Owns what Prometheus reads: responses, decisions, the snapshot, and the process itself. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
@@ -21,10 +21,10 @@ export interface Metrics {
 }
 
 /**
- * Answers of a route with a status. Tallied here, as a labelled histogram of the library's takes a
- * twentieth of the time of a whole answer.
+ * The histogram of a route with a status. Made here, as prom-client's takes 0.4 µs to observe, also
+ * through labels() made before: 6 to 12 % of an uncached profile request. This takes 0.06 µs.
  */
-interface Tally {
+interface Series {
   /** A template, so it needs no escaping. */
   route: string;
   status: number;
@@ -34,7 +34,7 @@ interface Tally {
   buckets: number[];
 }
 
-/** Seconds: an answer from memory takes some microseconds, a decision of a shared store a millisecond. */
+/** Seconds: a response from memory takes some microseconds, a decision of a shared store a millisecond. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
 /** What another engine than V8 cannot say, and what it reserves but does not use. */
@@ -48,14 +48,14 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
     if (MEANINGLESS.test(name)) registry.removeSingleMetric(name);
   }
 
-  const tallies = new Map<string, Tally[]>();
-  const listTallies = () => [...tallies.values()].flat();
-  function tallyOf(route: string, status: number): Tally {
-    const ofRoute = tallies.get(route) ?? [];
-    const found = ofRoute.find((tally) => tally.status === status);
+  const histogram = new Map<string, Series[]>();
+  const listSeries = () => [...histogram.values()].flat();
+  function seriesOf(route: string, status: number): Series {
+    const ofRoute = histogram.get(route) ?? [];
+    const found = ofRoute.find((series) => series.status === status);
     if (found) return found;
-    const made = createTally(route, status);
-    tallies.set(route, [...ofRoute, made]);
+    const made = createSeries(route, status);
+    histogram.set(route, [...ofRoute, made]);
     return made;
   }
   new Counter({
@@ -65,7 +65,7 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
     registers,
     collect() {
       this.reset();
-      for (const { route, status, count } of listTallies()) this.inc({ route, status }, count);
+      for (const { route, status, count } of listSeries()) this.inc({ route, status }, count);
     },
   });
   const decisions = new Counter({
@@ -117,31 +117,31 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
   return {
     contentType: registry.contentType,
     countAnswer({ route = "unknown", status, durationMs, search }) {
-      const tally = tallyOf(route, status);
+      const series = seriesOf(route, status);
       const seconds = durationMs / 1000;
       const bucket = DURATIONS.findIndex((bound) => seconds <= bound);
-      tally.count++;
-      tally.seconds += seconds;
-      if (bucket >= 0) tally.buckets[bucket] = (tally.buckets[bucket] ?? 0) + 1;
+      series.count++;
+      series.seconds += seconds;
+      if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
       if (search) decisions.inc({ decision: search });
     },
     countReplacement: (outcome) => replacements.inc({ outcome }),
-    render: async () => `${await registry.metrics()}\n${formatDurations(listTallies())}`,
+    render: async () => `${await registry.metrics()}\n${formatDurations(listSeries())}`,
   };
 }
 
-function createTally(route: string, status: number): Tally {
+function createSeries(route: string, status: number): Series {
   return { route, status, count: 0, seconds: 0, buckets: DURATIONS.map(() => 0) };
 }
 
 /** As Prometheus's text format has a histogram: each bucket counts those before it, too. */
-function formatDurations(tallies: Tally[]): string {
+function formatDurations(histogram: Series[]): string {
   const name = "http_request_duration_seconds";
   const lines = [
     `# HELP ${name} Time from a request's head to its answer's, before that is sent`,
     `# TYPE ${name} histogram`,
   ];
-  for (const { route, status, count, seconds, buckets } of tallies) {
+  for (const { route, status, count, seconds, buckets } of histogram) {
     const labels = `route="${route}",status="${status}"`;
     let upTo = 0;
     for (const [at, bound] of DURATIONS.entries()) {
