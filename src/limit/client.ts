@@ -18,7 +18,8 @@ export interface Clients {
    * X-Forwarded-For is read from the right, as each proxy appends whom it got the request from, and
    * only while the hop that wrote an entry is trusted. The first address that is not trusted is the
    * client; if all are, the leftmost. An entry that is no address ends the reading: the request is
-   * counted under the hop that passed it on, so junk shares a budget and never gets a new one.
+   * counted under the hop that passed it on, so junk shares a budget and never gets a new one; so is
+   * a request with more than 100 entries from trusted hops.
    * IPv4 peers cost nothing when no proxy is trusted; other addresses are parsed once, then cached.
    *
    * @param peer address at the other end of the connection, undefined if there is none to know
@@ -49,7 +50,10 @@ const UNKNOWN_CLIENT = "unknown";
 /** The longest way to write an address with brackets, zone and port stays below. */
 const MAX_HOP_LENGTH = 80;
 
-/** At most this many parsed hops are kept, some 1 MB; then all are dropped. */
+/** Longer than any chain of proxies. 256 KB of addresses that are all trusted take 100 ms to parse. */
+const MAX_HOPS = 100;
+
+/** At most this many parsed hops are cached, some 1 MB; then all are dropped. */
 const MAX_CACHED_HOPS = 4096;
 
 /** @throws RangeError for a bad CIDR or prefix. */
@@ -80,7 +84,8 @@ export function createClients({ trusted, ipv6Prefix }: ClientsOptions): Clients 
     let hop = findHop(peer);
     if (hop === undefined) return UNKNOWN_CLIENT;
     let end = forwardedFor === null ? 0 : forwardedFor.length;
-    while (forwardedFor !== null && hop.trusted && end > 0) {
+    for (let hops = 0; forwardedFor !== null && hop.trusted && end > 0; hops++) {
+      if (hops === MAX_HOPS) break;
       const start = forwardedFor.lastIndexOf(",", end - 1) + 1;
       const entry = forwardedFor.slice(start, end).trim();
       end = start - 1;
