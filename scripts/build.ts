@@ -25,6 +25,9 @@ try {
     // Not identifiers: Elysia reads the source of handlers to see what they use.
     minify: { whitespace: true, syntax: true },
     bytecode: true,
+    // A command's code in a file of its own, loaded when it runs; Bun divides modules only.
+    format: "esm",
+    splitting: true,
     naming: { asset: "[name].[ext]" },
     loader: { ".snapshot": "file", ".gz": "file" },
     // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.

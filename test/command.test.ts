@@ -75,51 +75,133 @@ describe("flags, environment, defaults", () => {
 });
 
 describe("wrong usage is one clear line and exit code 2", () => {
+  const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
   test.each([
     [["fly"], 'there is no command "fly"; see roadbook --help'],
-    [["--prot", "1"], "Unknown option '--prot'; see roadbook serve --help"],
-    [["serve", "extra"], "usage: roadbook serve"],
-    [["--port"], "Option '--port <value>' argument missing; see roadbook serve --help"],
-    [["--port", "abc"], '--port (or ROADBOOK_PORT) is "abc", not a whole number from 0 to 65535'],
+    [["serv", "--port", "0"], 'there is no command "serv"; did you mean serve?'],
+    [["exprt", "--help"], 'there is no command "exprt"; did you mean export?'],
+    [["help", "chek"], 'there is no command "chek"; did you mean check?'],
+    [["a\nb"], 'there is no command "a b"; see roadbook --help'],
+    [["--prot", "1"], "there is no flag --prot; did you mean --port?"],
+    [["--prot=1"], "there is no flag --prot; did you mean --port?"],
+    [["-p", "1"], "there is no flag -p; see roadbook serve --help"],
+    [["import", "a", "--too", "b"], "there is no flag --too; did you mean --to?"],
+    [["--access-log=1"], "--access-log takes no value"],
+    [["serve", "extra"], "too many arguments; usage: roadbook serve [flags]"],
+    [["--", "--port"], "too many arguments; usage: roadbook serve [flags]"],
+    [["--port"], "--port needs a value; see roadbook serve --help"],
     [
-      ["--port", "65536"],
-      '--port (or ROADBOOK_PORT) is "65536", not a whole number from 0 to 65535',
+      ["--host", "--port", "1"],
+      '--host is "--port", not a value; for a file of that name, write ./--port',
     ],
-    [["--search-limit", "-1"], "Option '--search-limit' argument is ambiguous"],
-    [
-      ["--search-limit=-1"],
-      '--search-limit (or ROADBOOK_SEARCH_LIMIT) is "-1", not a whole number from 0 to 1000000',
-    ],
+    [["--port", "abc"], '--port is "abc", not a whole number from 0 to 65535'],
+    [["--port", "65536"], '--port is "65536", not a whole number from 0 to 65535'],
+    [["--port", "0x50"], '--port is "0x50", not a whole number from 0 to 65535'],
+    [["--port", "080"], '--port is "080", not a whole number from 0 to 65535'],
+    [["--search-limit", "1e3"], '--search-limit is "1e3", not a whole number from 0 to 1000000'],
+    [["--search-limit", "-1"], '--search-limit is "-1", not a whole number from 0 to 1000000'],
     [
       ["--search-window", "3"],
-      '--search-window (or ROADBOOK_SEARCH_WINDOW) is "3", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+      '--search-window is "3", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
     ],
     [
       ["--public-url", "example.org"],
-      '--public-url (or ROADBOOK_PUBLIC_URL) is "example.org", not an http or https URL without query, such as https://example.org',
+      '--public-url is "example.org", not an http or https URL without query, such as https://example.org',
     ],
     [
       ["--log-level", "loud"],
-      '--log-level (or ROADBOOK_LOG_LEVEL) is "loud", not trace, debug, info, warn, error, fatal, silent',
+      '--log-level is "loud", not one of trace, debug, info, warn, error, fatal, silent',
     ],
     [
-      ["--rate-limit-store", "http://user:sesame@host"],
-      "--rate-limit-store (or ROADBOOK_RATE_LIMIT_STORE) is not a redis://, rediss:// or valkey:// URL",
-    ],
-    [
-      ["--trusted-proxy", "10.0.0.0/33"],
-      '--trusted-proxy (or ROADBOOK_TRUSTED_PROXY) is "10.0.0.0/33", not an address or a CIDR',
+      ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "10.0.0.0/33"],
+      '--trusted-proxy is "10.0.0.0/33", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
     ],
     [["--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"],
-    [["import"], "usage: roadbook import DATASET --to FILE"],
-    [["import", "a"], "--to is missing; usage: roadbook import DATASET --to FILE"],
-    [["import", "a", "b", "--to", "c"], "usage: roadbook import DATASET --to FILE"],
-    [["health", "nowhere"], '"nowhere" is not an http or https URL'],
+    [["import"], `DATASET is missing; ${importUsage}`],
+    [["import", "a"], `--to is missing; ${importUsage}`],
+    [["import", "a", "b", "--to", "c"], `too many arguments; ${importUsage}`],
+    [["seed"], "--users is missing; usage: roadbook seed --users N [flags]"],
+    [
+      ["health", "nowhere"],
+      'URL is "nowhere", not an http or https URL without query, such as https://example.org',
+    ],
   ])("%j", async (words, line) => {
-    const { code, stdout, stderr } = await roadbook(words);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toStartWith(`roadbook: ${line}`);
-    expect(stderr.trimEnd()).not.toContain("\n");
+    expect(await roadbook(words)).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+
+  test.each([
+    [["--host", ""], {}, "--host is empty"],
+    [["--admin-host="], {}, "--admin-host is empty"],
+    [["import", "", "--to", "a"], {}, "DATASET is empty"],
+    [["import", "a", "--to", ""], {}, "--to is empty"],
+    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy is empty"],
+    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST is empty"],
+    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST is empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG is empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG is "yes", not 1 or 0'],
+    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT is "1k", not a whole number from 0 to 65535'],
+    [
+      [],
+      { ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8,x" },
+      'ROADBOOK_TRUSTED_PROXY is "x", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+    ],
+    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO is empty"],
+  ])("what is set to nothing, or wrongly by a variable: %j %j", async (words, env, line) => {
+    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+});
+
+describe("the store's URL, which may hold a password, is in no message", () => {
+  const kind = "redis://, rediss:// or valkey:// URL";
+  const folder = temporaryFolder();
+  const file = join(folder, "store");
+  writeFileSync(file, "http://user:sesame@host\n");
+  test.each([
+    [
+      ["--rate-limit-store", "http://user:sesame@host"],
+      {},
+      2,
+      `--rate-limit-store is not a ${kind}`,
+    ],
+    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE is not a ${kind}`],
+    [["--rate-limit-store-file", file], {}, 1, `${file} holds no ${kind}`],
+    [
+      ["--rate-limit-store-file", "nothing"],
+      { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" },
+      1,
+      "nothing cannot be read: no such file or directory",
+    ],
+    [
+      ["--rate-limit-store", "redis://:sesame@host", "--rate-limit-store-file", file],
+      {},
+      2,
+      "--rate-limit-store and --rate-limit-store-file exclude each other",
+    ],
+    [
+      ["--rate-limit-stor=redis://:sesame@host"],
+      {},
+      2,
+      "there is no flag --rate-limit-stor; did you mean --rate-limit-store?",
+    ],
+  ])("%j %j", async (words, env, code, line) => {
+    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+
+  test("nor in the help", async () => {
+    const env = { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" };
+    const { stdout } = await roadbook(["serve", "--help"], { env });
+    expect(stdout).not.toContain("sesame");
+  });
+
+  test("and a file holds it as well as the flag", async () => {
+    const closedPort = join(folder, "closed-port");
+    writeFileSync(closedPort, "redis://127.0.0.1:1\n");
+    const target = await openExecutable(["--rate-limit-store-file", closedPort]);
+    const health = await (await target.fetch("/health")).json();
+    expect(health).toMatchObject({ search_limit: { up: false } });
+    await target.close();
   });
 });
 
@@ -160,25 +242,214 @@ test("SIGTERM answers what is under way, though clients keep their connections o
   expect(Buffer.concat(received).toString()).toStartWith("HTTP/1.1 200 OK\r\n");
 }, 20_000);
 
-test("help and version answer, on standard output", async () => {
-  const help = await roadbook(["--help"]);
-  expect([help.code, help.stderr]).toEqual([0, ""]);
-  for (const word of ["serve", "import DATASET --to FILE", "health [URL]", "openapi"]) {
-    expect(help.stdout).toContain(word);
-  }
-  expect((await roadbook(["serve", "--help"])).stdout).toContain("--search-window TIME");
-  expect((await roadbook(["--version"])).stdout).toMatch(/^roadbook \d+\.\d+\.\d+\n$/);
+const commandNames = [
+  "serve",
+  "import",
+  "apply",
+  "export",
+  "check",
+  "seed",
+  "schema",
+  "openapi",
+  "health",
+];
+
+describe("the help", () => {
+  test("of the program names every command, on standard output", async () => {
+    const help = await roadbook(["--help"]);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
+    for (const name of commandNames) expect(help.stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    for (const words of [["-h"], ["help"], ["help", "help"], ["help", "--help"]]) {
+      expect(await roadbook(words)).toEqual(help);
+    }
+  });
+
+  test.each(commandNames)(
+    "of %s comes in three ways, and not from a bad environment",
+    async (name) => {
+      const help = await roadbook([name, "--help"]);
+      expect([help.code, help.stderr]).toEqual([0, ""]);
+      expect(help.stdout).toStartWith(`Usage: roadbook ${name}`);
+      expect(await roadbook(["help", name])).toEqual(help);
+      expect(await roadbook([name, "-h"], { env: { ROADBOOK_PORT: "", ROADBOOK_TO: "" } })).toEqual(
+        help,
+      );
+    },
+  );
+
+  test("fits 80 columns", async () => {
+    for (const words of [[], ...commandNames.map((name) => [name])]) {
+      const { stdout } = await roadbook([...words, "--help"]);
+      for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  test("of serve is in groups, with the default of each flag", async () => {
+    const { stdout } = await roadbook(["serve", "--help"]);
+    const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
+    expect(groups).toEqual(["What is served", "Limits", "Network", "Logs and metrics", "Help"]);
+    expect(stdout).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
+  });
 });
 
-test("health asks a running server, and fails when there is none", async () => {
-  const target = await openExecutable([]);
-  const well = await roadbook(["health", target.origin]);
-  expect([well.code, JSON.parse(well.stdout).success]).toEqual([0, true]);
-  const { port } = new URL(target.origin);
-  expect((await roadbook(["health", "--port", port])).code).toBe(0);
-  await target.close();
-  const { code, stderr } = await roadbook(["health", target.origin]);
-  expect([code, stderr]).toEqual([1, `roadbook: no answer from ${target.origin}/health\n`]);
+test.each(["--version", "-V", "-v"])("%s prints the version", async (flag) => {
+  const { code, stdout } = await roadbook([flag]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
+});
+
+describe("how flags and variables meet", () => {
+  const env = {
+    ROADBOOK_PORT: "1",
+    ROADBOOK_HOST: "",
+    ROADBOOK_PROT: "2",
+    ROADBOOK_ACCESS_LOG: "true",
+    ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8, 127.0.0.1",
+  };
+
+  async function serve(words: string[]) {
+    const child = Bun.spawn([await executable(), ...words], {
+      env,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const origin = await readyOrigin(child.stdout);
+    const headers = { "x-forwarded-for": "192.0.2.7" };
+    await fetch(`${origin}/search/users?q=an`, { headers });
+    child.kill("SIGTERM");
+    const log = await new Response(child.stderr).text();
+    expect(await child.exited).toBe(0);
+    return log;
+  }
+
+  test("a flag hides its variable, a bad one too, and of a flag given twice the last counts", async () => {
+    const log = await serve(["--port", "1", "--host", "127.0.0.1", "--port", "0"]);
+    expect(log).toContain('"msg":"request"');
+    expect(log).toContain('"client":"192.0.2.7"');
+    expect(log).toContain('"variable":"ROADBOOK_PROT"');
+    expect(log.match(/"variable"/g)).toHaveLength(1);
+  });
+
+  test("a list on the command line adds up, and replaces that of the variable", async () => {
+    const host = ["--port", "0", "--host", "127.0.0.1"];
+    const log = await serve([...host, "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"]);
+    expect(log).toContain('"client":"127.0.0.1"');
+  });
+});
+
+test("-- ends the flags", async () => {
+  const { code, stderr } = await roadbook(["check", "--", "--port"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("--port cannot be read")]);
+});
+
+describe("standard output", () => {
+  const snapshotFile = "s";
+  const commands = [
+    "--version",
+    "--help",
+    "help import",
+    "openapi",
+    "schema",
+    "seed --users 5000",
+    `export ${snapshotFile}`,
+    `check ${snapshotFile}`,
+    `import ${community} --to t`,
+    `apply ${community} --to ${snapshotFile}`,
+  ];
+  const folder = temporaryFolder();
+  const shell = async (script: string) =>
+    run(["bash", "-c", script], { cwd: folder, env: { roadbook: await executable() } });
+
+  test("made the snapshot", async () => {
+    expect(await shell(`$roadbook import ${community} --to ${snapshotFile}`)).toMatchObject({
+      code: 0,
+    });
+  });
+
+  test.each(commands)("%s to a full disk fails in one line", async (command) => {
+    expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "roadbook: cannot write to standard output: no space left on device\n",
+    });
+  });
+
+  test.each(commands)("%s to a reader that has gone is no error", async (command) => {
+    const script = `$roadbook ${command} | true; echo \${PIPESTATUS[0]}`;
+    expect(await shell(script)).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+  });
+});
+
+describe("health", () => {
+  const healthy = '{"success":true}';
+
+  /** A server that knows these paths only. */
+  function open(bodies: Record<string, [number, string]>) {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const [status, body] = bodies[new URL(request.url).pathname] ?? [404, "nothing here"];
+        return new Response(body, { status });
+      },
+    });
+    return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+  }
+
+  test.each([
+    ["", "/health"],
+    ["/", "/health"],
+    ["//", "/health"],
+    ["/health", "/health"],
+    ["/health/", "/health"],
+    ["/roadbook", "/roadbook/health"],
+    ["/roadbook/", "/roadbook/health"],
+    ["/a/b/health", "/a/b/health"],
+    ["/healthy", "/healthy/health"],
+  ])("of URL%s asks %s", async (given, path) => {
+    const server = open({ [path]: [200, healthy] });
+    const { code, stdout, stderr } = await roadbook(["health", server.origin + given]);
+    expect([code, stdout, stderr]).toEqual([0, `${healthy}\n`, ""]);
+    server.stop();
+  });
+
+  test("of a host that is called health asks its /health", async () => {
+    const { code, stderr } = await roadbook(["health", "http://health:1"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^roadbook: no response from http:\/\/health:1\/health: .*\n$/),
+    ]);
+  });
+
+  test.each([
+    ["an error", [500, "a\n  b"], "500: a b"],
+    ["a page of somebody else", [200, `<p>${"x".repeat(999)}`], `200: <p>${"x".repeat(197)}`],
+    ["another JSON", [200, "[]"], "200: []"],
+  ] as const)("fails in one line with %s", async (_, [status, body], line) => {
+    const server = open({ "/health": [status, body] });
+    const { code, stdout, stderr } = await roadbook(["health", server.origin]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(`roadbook: ${server.origin}/health responded with ${line}\n`);
+    server.stop();
+  });
+
+  test("asks the server with the same flags or variables, and fails when there is none", async () => {
+    const target = await openExecutable([]);
+    const { port, host } = new URL(target.origin);
+    for (const [words, env] of [
+      [[target.origin], {}],
+      [["--port", port], {}],
+      [[], { ROADBOOK_PORT: port }],
+    ] as [string[], Record<string, string>][]) {
+      const { code, stdout } = await roadbook(["health", ...words], { env });
+      expect([code, JSON.parse(stdout).success]).toEqual([0, true]);
+    }
+    await target.close();
+    const { code, stderr } = await roadbook(["health", `http://user:sesame@${host}`]);
+    expect([code, stderr]).toEqual([
+      1,
+      `roadbook: no response from ${target.origin}/health: connection refused\n`,
+    ]);
+  });
 });
 
 test("a name with a quote, raw bytes and a client without a Host get clean answers", async () => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commands, type Flag, type FlagName, flags } from "../src/config.ts";
+import { createProgram } from "../src/commands/program.ts";
 import { executable, readyOrigin, root, run, temporaryFolder } from "./support.ts";
 
 const readme = await Bun.file(join(root, "README.md")).text();
@@ -183,12 +183,16 @@ test("the program of the README runs", async () => {
 
 test("the table of flags is the program's own", () => {
   const rows = [...readme.matchAll(/^\| `--(\S+?)(?: (.*?))?` \| (?:`(.*)`)? ?\| (.*) \|$/gm)].map(
-    ([, name, value, fallback, about]) => ({ name, value, fallback, about }),
+    ([, name, value, standard, description]) => ({ name, value, standard, description }),
   );
+  const serve = createProgram({}).commands.find((command) => command.name() === "serve");
   expect(rows).toEqual(
-    commands.serve.flags.map((name: FlagName) => {
-      const flag: Flag = flags[name];
-      return { name, value: flag.value, fallback: flag.fallback, about: flag.about };
-    }),
+    (serve?.options ?? []).map((option) => ({
+      name: option.name(),
+      value: /<(.*)>/.exec(option.flags)?.[1],
+      standard: option.defaultValueDescription,
+      description: option.description,
+    })),
   );
+  expect(rows.length).toBeGreaterThan(10);
 });

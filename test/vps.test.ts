@@ -157,7 +157,9 @@ describe("the health check", () => {
   test.concurrent("restarts one that is there and does not listen", async () => {
     const outcome = await check({ ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(freePort()) });
     expect(outcome).toMatchObject(restarted);
-    expect(outcome.stderr).toMatch(/^roadbook: no answer from http:\/\/\[::1\]:\d+\/health\n/);
+    expect(outcome.stderr).toMatch(
+      /^roadbook: no response from http:\/\/\[::1\]:\d+\/health: connection refused\n/,
+    );
     expect(outcome.stderr).toEndWith("roadbook does not answer well: restarting it\n");
   });
 

@@ -1,16 +1,19 @@
 /** `roadbook apply`: changes a snapshot file, by way of a new one. */
-import { required, type Settings } from "../config.ts";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
+import { writeStdout } from "./output.ts";
 import { describeCounts, reportErrors } from "./report.ts";
 
-export async function runApply(settings: Settings): Promise<number> {
-  const [changes = ""] = settings.words;
-  const target = required(settings, "to");
-  const expectEnd = settings.isOn("expect-end");
+interface ApplyOptions {
+  /** The file of the changed lines, or `-`. */
+  changes: string;
+  to: string;
+  expectEnd: boolean;
+}
+
+export async function runApply({ changes, to, expectEnd }: ApplyOptions): Promise<void> {
   const counts = await reportErrors("changes", () =>
-    applyChanges(openInput(changes), target, { expectEnd }),
+    applyChanges(openInput(changes), to, { expectEnd }),
   );
-  process.stdout.write(`applied ${changes}: ${target} now has ${describeCounts(counts)}\n`);
-  return 0;
+  writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
 }

@@ -1,11 +1,9 @@
-/** `roadbook check`: reads all of a snapshot and says whether it can be trusted. */
-import type { Settings } from "../config.ts";
+/** `roadbook check`: reads all of a snapshot and reports whether it can be trusted. */
 import { checkSnapshot } from "../snapshot/read/check.ts";
+import { writeStdout } from "./output.ts";
 import { describeCounts } from "./report.ts";
 
-export async function runCheck(settings: Settings): Promise<number> {
-  const [path = ""] = settings.words;
+export function runCheck(path: string): void {
   const { built_at, counts } = checkSnapshot(path);
-  process.stdout.write(`${path} is whole: built ${built_at}, ${describeCounts(counts)}\n`);
-  return 0;
+  writeStdout(`${path} is whole: built ${built_at}, ${describeCounts(counts)}\n`);
 }

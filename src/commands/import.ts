@@ -1,30 +1,29 @@
 /** `roadbook import`: a dataset becomes a snapshot file. */
 import { statSync } from "node:fs";
-import { required, type Settings } from "../config.ts";
 import { openInput } from "../files/lines.ts";
 import { importDataset } from "../snapshot/build/import.ts";
+import { writeStdout } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { describeCounts, describeSkipped, reportErrors, reportSkipped } from "./report.ts";
 
-export async function runImport(settings: Settings): Promise<number> {
-  const [dataset = ""] = settings.words;
-  const target = required(settings, "to");
-  const options = {
-    expectEnd: settings.isOn("expect-end"),
-    allowShrink: settings.isOn("allow-shrink"),
-    skipInvalid: settings.isOn("skip-invalid"),
-  };
+interface ImportOptions {
+  /** The file of the dataset, or `-`. */
+  dataset: string;
+  to: string;
+  expectEnd: boolean;
+  allowShrink: boolean;
+  skipInvalid: boolean;
+}
+
+export async function runImport({ dataset, to, ...options }: ImportOptions): Promise<void> {
   const progress = createProgress();
   const input = readShown(dataset, progress);
   const onIndexed = (share: number) => progress.show("indexing", share);
   const { counts, skipped } = await reportErrors("dataset", () =>
-    importDataset(input, target, { ...options, onIndexed }),
+    importDataset(input, to, { ...options, onIndexed }),
   ).finally(progress.end);
   reportSkipped(skipped);
-  process.stdout.write(
-    `imported ${describeCounts(counts)} to ${target}${describeSkipped(skipped)}\n`,
-  );
-  return 0;
+  writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
 /** The bytes of a dataset; of standard input nobody knows how many are to come. */

@@ -1,10 +1,11 @@
 /** `roadbook openapi`: prints the document that /docs/json serves. */
 import { createRoadbook } from "../roadbook.ts";
+import { writeStdout } from "./output.ts";
 
-export async function runOpenapi(): Promise<number> {
+export async function runOpenapi(): Promise<void> {
   const roadbook = await createRoadbook({ dataset: [] });
   const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
-  process.stdout.write(`${JSON.stringify(await response.json(), null, 2)}\n`);
+  const document = await response.json();
   roadbook.close();
-  return 0;
+  writeStdout(`${JSON.stringify(document, null, 2)}\n`);
 }

@@ -1,46 +1,54 @@
-/** Writes the lines a command makes: to a file, whole or not at all, or to standard output. */
+/** Writes what commands print: to standard output, or to a file, whole or not at all. */
 import { closeSync, openSync, writeSync } from "node:fs";
-import { codeOf } from "../files/errors.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
 
 /**
- * Writes each line and its end. A reader of standard output that has had enough, such as `head`, is
- * no error.
+ * Writes a text to standard output. A reader that has had enough, such as `head`, is no error; a
+ * full disk is one. False when nobody reads on.
  */
-export async function writeLines(lines: Iterable<string>, to: string | undefined): Promise<void> {
-  if (to !== undefined) {
-    await replaceFile(to, async (path) => {
-      const file = openSync(path, "wx");
-      try {
-        for (const chunk of chunksOf(lines)) writeAll(file, chunk);
-      } finally {
-        closeSync(file);
-      }
-    });
-    return;
-  }
+export function writeStdout(text: string): boolean {
   try {
-    for (const chunk of chunksOf(lines)) writeAll(STDOUT, chunk);
+    writeAll(STDOUT, text);
+    return true;
   } catch (error) {
-    if (codeOf(error) !== "EPIPE") throw error;
+    if (codeOf(error) === "EPIPE") return false;
+    throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
   }
 }
 
-function* chunksOf(lines: Iterable<string>): Generator<Buffer> {
+/** Writes each line and its end to a file, or to standard output. */
+export async function writeLines(lines: Iterable<string>, to: string | undefined): Promise<void> {
+  if (to === undefined) {
+    for (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
+    return;
+  }
+  await replaceFile(to, async (path) => {
+    const file = openSync(path, "wx");
+    try {
+      for (const chunk of chunksOf(lines)) writeAll(file, chunk);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+function* chunksOf(lines: Iterable<string>): Generator<string> {
   let text = "";
   for (const line of lines) {
     text += `${line}\n`;
     if (text.length < CHUNK_LENGTH) continue;
-    yield Buffer.from(text);
+    yield text;
     text = "";
   }
-  if (text !== "") yield Buffer.from(text);
+  if (text !== "") yield text;
 }
 
-function writeAll(file: number, bytes: Buffer): void {
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(file, bytes, at);

@@ -1,17 +1,14 @@
 /** `roadbook serve`: listens, answers, and stops cleanly. */
 import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
-import { type ServeConfig, type Settings, serveConfig } from "../config.ts";
 import { version } from "../domain/version.ts";
-import { createAdminFetch } from "../http/admin.ts";
 import type { Answered, Peer } from "../http/app.ts";
-import { createMetrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { openSharedLimiter } from "../limit/redis.ts";
 import { createLog } from "../log.ts";
 import { createRoadbook } from "../roadbook.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import { readTls, type TlsFiles } from "../tls.ts";
+import { writeStdout } from "./output.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
@@ -20,17 +17,43 @@ const REFRESH_MS = 200;
 const DRAIN_TURNS = 5;
 const DRAIN_TURN_MS = 20;
 
-export async function runServe(settings: Settings): Promise<number> {
-  const config = serveConfig(settings);
+/** The flags of `serve`, checked. */
+export interface ServeConfig {
+  snapshot?: string | undefined;
+  trustSnapshot: boolean;
+  publicUrl?: string | undefined;
+  cacheMaxAgeSeconds: number;
+  searchLimit: number;
+  searchWindowMs: number;
+  ipv6Prefix: number;
+  maxClients: number;
+  rateLimitStore: string | undefined;
+  host: string;
+  port: number;
+  /** The paths of certificate and key. */
+  tls: { cert: string; key: string } | undefined;
+  trustedProxies: string[];
+  graceMs: number;
+  logLevel: string;
+  accessLog: boolean;
+  admin: { host: string; port: number } | undefined;
+  /** The names of the variables that look like settings and are none. */
+  unknownVariables: string[];
+}
+
+export async function runServe(config: ServeConfig): Promise<void> {
   const tls = config.tls && readTls(config.tls);
   const log = createLog(config.logLevel);
   const limiter = await openLimiter(config, log);
-  const metrics =
-    config.admin &&
-    createMetrics({
-      meta: () => roadbook.meta(),
-      limiterStatus: () => roadbook.limiterStatus(),
-    });
+  // Loaded only where they are wanted: the metrics take 4 ms of the start.
+  const operator = config.admin && {
+    ...(await import("../http/metrics.ts")),
+    ...(await import("../http/admin.ts")),
+  };
+  const metrics = operator?.createMetrics({
+    meta: () => roadbook.meta(),
+    limiterStatus: () => roadbook.limiterStatus(),
+  });
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
     publicUrl: config.publicUrl,
@@ -51,8 +74,9 @@ export async function runServe(settings: Settings): Promise<number> {
   let isReady = true;
   const admin =
     config.admin &&
+    operator &&
     metrics &&
-    listen(config.admin, createAdminFetch({ metrics, isReady: () => isReady }));
+    listen(config.admin, operator.createAdminFetch({ metrics, isReady: () => isReady }));
   const answerSpecially = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
@@ -81,8 +105,11 @@ export async function runServe(settings: Settings): Promise<number> {
   const { built_at: builtAt, counts } = roadbook.meta();
   const snapshot = config.snapshot ?? "the bundled demo";
   log.info({ version, snapshot, builtAt, counts }, "starting");
+  for (const variable of config.unknownVariables) {
+    log.warn({ variable }, "unknown environment variable, not used");
+  }
   if (admin) log.info(`admin listening on ${admin.url.origin}`);
-  process.stdout.write(`roadbook listening on ${server.url.origin}\n`);
+  writeStdout(`roadbook listening on ${server.url.origin}\n`);
   log.info({ url: server.url.origin }, "ready");
   const signal = await stopped;
   isReady = false;
@@ -96,7 +123,6 @@ export async function runServe(settings: Settings): Promise<number> {
   limiter?.close();
   roadbook.close();
   log.info("stopped");
-  return 0;
 }
 
 /**
@@ -112,6 +138,7 @@ async function drain(server: Bun.Server<undefined>): Promise<void> {
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
   const { rateLimitStore: url, searchLimit: limit, searchWindowMs: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
+  const { openSharedLimiter } = await import("../limit/redis.ts");
   return openSharedLimiter({
     url,
     limit,

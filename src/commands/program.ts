@@ -1,0 +1,414 @@
+/**
+ * The command line: every command with its arguments, flags, environment variables, defaults and
+ * help is declared here, once. The only reader of the environment. A command's code is loaded when
+ * it runs, so `--version`, the help and the ready line wait for nothing they do not use.
+ */
+import { readFileSync } from "node:fs";
+import {
+  type CommandUnknownOpts as AnyCommand,
+  Command,
+  CommanderError,
+  Option,
+} from "@commander-js/extra-typings";
+import { version } from "../domain/version.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
+import {
+  argument,
+  completeFromEnvironment,
+  type Environment,
+  flag,
+  list,
+  listUnknownVariables,
+  mandatory,
+  requireMandatory,
+  toggle,
+  usageOf,
+  variableOf,
+} from "./flags.ts";
+import { writeStdout } from "./output.ts";
+import {
+  parseBaseUrl,
+  parseCidr,
+  parseDuration,
+  parseInteger,
+  parseOneOf,
+  parsePort,
+  parseText,
+  UsageError,
+} from "./values.ts";
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
+export async function runCommandLine(argv: string[], env: Environment = process.env) {
+  const program = createProgram(env);
+  const args = completeArguments(program, argv);
+  const named = program.commands.find((command) => command.name() === args[0]);
+  try {
+    await program.parseAsync(cutStrayValues(named, args), { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // The help and the version arrive here, too, and are no error.
+    if (error.exitCode !== 0) throw usageErrorOf(error, named ?? program);
+  }
+}
+
+/** The tree of commands; {@link variableOf} has their variables. */
+export function createProgram(env: Environment): AnyCommand {
+  const program = new Command("roadbook");
+  program
+    .usage("[COMMAND] [flags]")
+    .description("Serves driver profiles, achievements and name search from one file, read-only")
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({
+      writeOut: writeStdout,
+      outputError: () => {},
+      getOutHelpWidth: () => Math.min(process.stdout.columns || 80, 80),
+    })
+    .configureHelp({
+      styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
+      commandDescription: (command) => sentenceOf(command.description()),
+      optionTerm: (option) => option.flags.replace(/[<>]/g, ""),
+      optionDescription: ({ description, defaultValueDescription: defaultText }) =>
+        defaultText === undefined ? description : `${description} (default: ${defaultText})`,
+      subcommandTerm: (command) =>
+        `${command.name()} ${command.usage().replace(/ ?\[flags\]$/, "")}`.trimEnd(),
+    })
+    .addHelpOption(new Option("-h, --help", "print this help").helpGroup("Help:"))
+    .helpCommand("help [COMMAND]", "print the help of a command")
+    .optionsGroup("Help:")
+    .version(`roadbook ${version}`, "-V, --version", "print the version")
+    .addHelpText(
+      "after",
+      `
+Without a command, roadbook serves the bundled demo on http://127.0.0.1:3000.
+roadbook COMMAND --help prints the flags of a command and their defaults.
+Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+    )
+    .addHelpText("afterAll", ({ command }) => environmentHelp(command))
+    .hook("preAction", (_, command) => {
+      completeFromEnvironment(command, env);
+      requireMandatory(command);
+    });
+
+  program
+    .command("serve")
+    .usage("[flags]")
+    .description("serve requests; the default command")
+    .optionsGroup("What is served:")
+    .addOption(flag("--snapshot <FILE>", "the snapshot (default: the bundled demo)", parseText))
+    .addOption(toggle("--trust-snapshot", "start without comparing the snapshot's checksum"))
+    .addOption(
+      flag(
+        "--public-url <URL>",
+        "completes avatar paths (default: the origin of each request)",
+        parseBaseUrl,
+      ),
+    )
+    .addOption(
+      flag(
+        "--cache-max-age <SECONDS>",
+        "how long a cache may reuse a response without asking again",
+        parseInteger(0, 31_536_000),
+        "0",
+      ),
+    )
+    .optionsGroup("Limits:")
+    .addOption(
+      flag(
+        "--search-limit <N>",
+        "searches a client may make in a window; 0 for no limit",
+        parseInteger(0, 1_000_000),
+        "30",
+      ),
+    )
+    .addOption(
+      flag(
+        "--search-window <TIME>",
+        "the length of that window, such as 1h, 2s or 500ms",
+        parseDuration,
+        "1h",
+      ),
+    )
+    .addOption(
+      flag(
+        "--ipv6-prefix <N>",
+        "the leading bits by which IPv6 clients are counted",
+        parseInteger(0, 128),
+        "64",
+      ),
+    )
+    .addOption(
+      flag(
+        "--max-clients <N>",
+        "clients counted apart; past that, a newcomer takes the count of the longest unseen",
+        parseInteger(1, 2 ** 24),
+        "100000",
+      ),
+    )
+    .addOption(
+      flag(
+        "--rate-limit-store <URL>",
+        "count in a Redis or Valkey shared by several machines (redis://, rediss://, valkey://)",
+        parseText,
+      ),
+    )
+    .addOption(
+      flag(
+        "--rate-limit-store-file <FILE>",
+        "a file that holds this URL, so that ps does not show its password",
+        parseText,
+      ),
+    )
+    .optionsGroup("Network:")
+    .addOption(flag("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1"))
+    .addOption(flag("--port <N>", "the port to listen on; 0 picks a free one", parsePort, "3000"))
+    .addOption(flag("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText))
+    .addOption(flag("--tls-key <FILE>", "the key of that certificate (PEM)", parseText))
+    .addOption(
+      list("--trusted-proxy <CIDR>", "believe X-Forwarded-For from these; repeatable", parseCidr),
+    )
+    .addOption(
+      flag("--grace <TIME>", "how long open requests may take after SIGTERM", parseDuration, "10s"),
+    )
+    .optionsGroup("Logs and metrics:")
+    .addOption(
+      flag(
+        "--log-level <LEVEL>",
+        "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
+        parseOneOf(LOG_LEVELS),
+        "info",
+      ),
+    )
+    .addOption(toggle("--access-log", "log every request, with the address of its client"))
+    .addOption(
+      flag(
+        "--admin-port <N>",
+        "the port of /metrics, /live and /ready; 0 picks a free one (default: none)",
+        parsePort,
+      ),
+    )
+    .addOption(
+      flag(
+        "--admin-host <ADDRESS>",
+        "the address of that port; whoever reaches it reads the metrics",
+        parseText,
+        "127.0.0.1",
+      ),
+    )
+    .addHelpText(
+      "after",
+      `
+Of a flag given twice the last counts; --trusted-proxy adds up, and its variable
+has commas between the values.`,
+    )
+    .action(async (flags, command) => {
+      const { tlsCert: cert, tlsKey: key, adminPort, adminHost } = flags;
+      if ((cert === undefined) !== (key === undefined)) {
+        throw new UsageError("--tls-cert and --tls-key go together");
+      }
+      const { runServe } = await import("./serve.ts");
+      await runServe({
+        ...flags,
+        searchWindowMs: flags.searchWindow,
+        cacheMaxAgeSeconds: flags.cacheMaxAge,
+        graceMs: flags.grace,
+        trustedProxies: flags.trustedProxy,
+        tls: cert && key ? { cert, key } : undefined,
+        admin: adminPort === undefined ? undefined : { host: adminHost, port: adminPort },
+        rateLimitStore: await findStoreUrl(command),
+        unknownVariables: listUnknownVariables(program, env),
+      });
+    });
+
+  program
+    .command("import")
+    .usage("DATASET --to FILE [flags]")
+    .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
+    .addArgument(argument("<DATASET>", "the file of the dataset; - for standard input"))
+    .addOption(mandatory(flag("--to <FILE>", "the snapshot to write", parseText)))
+    .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
+    .addOption(toggle("--allow-shrink", "allow a loss of over half of the users or companies"))
+    .addOption(toggle("--skip-invalid", "leave out invalid lines and report them"))
+    .action(async (dataset, flags) =>
+      (await import("./import.ts")).runImport({ dataset, ...flags }),
+    );
+
+  program
+    .command("apply")
+    .usage("CHANGES --to FILE [flags]")
+    .description("change a snapshot; a server notices within a second")
+    .addArgument(argument("<CHANGES>", "the file of changed lines; - for standard input"))
+    .addOption(mandatory(flag("--to <FILE>", "the snapshot to change", parseText)))
+    .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
+    .action(async (changes, flags) => (await import("./apply.ts")).runApply({ changes, ...flags }));
+
+  program
+    .command("export")
+    .usage("FILE [--to OUT]")
+    .description("write the dataset in a snapshot")
+    .addArgument(argument("<FILE>", "the snapshot"))
+    .addOption(flag("--to <OUT>", "the file to write (default: standard output)", parseText))
+    .action(async (path, { to }) => (await import("./export.ts")).runExport(path, to));
+
+  program
+    .command("check")
+    .usage("FILE")
+    .description("read all of a snapshot and report any damage")
+    .addArgument(argument("<FILE>", "the snapshot"))
+    .action(async (path) => (await import("./check.ts")).runCheck(path));
+
+  program
+    .command("seed")
+    .usage("--users N [flags]")
+    .description("invent a dataset of any size")
+    .addOption(
+      mandatory(flag("--users <N>", "how many users to invent", parseInteger(0, 100_000_000))),
+    )
+    .addOption(
+      flag(
+        "--companies <M>",
+        "how many companies (default: one for 25 users)",
+        parseInteger(0, 50_000_000),
+      ),
+    )
+    .addOption(
+      flag(
+        "--seed <S>",
+        "the same number invents the same dataset",
+        parseInteger(0, 0xffff_ffff),
+        "1",
+      ),
+    )
+    .addOption(flag("--to <OUT>", "the file to write (default: standard output)", parseText))
+    .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
+
+  program
+    .command("schema")
+    .usage("[flags]")
+    .description("print the JSON Schema of the dataset's lines")
+    .action(async () => (await import("./schema.ts")).runSchema());
+
+  program
+    .command("openapi")
+    .usage("[flags]")
+    .description("print the OpenAPI document of the interface")
+    .action(async () => (await import("./openapi.ts")).runOpenapi());
+
+  program
+    .command("health")
+    .usage("[URL] [flags]")
+    .description("ask a running server how it is")
+    .addArgument(argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl))
+    .addOption(flag("--host <ADDRESS>", "without URL: its address", parseText, "127.0.0.1"))
+    .addOption(flag("--port <N>", "without URL: its port", parsePort, "3000"))
+    .addOption(flag("--tls-cert <FILE>", "without URL: it serves https", parseText))
+    .addHelpText(
+      "after",
+      `
+The flags and their variables are those of serve, so that both may share one
+environment. Exits with 1 when the server does not respond, or not well.`,
+    )
+    .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
+
+  return program;
+}
+
+/** How the flags of a command, if it has any, are set by variables. */
+function environmentHelp({ parent, options }: AnyCommand): string {
+  const [option] = options;
+  if (!parent || !option) return "";
+  const hasBoolean = options.some((other) => other.isBoolean());
+  return `
+A flag goes before its environment variable (--${option.name()}: ${variableOf(option)}), and
+that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
+}
+
+function sentenceOf(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+/**
+ * The URL of the store, given itself or in a file; of both, the one on the command line counts. It
+ * may hold a password, so no message repeats it.
+ */
+async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
+  const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
+  const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");
+  const [key, other] = onCommandLine.length > 0 ? onCommandLine : given;
+  if (key === undefined) return undefined;
+  if (other !== undefined) {
+    throw new UsageError("--rate-limit-store and --rate-limit-store-file exclude each other");
+  }
+  const value = String(serve.getOptionValue(key));
+  const isFile = key === "rateLimitStoreFile";
+  const { parseStoreUrl } = await import("../limit/redis.ts");
+  try {
+    return parseStoreUrl(isFile ? readFileSync(value, "utf8").trim() : value);
+  } catch (error) {
+    if (isFile && codeOf(error) !== "") {
+      throw new Error(`${value} cannot be read: ${reasonOf(error)}`);
+    }
+    const kind = "redis://, rediss:// or valkey:// URL";
+    if (isFile) throw new Error(`${value} holds no ${kind}`);
+    const isFlag = onCommandLine.length > 0;
+    throw new UsageError(
+      `${isFlag ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE"} is not a ${kind}`,
+    );
+  }
+}
+
+/**
+ * Puts `serve` where no command is named. A name that no command has stays alone on the line: what
+ * follows it, such as --help, would keep commander from noticing.
+ */
+function completeArguments(program: AnyCommand, argv: string[]): string[] {
+  const [first, second] = argv;
+  const has = (name: string) => program.commands.some((command) => command.name() === name);
+  if (first === undefined) return ["serve"];
+  if (first === "help") {
+    if (second === undefined || second.startsWith("-") || second === first) return ["--help"];
+    return has(second) ? [second, "--help"] : [second];
+  }
+  if (!first.startsWith("-")) return has(first) ? argv : [first];
+  if (first === "-v") return ["--version"];
+  return /^(?:-h|--help|-V|--version)$/.test(first) ? argv : ["serve", ...argv];
+}
+
+/**
+ * Cuts the value off `--flag=value` where no flag with a value has that name: the value may be a
+ * secret, and it would keep commander from finding the nearest name.
+ */
+function cutStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, at) => {
+    const [, name] = /^(--[^=]+)=/.exec(arg) ?? [];
+    if (name === undefined || (end >= 0 && at > end)) return arg;
+    const option = command?.options.find(({ long }) => long === name);
+    if (option?.isBoolean()) throw new UsageError(`${name} takes no value`);
+    return option ? arg : name;
+  });
+}
+
+/** Commander's errors in one line, which never repeats a value. */
+function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
+  const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
+  const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];
+  const name = command.parent ? `roadbook ${command.name()}` : "roadbook";
+  const help = hint ? `did you mean ${hint.replaceAll(", ", " or ")}?` : `see ${name} --help`;
+  switch (code) {
+    case "commander.unknownCommand":
+      return new UsageError(`there is no command "${subject}"; ${help}`);
+    case "commander.unknownOption":
+      return new UsageError(`there is no flag ${subject}; ${help}`);
+    case "commander.optionMissingArgument":
+      return new UsageError(`${subject} needs a value; ${help}`);
+    case "commander.missingArgument":
+      return new UsageError(`${subject} is missing; ${usageOf(command)}`);
+    case "commander.excessArguments":
+      return new UsageError(`too many arguments; ${usageOf(command)}`);
+    default:
+      return new UsageError(`${message.replace(/^error: /, "")}; ${help}`);
+  }
+}

@@ -1,0 +1,70 @@
+/** The values of flags: each parser turns a text into a checked value. Never reads the environment. */
+import { parseCidr as readCidr } from "../limit/client.ts";
+
+/** Wrong usage: the message is for the operator, and the command exits with 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+/** What a parser throws: `message` says which value it wants, such as "a whole number from 0 to 9". */
+export class InvalidValue extends Error {
+  override name = "InvalidValue";
+}
+
+/** Any text, such as a file name. What starts with `--` is the next flag: the value was forgotten. */
+export function parseText(text: string): string {
+  if (!text.startsWith("--")) return text;
+  throw new InvalidValue(`a value; for a file of that name, write ./${text}`);
+}
+
+/** Decimal digits only, and no leading zero. */
+export function parseInteger(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^(?:0|[1-9]\d*)$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidValue(`a whole number from ${least} to ${most}`);
+  };
+}
+
+export const parsePort = parseInteger(0, 65_535);
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const ms = Number(digits) * (unitMs[unit] ?? 0);
+  if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
+  throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
+}
+
+export function parseCidr(text: string): string {
+  try {
+    readCidr(text);
+    return text;
+  } catch {
+    throw new InvalidValue("an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
+  }
+}
+
+/** A URL that paths are appended to. */
+export function parseBaseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text;
+  throw new InvalidValue("an http or https URL without query, such as https://example.org");
+}
+
+/** 1 or true, 0 or false: what a variable holds for a flag without a value. */
+export function parseBoolean(text: string): boolean {
+  if (/^(?:1|true)$/.test(text)) return true;
+  if (/^(?:0|false)$/.test(text)) return false;
+  throw new InvalidValue("1 or 0");
+}
+
+/** One of some words. */
+export function parseOneOf(words: readonly string[]): (text: string) => string {
+  return (text) => {
+    if (words.includes(text)) return text;
+    throw new InvalidValue(`one of ${words.join(", ")}`);
+  };
+}
