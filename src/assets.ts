@@ -5,7 +5,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { demoDataset } from "./community/demo.ts";
 import { buildSnapshot } from "./roadbook.ts";
 
 /** The names of the files inside the executable. */
@@ -14,7 +13,10 @@ export const DOCS_SCRIPT = "scalar.js.gz";
 
 /** The bytes of the demo's snapshot. */
 export async function demoSnapshot(): Promise<Uint8Array> {
-  return (await findEmbedded(DEMO_SNAPSHOT)) ?? buildSnapshot(demoDataset());
+  const embedded = await findEmbedded(DEMO_SNAPSHOT);
+  if (embedded) return embedded;
+  const { demoDataset } = await import("./community/demo.ts");
+  return buildSnapshot(demoDataset());
 }
 
 /** The script of the docs page, gzip-compressed. */

@@ -11,7 +11,6 @@ import type { DocsScript } from "./http/docs.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import { importDataset } from "./snapshot/build/import.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openLiveSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 
@@ -101,6 +100,8 @@ function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
 
 /** The bytes of a snapshot made of a dataset, by way of a file that is gone afterwards. */
 export async function buildSnapshot(dataset: string | Iterable<object>): Promise<Uint8Array> {
+  // Loaded here alone: a server of a finished snapshot starts 7 ms sooner without it.
+  const { importDataset } = await import("./snapshot/build/import.ts");
   const folder = mkdtempSync(join(tmpdir(), "roadbook-"));
   try {
     const path = join(folder, "snapshot");
