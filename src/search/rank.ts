@@ -3,6 +3,12 @@
  * own order decides.
  */
 
+/**
+ * A longer query matches nothing: no name has over 200 code points, and each comes apart into four
+ * at most. Normalization takes time with the square of a run of marks: 2 ms for 800, 20 s for 128 KB.
+ */
+export const MAX_QUERY_LENGTH = 800;
+
 /** 1 equal, 2 prefix, 3 at a word start, 4 anywhere, 5 every word somewhere. */
 export type Tier = 1 | 2 | 3 | 4 | 5;
 

@@ -4,12 +4,9 @@
  */
 import { fold } from "../../search/fold.ts";
 import { type Boundary, coverOf, END, type NgramTree, START, WORD } from "../../search/ngrams.ts";
-import { type Tier, tierOf, wordsOf } from "../../search/rank.ts";
+import { MAX_QUERY_LENGTH, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "./build.ts";
-
-/** No name has over 200 code points, so a query this long finds none and is not worth folding. */
-const MAX_QUERY_LENGTH = 2_000;
 
 /**
  * Several words are looked up by so many of their n-grams, rarest first. Common n-grams have long lists,
