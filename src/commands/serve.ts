@@ -1,21 +1,18 @@
-/** `roadbook serve`: listens, answers, and stops cleanly. */
+/** `roadbook serve`: puts the server together, and takes it apart on a signal. */
 import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { version } from "../domain/version.ts";
 import type { Answered, Peer } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { createLog } from "../log.ts";
 import { createRoadbook } from "../roadbook.ts";
+import { type Listener, listen } from "../server/listen.ts";
+import { createLog } from "../server/log.ts";
+import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
-import { readTls, type TlsFiles } from "../tls.ts";
 import { writeStdout } from "./output.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
-
-/** How often the event loop is let round before connections are closed, and how long it may rest. */
-const DRAIN_TURNS = 5;
-const DRAIN_TURN_MS = 20;
 
 /** The flags of `serve`, checked. */
 export interface ServeConfig {
@@ -30,8 +27,7 @@ export interface ServeConfig {
   rateLimitStore: string | undefined;
   host: string;
   port: number;
-  /** The paths of certificate and key. */
-  tls: { cert: string; key: string } | undefined;
+  tls: TlsPaths | undefined;
   trustedProxies: string[];
   graceMs: number;
   logLevel: string;
@@ -42,8 +38,25 @@ export interface ServeConfig {
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  const tls = config.tls && readTls(config.tls);
+  // Before anything slow: by default the signal ends the process. Until there is a snapshot to renew,
+  // there is nothing to do.
+  const hangUp: HangUp = {};
+  process.on("SIGHUP", () => hangUp.handle?.());
   const log = createLog(config.logLevel);
+  try {
+    await serve(config, log, hangUp);
+  } finally {
+    await log.close();
+  }
+}
+
+/** What SIGHUP does; nothing before the server is ready, and nothing when it stops. */
+interface HangUp {
+  handle?: () => void;
+}
+
+async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<void> {
+  let tls = config.tls && readTls(config.tls);
   const limiter = await openLimiter(config, log);
   // Loaded only where they are wanted: the metrics take 4 ms of the start.
   const operator = config.admin && {
@@ -77,19 +90,19 @@ export async function runServe(config: ServeConfig): Promise<void> {
     operator &&
     metrics &&
     listen(config.admin, operator.createAdminFetch({ metrics, isReady: () => isReady }));
-  const answerSpecially = async (request: Request, peer: Peer) => {
+  const respondSpecially = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
-    // Bun dates every answer but those to HEAD.
+    // Bun dates every response but those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  const server = listen(
+  const listener = listen(
     config,
     (request, peer) =>
       isReady && request.method !== "HEAD"
         ? roadbook.fetch(request, peer)
-        : answerSpecially(request, peer),
+        : respondSpecially(request, peer),
     tls,
   );
   // Before the ready line: whoever waits for it may send a signal at once.
@@ -100,38 +113,45 @@ export async function runServe(config: ServeConfig): Promise<void> {
     metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
     logReplacement(log, replacement);
   };
-  process.on("SIGHUP", refresh);
   const timer = setInterval(refresh, REFRESH_MS);
+  hangUp.handle = () => {
+    refresh();
+    if (config.tls && tls) tls = renewTls(config.tls, tls, listener, log);
+  };
   const { built_at: builtAt, counts } = roadbook.meta();
   const snapshot = config.snapshot ?? "the bundled demo";
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, not used");
   }
-  if (admin) log.info(`admin listening on ${admin.url.origin}`);
-  writeStdout(`roadbook listening on ${server.url.origin}\n`);
-  log.info({ url: server.url.origin }, "ready");
+  if (admin) log.info(`admin listening on ${admin.origin}`);
+  writeStdout(`roadbook listening on ${listener.origin}\n`);
+  log.info({ url: listener.origin }, "ready");
   const signal = await stopped;
   isReady = false;
+  delete hangUp.handle;
   log.info({ signal }, "stopping");
   // A second signal ends it at once, and so does the end of the grace.
-  await Promise.race([drain(server), nextSignal(), Bun.sleep(config.graceMs)]);
-  await server.stop(true);
-  await admin?.stop(true);
+  await Promise.race([listener.drain(), nextSignal(), Bun.sleep(config.graceMs)]);
+  await Promise.all([listener.close(), admin?.close()]);
   clearInterval(timer);
-  process.off("SIGHUP", refresh);
   limiter?.close();
   roadbook.close();
   log.info("stopped");
 }
 
-/**
- * Answers what the system had taken in before the signal, and only then closes what is idle: closing
- * at once would reset connections whose requests are not yet read.
- */
-async function drain(server: Bun.Server<undefined>): Promise<void> {
-  for (let turn = 0; turn < DRAIN_TURNS; turn++) await Bun.sleep(DRAIN_TURN_MS);
-  await server.stop();
+/** Takes a renewed certificate for new connections; a bad one is logged and the old one stays. */
+function renewTls(paths: TlsPaths, old: TlsFiles, listener: Listener, log: Logger): TlsFiles {
+  try {
+    const files = readTls(paths);
+    if (files.cert.equals(old.cert) && files.key.equals(old.key)) return old;
+    listener.renewTls(files);
+    log.info("using the new certificate");
+    return files;
+  } catch (error) {
+    log.error(`${error instanceof Error ? error.message : error}; using the old certificate`);
+    return old;
+  }
 }
 
 /** The shared store, where there is one. */
@@ -161,26 +181,6 @@ function logReplacement(log: Logger, replacement: Replacement): void {
     const { built_at, counts } = replacement.meta;
     log.info({ builtAt: built_at, counts }, "serving a new snapshot");
   } else log.error(`${replacement.refused.message}; serving the old snapshot`);
-}
-
-type Answer = (request: Request, peer: () => string | undefined) => Response | Promise<Response>;
-
-/** Answers on an address. Nothing here reads a body. */
-function listen({ host, port }: { host: string; port: number }, answer: Answer, tls?: TlsFiles) {
-  try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      development: false,
-      reusePort: false,
-      ...(tls && { tls }),
-      maxRequestBodySize: 64 * 1024,
-      fetch: (request, server) => answer(request, () => server.requestIP(request)?.address),
-    });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`cannot listen on ${host} port ${port}: ${reason}`);
-  }
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -18,9 +18,12 @@ export interface SharedLimiterOptions extends LimiterOptions {
   onUp?: () => void;
 }
 
-/** A decision that the store has not answered by then is memory's. */
+/** A decision that the store has not made by then is memory's. */
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
+
+/** Deadlines are counted in these; see {@link createDeadlines}. */
+const TICK_MS = 10;
 
 /** After a failure the store is tried again so much later, then twice that, up to the last. */
 const RETRY_MS = 100;
@@ -78,6 +81,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   const { onDown = () => {}, onUp = () => {} } = options;
   const url = parseStoreUrl(options.url);
   const window = createWindow({ limit, windowMs, maxClients });
+  const within = createDeadlines();
 
   /** The connection in use; none while the store is down. */
   let store: RedisClient | undefined;
@@ -91,7 +95,8 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   async function connect(): Promise<void> {
     const candidate = new RedisClient(url, {
       autoReconnect: false,
-      connectionTimeout: CONNECT_MS,
+      // Its own clock runs on while this process is busy, and is no judge of the store.
+      connectionTimeout: 10 * CONNECT_MS,
       enableOfflineQueue: false,
     });
     candidate.onclose = () => lose(candidate, "the connection was closed");
@@ -101,8 +106,9 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       await within(DEADLINE_MS, decide(candidate, `${keyPrefix}probe`, 1, 1));
     } catch (error) {
       candidate.close();
+      const reason = reasonOf(error) ?? (await findRefusal(url)) ?? "no connection";
       if (closed) return;
-      if (!announcedDown) onDown(reasonOf(error));
+      if (!announcedDown) onDown(reason);
       announcedDown = true;
       tryAgainLater();
       return;
@@ -143,7 +149,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       if (decision.allowed) window.consume(client, clock());
       return decision;
     } catch (error) {
-      lose(asked, reasonOf(error));
+      lose(asked, reasonOf(error) ?? "the connection was closed");
       return window.consume(client, clock());
     }
   }
@@ -169,7 +175,14 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
 export function parseStoreUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !/^(?:rediss?|valkey):$/.test(url.protocol) || url.hostname === "") {
-    throw new RangeError("a store's URL starts with redis://, rediss:// or valkey://, and a host");
+    throw new RangeError(
+      "a store's URL starts with redis://, rediss:// or valkey://, and a host; in a password, / is %2F, @ is %40",
+    );
+  }
+  if (!/^\/?\d{0,4}$/.test(url.pathname) || url.search !== "" || url.hash !== "") {
+    throw new RangeError(
+      "a store's URL ends with the number of a database or its host; in a password, / is %2F, ? is %3F, # is %23",
+    );
   }
   return text;
 }
@@ -189,38 +202,105 @@ async function decide(
     if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
     reply = await store.send("EVAL", [SCRIPT, ...args]);
   }
-  const [allowed, remaining, resetMs] = reply as [number, number, number];
+  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
+  const isDecision =
+    (allowed === 0 || allowed === 1) &&
+    isWhole(remaining, 0, limit - allowed) &&
+    isWhole(resetMs, 1, windowMs);
+  if (!isDecision) throw new NotAStore();
   return { allowed: allowed === 1, limit, remaining, resetMs };
 }
 
-class Late extends Error {}
-
-/** The answer, or {@link Late}. An answer that is there when the time is up still counts: this
- * process may have been the slow one. */
-function within<T>(deadlineMs: number, answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => setImmediate(() => reject(new Late(`no answer within ${deadlineMs} ms`))),
-      deadlineMs,
-    );
-    const settle = <A>(then: (outcome: A) => void) => {
-      return (outcome: A) => {
-        clearTimeout(timer);
-        then(outcome);
-      };
-    };
-    answer.then(settle(resolve), settle(reject));
-  });
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }
 
-/** Of the store's own errors, no more than the code: some repeat the command, AUTH's included. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Late) return error.message;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (code === "ERR_REDIS_SERVER_ERROR") {
-    return `the store answered ${/^[A-Z]+\b/.exec(String(message))?.[0] ?? "an error"}`;
+/** What says `+OK` to anything is no Redis. */
+class NotAStore extends Error {}
+
+class Late extends Error {}
+
+/**
+ * Races replies with deadlines. A deadline is counted in turns of the event loop that are
+ * {@link TICK_MS} long, or longer when this process lags: in each it reads what the store has sent.
+ * So a store that responds in time is never late because nobody looked, and one that has stopped is
+ * late after so many turns. One timer for all; none while nothing is waited for.
+ */
+function createDeadlines() {
+  const waiting = new Set<{ ticksLeft: number; fail: () => void }>();
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  function tick(): void {
+    for (const one of waiting) if (--one.ticksLeft < 0) one.fail();
   }
-  return code === "ERR_REDIS_AUTHENTICATION_FAILED"
-    ? "the store refused the user or password"
-    : "no connection";
+
+  function stopWaiting(one: { ticksLeft: number; fail: () => void }): void {
+    waiting.delete(one);
+    if (waiting.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  /** The outcome of `reply`, or {@link Late}. */
+  return <T>(deadlineMs: number, reply: Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const one = {
+        ticksLeft: Math.ceil(deadlineMs / TICK_MS),
+        fail() {
+          stopWaiting(one);
+          reject(new Late(`no response within ${deadlineMs} ms`));
+        },
+      };
+      waiting.add(one);
+      timer ??= setInterval(tick, TICK_MS);
+      reply.then(resolve, reject).finally(() => stopWaiting(one));
+    });
+}
+
+/**
+ * What a server that closes connections says to the user and password: Bun's client does not pass it
+ * on. Undefined when it does not say no. Never rejects.
+ */
+async function findRefusal(text: string): Promise<string | undefined> {
+  const { protocol, hostname, port, username, password } = new URL(text);
+  const words = [decodeURIComponent(username), decodeURIComponent(password)].filter(Boolean);
+  const command = words.length > 0 ? ["AUTH", ...words] : ["PING"];
+  const { promise: reply, resolve } = Promise.withResolvers<string>();
+  const connecting = Bun.connect({
+    hostname: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port || DEFAULT_PORT),
+    tls: protocol === "rediss:",
+    socket: {
+      open: (socket) => void socket.write(formatCommand(command)),
+      data: (_, bytes) => resolve(bytes.toString("latin1")),
+      close: () => resolve(""),
+    },
+  });
+  connecting.catch(() => resolve(""));
+  const said = await Promise.race([reply, Bun.sleep(CONNECT_MS).then(() => "")]);
+  connecting.then((socket) => socket.terminate()).catch(() => {});
+  if (!/^-(?:WRONGPASS|NOAUTH|ERR) /.test(said)) return undefined;
+  return words.length > 0 ? WRONG_PASSWORD : "the store wants a password";
+}
+
+const DEFAULT_PORT = 6379;
+const WRONG_PASSWORD = "the store refused the user or password";
+
+/** As the protocol has it: an array of strings. */
+function formatCommand(words: string[]): string {
+  const lines = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
+  return `*${words.length}\r\n${lines.join("")}`;
+}
+
+/**
+ * Of the store's own errors, no more than the code: some repeat the command, AUTH's included.
+ * Undefined where the connection failed.
+ */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof Late) return error.message;
+  if (error instanceof NotAStore) return "what the store says is no decision";
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (code === "ERR_REDIS_AUTHENTICATION_FAILED") return WRONG_PASSWORD;
+  const isSaid = /^[A-Z]{2,} /.test(String(message));
+  return isSaid ? `the store answered ${String(message).split(" ", 1)[0]}` : undefined;
 }

@@ -141,7 +141,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
     server.thaw();
     await until(() => limiter.status().up);
-    expect(events).toEqual(["up", "down: no answer within 50 ms", "up"]);
+    expect(events).toEqual(["up", "down: no response within 50 ms", "up"]);
   });
 
   test("a store that is not there at the start is waited for in the background", async () => {

@@ -2,6 +2,11 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
+export interface TlsPaths {
+  cert: string;
+  key: string;
+}
+
 /** Both as PEM. */
 export interface TlsFiles {
   cert: Buffer;
@@ -9,7 +14,7 @@ export interface TlsFiles {
 }
 
 /** Throws an error whose message is for the operator. */
-export function readTls(paths: { cert: string; key: string }): TlsFiles {
+export function readTls(paths: TlsPaths): TlsFiles {
   const [cert, key] = [read(paths.cert), read(paths.key)];
   let certificate: X509Certificate;
   try {

@@ -1,0 +1,104 @@
+/**
+ * Listens on an address and hands requests on; renews the certificate without a pause and stops
+ * without losing a request. Nothing here reads a body or knows a route.
+ */
+import type { TlsFiles } from "./tls.ts";
+import { createTurns } from "./turns.ts";
+import { hasUnsent } from "./unsent.ts";
+
+export interface Listener {
+  /** Scheme, host and port. */
+  origin: string;
+  /**
+   * Gives new connections another certificate. Requests under way are responded to; connections on
+   * which nothing is under way are closed. Throws, and stays as it is, when the certificate is bad.
+   */
+  renewTls(tls: TlsFiles): void;
+  /** Takes in what clients have sent so far, then closes each connection when it is responded to. */
+  drain(): Promise<void>;
+  /** Closes everything at once. */
+  close(): Promise<void>;
+}
+
+export interface Address {
+  host: string;
+  port: number;
+}
+
+export type Respond = (
+  request: Request,
+  peer: () => string | undefined,
+) => Response | Promise<Response>;
+
+type Server = Bun.Server<undefined>;
+
+/** How often the event loop turns before connections are closed, and how long it may rest. */
+const DRAIN_TURNS = 5;
+const DRAIN_TURN_MS = 20;
+
+/** Of TLS 1.2 what has forward secrecy and authenticated encryption; all of TLS 1.3 has both. */
+const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
+/** Throws an error whose message is for the operator. */
+export function listen({ host, port }: Address, respond: Respond, tls?: TlsFiles): Listener {
+  const turns = createTurns();
+
+  function open(at: Address, files: TlsFiles | undefined): Server {
+    try {
+      return Bun.serve({
+        hostname: at.host,
+        port: at.port,
+        development: false,
+        reusePort: false,
+        ...(files && { tls: { ...files, ciphers: CIPHERS } }),
+        maxRequestBodySize: 64 * 1024,
+        fetch(request, server) {
+          const peer = () => server.requestIP(request)?.address;
+          const turn = turns(() => server.requestIP(request)?.port);
+          return turn ? turn.then(() => respond(request, peer)) : respond(request, peer);
+        },
+      });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`cannot listen on ${at.host} port ${at.port}: ${reason}`);
+    }
+  }
+
+  let server = open({ host, port }, tls);
+  const { origin } = server.url;
+  const address = { host, port: server.port ?? port };
+  /** Those that listened before a certificate was renewed, while requests on them are under way. */
+  let former: Server[] = [];
+  const servers = () => [...former, server];
+  const pending = () => servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
+
+  /** Everything is responded to, and read by its client. */
+  async function allSent(): Promise<void> {
+    for (let idleTurns = 0; idleTurns < 2; idleTurns++) {
+      await Bun.sleep(DRAIN_TURN_MS);
+      if (pending() > 0 || hasUnsent(address.port) !== false) idleTurns = -1;
+    }
+  }
+
+  return {
+    origin,
+    renewTls(files) {
+      // Bun has no way to change the certificate of a server. One elsewhere shows that it is good.
+      open({ host: "127.0.0.1", port: 0 }, files).stop(true);
+      server.stop();
+      former = servers().filter(({ pendingRequests }) => pendingRequests > 0);
+      server = open(address, files);
+    },
+    async drain() {
+      // Closing at once would reset connections whose requests the system has but nobody has read.
+      for (let turn = 0; turn < DRAIN_TURNS; turn++) await Bun.sleep(DRAIN_TURN_MS);
+      // Idle connections are closed with it.
+      const allClosed = server.stop();
+      // Half a request is not waited for, but what a client has yet to read is.
+      await Promise.race([allClosed, allSent()]);
+    },
+    async close() {
+      await Promise.all(servers().map((one) => one.stop(true)));
+    },
+  };
+}

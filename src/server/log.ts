@@ -1,0 +1,104 @@
+/**
+ * The log: JSON lines on standard error, or readable ones where that is a terminal. Never makes a
+ * response wait: what the reader of the log does not take in time is dropped and counted.
+ */
+import { write } from "node:fs";
+import { type Logger, pino } from "pino";
+import { isColorSupported, prettyFactory } from "pino-pretty";
+import { codeOf } from "../files/errors.ts";
+
+export interface Log extends Logger {
+  /** Resolves when what was logged is written, or {@link CLOSE_MS} have passed. */
+  close(): Promise<void>;
+}
+
+const STDERR = 2;
+/** About 5,000 lines of the access log. */
+const MAX_WAITING_LENGTH = 1_000_000;
+const CLOSE_MS = 1000;
+/** The other side of a pipe may have made it one that does not wait. */
+const BUSY_MS = 10;
+
+export function createLog(level: string): Log {
+  const format = process.stderr.isTTY ? createPretty() : (line: string) => line;
+  const sink = createSink(STDERR, (dropped) =>
+    log.warn({ dropped }, `${dropped} log lines were dropped`),
+  );
+  const log = pino({ level }, { write: (line) => sink.write(format(line)) });
+  return Object.assign(log, { close: sink.close });
+}
+
+function createPretty(): (line: string) => string {
+  return prettyFactory({
+    colorize: isColorSupported,
+    ignore: "pid,hostname",
+    singleLine: true,
+    translateTime: "SYS:yyyy-mm-dd HH:MM:ss",
+  });
+}
+
+/**
+ * Writes in the background, one write at a time. A write to a full pipe keeps a thread of Bun's
+ * pool, never the event loop. pino's own destination would do the same, but writes the rest
+ * synchronously at exit, which a reader that has stalled holds up for ever.
+ *
+ * @param onDropped lines were dropped since the last time, and writing works again
+ */
+function createSink(file: number, onDropped: (lines: number) => void) {
+  let waiting: string[] = [];
+  let waitingLength = 0;
+  let dropped = 0;
+  let isReporting = false;
+  let writing: Promise<void> | undefined;
+
+  async function writeWaiting(): Promise<void> {
+    while (waiting.length > 0) {
+      const lines = waiting;
+      waiting = [];
+      waitingLength = 0;
+      try {
+        await writeAll(file, Buffer.from(lines.join("")));
+      } catch {
+        // A full disk or a reader that has gone: a service does not end with its log.
+        dropped += lines.length;
+        continue;
+      }
+      if (dropped > 0) report();
+    }
+    writing = undefined;
+  }
+
+  /** Behind the lines that came before those that were dropped, even where there is no room. */
+  function report(): void {
+    const lines = dropped;
+    dropped = 0;
+    isReporting = true;
+    onDropped(lines);
+    isReporting = false;
+  }
+
+  return {
+    write(line: string): void {
+      if (!isReporting && waitingLength + line.length > MAX_WAITING_LENGTH) {
+        dropped++;
+        return;
+      }
+      waiting.push(line);
+      waitingLength += line.length;
+      writing ??= writeWaiting();
+    },
+    close: () => Promise.race([writing, Bun.sleep(CLOSE_MS)]),
+  };
+}
+
+async function writeAll(file: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    write(file, bytes, at, (error, count) => {
+      if (!error) resolve(count);
+      else if (codeOf(error) === "EAGAIN") setTimeout(() => resolve(0), BUSY_MS);
+      else reject(error);
+    });
+    at += await promise;
+  }
+}

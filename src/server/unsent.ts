@@ -1,0 +1,30 @@
+/**
+ * Whether the system still has bytes to send on open connections of a port. Bun does not say which
+ * connections have a response that their client has yet to read, and which have half a request.
+ */
+import { readFileSync } from "node:fs";
+
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+/** ESTABLISHED, and CLOSE_WAIT: the client has said all that it will. */
+const OPEN_STATES = ["01", "08"];
+
+/**
+ * Undefined where the system has no such tables (only Linux has). What Bun has buffered for a
+ * connection is behind a full queue of the system's, so between two turns of the event loop an empty
+ * one shows that nothing is buffered.
+ */
+export function hasUnsent(port: number): boolean | undefined {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  const rows = TABLES.flatMap((table) => {
+    try {
+      return readFileSync(table, "latin1").split("\n").slice(1);
+    } catch {
+      return [];
+    }
+  });
+  if (rows.length === 0) return undefined;
+  return rows.some((row) => {
+    const [, local = "", , state = "", queues = ""] = row.trim().split(/\s+/);
+    return local.endsWith(end) && OPEN_STATES.includes(state) && !queues.startsWith("00000000:");
+  });
+}
