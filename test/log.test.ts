@@ -203,7 +203,7 @@ test("on a terminal the log is for reading", async () => {
   const command = `${await executable()} --port 0 --access-log`;
   const script = `
     script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
-    while ! grep -q listening log; do sleep 0.05; done
+    while ! grep -qs listening log; do sleep 0.05; done
     curl -s "$(grep -o 'http://[0-9.:]*' log | head -n 1)/users/public/42" > body
     kill -TERM "$(cat pid)"
     wait`;
@@ -231,3 +231,93 @@ test.skipIf(process.platform !== "linux")("a log that cannot be written ends not
   child.kill();
   expect(await child.exited).toBe(0);
 });
+
+/** A pipe that is full when nobody reads it holds 64 KB on Linux; this is many times that. */
+const STALLED_REQUESTS = 12_000;
+
+test.skipIf(process.platform !== "linux")(
+  "a reader of the log that has stalled holds up no response, and later reads how much was dropped",
+  async () => {
+    const folder = temporaryFolder();
+    await run(["mkfifo", `${folder}/log`]);
+    const reader = Bun.spawn(["sh", "-c", "read -r go; exec cat log"], {
+      cwd: folder,
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const child = Bun.spawn(
+      // Opened for reading too, so that it opens; and so that it is stalled, not gone.
+      ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
+      { cwd: folder, stdout: "pipe" },
+    );
+    const origin = await readyOrigin(child.stdout);
+    const ask = async () => (await fetch(`${origin}/users/public/42`)).status;
+    const statuses = new Set<number>();
+    for (let asked = 0; asked < STALLED_REQUESTS; asked += 50) {
+      for (const status of await Promise.all(Array.from({ length: 50 }, ask))) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([200]);
+
+    reader.stdin.write("go\n");
+    await reader.stdin.end();
+    let text = "";
+    let isStopping = false;
+    for await (const chunk of reader.stdout) {
+      text += Buffer.from(chunk).toString();
+      if (!isStopping && text.includes("log lines were dropped")) {
+        isStopping = true;
+        child.kill();
+      }
+      if (text.includes('"stopped"')) break;
+    }
+    reader.kill();
+    expect(await child.exited).toBe(0);
+    const lines: Line[] = text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    const written = lines.filter(({ msg }) => msg === "request").length;
+    const reports = lines.filter(({ dropped }) => dropped !== undefined);
+    const dropped = reports.reduce((sum, line) => sum + Number(line.dropped), 0);
+    expect(reports[0]).toMatchObject({
+      level: 40,
+      msg: `${reports[0]?.dropped} log lines were dropped`,
+    });
+    expect(dropped).toBeGreaterThan(0);
+    expect(written + dropped).toBe(STALLED_REQUESTS);
+    expect(lines.slice(-2).map(({ msg }) => msg)).toEqual(["stopping", "stopped"]);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a stalled reader of the log does not keep the server from stopping",
+  async () => {
+    const folder = temporaryFolder();
+    await run(["mkfifo", `${folder}/log`]);
+    const child = Bun.spawn(
+      ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
+      { cwd: folder, stdout: "pipe" },
+    );
+    const origin = await readyOrigin(child.stdout);
+    for (let asked = 0; asked < 1000; asked++) await fetch(`${origin}/users/public/42`);
+    child.kill();
+    expect(await child.exited).toBe(0);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a ready line that cannot be written is one clear line and exit 1",
+  async () => {
+    const { code, stderr } = await run([
+      "sh",
+      "-c",
+      `exec ${await executable()} --port 0 --log-level silent > /dev/full`,
+    ]);
+    expect([code, stderr]).toEqual([
+      1,
+      "roadbook: cannot write to standard output: no space left on device\n",
+    ]);
+  },
+);

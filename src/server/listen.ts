@@ -51,7 +51,8 @@ export function listen({ host, port }: Address, respond: Respond, tls?: TlsFiles
         development: false,
         reusePort: false,
         ...(files && { tls: { ...files, ciphers: CIPHERS } }),
-        maxRequestBodySize: 64 * 1024,
+        // A body is read past and kept nowhere; Bun's own 413 would have no body and few headers.
+        maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
           const peer = () => server.requestIP(request)?.address;
           const turn = turns(() => server.requestIP(request)?.port);

@@ -1,0 +1,50 @@
+/**
+ * `bun test/storm.ts ORIGIN CLIENTS`: a process of clients that open a connection for each request. Prints
+ * when they are under way; after SIGUSR1, ends with the server and prints how many requests on
+ * connections that were open before had no response.
+ */
+import { connect } from "node:net";
+
+const UNDER_WAY = 500;
+
+const [origin = "", clients = "1"] = process.argv.slice(2);
+const { hostname, port } = new URL(origin);
+const request = "GET /docs/json HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
+let isSignalled = false;
+let responses = 0;
+let lost = 0;
+
+process.on("SIGUSR1", () => {
+  isSignalled = true;
+});
+
+/** Whether there was still a server. */
+function ask(): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isOpen = false;
+    let wasOpenBefore = false;
+    let received = 0;
+    const socket = connect(Number(port), hostname, () => {
+      isOpen = true;
+      wasOpenBefore = !isSignalled;
+      socket.write(request);
+    });
+    socket.on("data", (chunk) => {
+      received += chunk.length;
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      if (received > 0) responses++;
+      else if (wasOpenBefore) lost++;
+      if (responses === UNDER_WAY) console.log("under way");
+      resolve(isOpen);
+    });
+  });
+}
+
+async function client(): Promise<void> {
+  while (await ask());
+}
+
+await Promise.all(Array.from({ length: Number(clients) }, client));
+console.log(JSON.stringify({ responses, lost }));
