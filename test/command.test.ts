@@ -572,7 +572,9 @@ test("the end of the grace, or a second signal, ends what never ends", async () 
     const { hostname, port } = new URL(await readyOrigin(child.stdout));
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
-    socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n"); // and no more of it
+    socket.pause();
+    // More than the system buffers, and never read.
+    socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
     await Bun.sleep(100);
     for (let at = 0; at < signals; at++) {
       child.kill("SIGTERM");

@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { join } from "node:path";
+import { hasRedisServer, openRedisServer } from "./limit/redis-server.ts";
 import {
   type Answer,
   besideOthers,
@@ -14,7 +16,7 @@ import {
   peakMegabytes,
   readAll,
 } from "./sockets.ts";
-import { community, importByExecutable, openExecutable, run } from "./support.ts";
+import { community, importByExecutable, openExecutable, run, temporaryFolder } from "./support.ts";
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;
@@ -72,20 +74,13 @@ describe("what is too long", () => {
     for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
   });
 
-  test("a body that is announced as ten megabytes is refused where it means something", () =>
-    expectRefusal(
-      413,
-      `${posted}Content-Length: ${10 * MEGABYTE}\r\n\r\n`,
-      Buffer.alloc(10 * MEGABYTE, "x"),
-      farewell,
-    ));
-
   test.each([
     [200, "GET, announced", `${asked}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
     [200, "GET, in chunks", `${asked}Transfer-Encoding: chunked\r\n\r\n`, true],
+    [405, "POST, announced", `${posted}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
     [405, "POST, in chunks", `${posted}Transfer-Encoding: chunked\r\n\r\n`, true],
   ])(
-    "else it is read past and kept nowhere: %d for %s",
+    "a body is read past and kept nowhere: %d for %s",
     async (status, _, head, isChunked) => {
       const target = await openExecutable([]);
       const piece = "x".repeat(MEGABYTE);
@@ -119,6 +114,100 @@ async function dialMany(target: { origin: string }, wanted: number): Promise<Soc
   }
   return sockets;
 }
+
+/** About as much as a request's head may hold. */
+const HEAD_LENGTH = 240_000;
+const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
+const search = "/search/users?q=";
+
+/** NFC of the first took minutes; each must be over before the others wait for it. */
+const heavy: [string, string, string?][] = [
+  ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
+  ["marks that no fold drops", `${search}a${filled("%D6%B0%D6%91")}`],
+  ["half of one mark, then half of another", `${search}a${filled("%CD%85%CC%96")}`],
+  ["jamo", search + filled("%E1%84%80")],
+  ["words of one letter", search + filled("a+")],
+  ["letters that come apart", search + filled("%EF%B7%BA")],
+  ["pairs without a name", `/search/users?${filled("&")}`],
+  ["keys that are no UTF-8", `/search/users?${filled("%&")}`],
+  ["q again and again", `/search/users?${filled("q=a&")}`],
+  ["percent signs in a path", `/users/public/${filled("%25")}`],
+  ["commas of Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
+  ["codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
+  ["tags of If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
+  ["quotes of If-None-Match", profile, `If-None-Match: ${filled('"')}`],
+  ["commas of X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
+  ["a request id", profile, `X-Request-Id: ${filled("a")}`],
+];
+
+describe("no request of 240 KB costs more than its length", () => {
+  test.each(heavy)("%s, fifty times over", async (_, path, header = "X: y") => {
+    const one = `${get(path)}${host}${header}\r\n\r\n`;
+    for (let times = 0; times < 50; times += 5) {
+      const received = await Promise.all(
+        Array.from({ length: 5 }, () => converse(server, one, farewell)),
+      );
+      for (const { answers } of received) {
+        expect([200, 400, 404]).toContain(answers[0]?.status ?? 0);
+        expect(answers).toHaveLength(2);
+      }
+    }
+  });
+
+  test("white space around a query is no part of its length", async () => {
+    const path = `${search}${"+%20".repeat(50_000)}nowak${"%E2%80%83".repeat(5_000)}`;
+    const { answers } = await send(`${get(path)}${host}\r\n`, farewell);
+    expect(answers[0]?.body).toContain("Nowak");
+  });
+
+  test("a name with all marks that 200 code points can have is still found", async () => {
+    const name = "\u1f82".repeat(200);
+    const line = { type: "user", id: 1, public: true, name, avatar_url: "/a.png" };
+    const dataset = join(temporaryFolder(), "marks.ndjson");
+    await Bun.write(
+      dataset,
+      `${JSON.stringify({ ...line, created_at: "2024-01-01T00:00:00Z", company: null })}\n`,
+    );
+    const snapshot = await importByExecutable(dataset);
+    const target = await openExecutable(["--snapshot", snapshot]);
+    const response = await target.fetch(search + encodeURIComponent(name.normalize("NFD")));
+    expect(await response.json()).toMatchObject({ users: [{ id: 1 }] });
+    await target.close();
+  });
+});
+
+describe("clients that connect anew for each request", () => {
+  test(
+    "let others be served, and a shared budget stays exact over three instances",
+    async () => {
+      const store = hasRedisServer() ? await openRedisServer() : undefined;
+      const flags = store ? ["--rate-limit-store", store.url] : ["--search-limit", "10"];
+      const logs: string[] = [];
+      const three = await Promise.all(
+        [1, 2, 3].map(() => openExecutable(flags, (text) => logs.push(text))),
+      );
+      const storms = three.map(({ origin }) =>
+        Bun.spawn([process.execPath, join(import.meta.dir, "storm.ts"), origin, "20"], {
+          stdout: "pipe",
+        }),
+      );
+      for (const storm of storms) await storm.stdout.getReader().read();
+      let allowed = 0;
+      for (let times = 0; times < 15; times++) {
+        const statuses = await Promise.all(
+          three.map(async (target) => (await target.fetch(`${search}nowak`)).status),
+        );
+        allowed += statuses.filter((status) => status === 200).length;
+      }
+      expect(allowed).toBe(30);
+      expect(logs.join("")).not.toContain("store down");
+      await Promise.all(three.map((target) => target.close()));
+      await Promise.all(storms.map((storm) => storm.exited));
+      await store?.close();
+    },
+    PATIENCE_MS,
+  );
+});
 
 describe("slow clients are let go of, and cost nobody anything", () => {
   test.concurrent(
@@ -225,6 +314,27 @@ describe("slow clients are let go of, and cost nobody anything", () => {
 });
 
 describe("pipelining", () => {
+  // Bun closes a connection on which a request comes behind one whose response is not there yet.
+  test.skipIf(!hasRedisServer())(
+    "behind a search that waits for a store there is no response, and never half a one",
+    async () => {
+      const store = await openRedisServer();
+      const target = await openExecutable(["--rate-limit-store", store.url]);
+      const searched = `${get(`${search}nowak`)}${host}\r\n`;
+      const last = await converse(
+        target,
+        `${asked}\r\n`.repeat(3),
+        searched.replace(host, `${host}Connection: close\r\n`),
+      );
+      expect([statusesOf(last.answers), last.rest]).toEqual([[200, 200, 200, 200], ""]);
+      const behind = await converse(target, searched + farewell);
+      expect([[], [200, 200]]).toContainEqual(statusesOf(behind.answers));
+      expect(behind.rest).toBe("");
+      await target.close();
+      await store.close();
+    },
+  );
+
   test("a thousand requests in one go are answered each, in their order", async () => {
     const paths = [...Array.from({ length: 30 }, (_, at) => `/users/public/${at}`), "/nowhere"];
     const bodies = await Promise.all(paths.map(async (p) => (await server.fetch(p)).text()));

@@ -55,7 +55,7 @@ export function listen({ host, port }: Address, respond: Respond, tls?: TlsFiles
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
           const peer = () => server.requestIP(request)?.address;
-          const turn = turns(() => server.requestIP(request)?.port);
+          const turn = turns(request, () => server.requestIP(request)?.port);
           return turn ? turn.then(() => respond(request, peer)) : respond(request, peer);
         },
       });

@@ -4,39 +4,58 @@
  * each request, on other cores, kept it from timers, signals and open connections for 9,000 requests.
  */
 
-/** From the first response of a turn on, so many milliseconds; then responses wait for the next. */
+/** From the first response of a turn on. */
 const MAX_TURN_MS = 20;
-/** From then on it is worth knowing who asks, which costs a microsecond. */
-const WATCHED_MS = MAX_TURN_MS / 2;
+
+/** Without an endless turn, a turn has requests of so many connections at most: Bun polls no more. */
+const MAX_CONNECTIONS = 1024;
 
 /**
  * What a request has to wait for, or undefined when it can be responded to at once. Who waits cannot
  * connect anew, and so the turn ends.
  *
- * Of requests that a client has pipelined none may wait, since Bun closes a connection on which one
- * comes behind another that has no response yet. They come right after each other from one port.
+ * Bun closes a connection on which a request comes behind another that has no response yet. So only
+ * those wait that announce that no other comes, and in turns that cannot but be endless, all. Of the
+ * first half of the connections of such a turn, only the requests are counted: to ask for a port costs
+ * a microsecond.
  */
-export function createTurns(): (portOf: () => number | undefined) => Promise<void> | undefined {
+export function createTurns(): (
+  request: Request,
+  portOf: () => number | undefined,
+) => Promise<void> | undefined {
   let startMs: number | undefined;
+  let requests = 0;
+  let connections = 0;
   let lastPort: number | undefined;
   let nextTurn: Promise<void> | undefined;
 
-  return (portOf) => {
+  function isEndless(portOf: () => number | undefined): boolean {
+    if (++requests <= MAX_CONNECTIONS / 2) return false;
+    const port = portOf();
+    const isPipelined = port !== undefined && port === lastPort;
+    lastPort = port;
+    return !isPipelined && ++connections > MAX_CONNECTIONS / 2;
+  }
+
+  return (request, portOf) => {
     const now = performance.now();
     if (startMs === undefined) {
       startMs = now;
       setImmediate(() => {
         startMs = undefined;
-        lastPort = undefined;
+        requests = 0;
+        connections = 0;
         nextTurn = undefined;
       });
     }
-    if (now - startMs < WATCHED_MS) return undefined;
-    const port = portOf();
-    const isPipelined = port !== undefined && port === lastPort;
-    lastPort = port;
-    if (isPipelined || now - startMs < MAX_TURN_MS) return undefined;
+    const isOver = isEndless(portOf) || (now - startMs > MAX_TURN_MS && isLast(request));
+    if (!isOver) return undefined;
     nextTurn ??= new Promise((resolve) => setImmediate(resolve));
     return nextTurn;
   };
+}
+
+/** Whether the client says that this is its last request on the connection. */
+function isLast({ headers }: Request): boolean {
+  return headers.get("connection")?.toLowerCase() === "close";
 }

@@ -166,19 +166,40 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up"]);
   });
 
-  test("neither a wrong password nor a right one gets into a message", async () => {
+  test("a wrong password is reported as one, and neither it nor a right one gets into a message", async () => {
     const guarded = await openRedisServer("correct-horse");
     try {
       await open({ url: guarded.url });
       expect(events.splice(0)).toEqual(["up"]);
-      const wrong = await open({ url: guarded.url.replace("correct", "battery") });
-      expect(wrong.status().up).toBe(false);
-      expect(events).toHaveLength(1);
-      expect(events[0]).toStartWith("down: ");
-      expect(events[0]).not.toMatch(/horse|correct|battery|127\.0\.0\.1/);
+      for (const [url, reason] of [
+        [guarded.url.replace("correct", "battery"), "the store refused the user or password"],
+        [
+          guarded.url.replace(":correct", "nobody:correct"),
+          "the store refused the user or password",
+        ],
+        [guarded.url.replace(":correct-horse@", ""), "the store wants a password"],
+      ] as const) {
+        const limiter = await open({ url });
+        expect(limiter.status().up).toBe(false);
+        expect(events.splice(0)).toEqual([`down: ${reason}`]);
+        limiter.close();
+      }
     } finally {
       await guarded.close();
     }
+  });
+
+  test("a process that lags finds the store as it is, and the budget stays exact", async () => {
+    const keyPrefix = `${crypto.randomUUID()}:`;
+    const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
+    let allowed = 0;
+    for (let round = 0; round < 15; round++) {
+      const asked = three.map((limiter) => limiter.take("a"));
+      // Four deadlines long nobody reads what the store has sent.
+      Bun.sleepSync(200);
+      for (const decision of await Promise.all(asked)) if (decision.allowed) allowed++;
+    }
+    expect([allowed, events]).toEqual([30, ["up", "up", "up"]]);
   });
 
   test("a store that refuses to write is down, and its own words stay out of the message", async () => {
@@ -189,6 +210,74 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", "down: the store answered NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
+  });
+});
+
+describe("what is no store is down, and memory decides", () => {
+  test.each([
+    ["says OK to anything", "+OK\r\n", "what the store says is no decision"],
+    ["is an HTTP server", "HTTP/1.1 400 Bad Request\r\n\r\n", "no connection"],
+    ["sends three numbers that are none of a decision", "*3\r\n:1\r\n:99\r\n:-1\r\n", undefined],
+    ["promises an array past all memory", "*2147483647\r\n", undefined],
+    ["promises a string past all memory", "$9999999999\r\nab", undefined],
+    ["nests arrays without end", "*1\r\n".repeat(100_000), undefined],
+    ["says nothing", "", "no response within 1000 ms"],
+  ])("when it %s", async (_, reply, reason) => {
+    const fake = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket) {
+          socket.write(reply);
+        },
+      },
+    });
+    const events: string[] = [];
+    const limiter = await openSharedLimiter({
+      url: `redis://127.0.0.1:${fake.port}`,
+      limit: 2,
+      windowMs: 60_000,
+      maxClients: 10,
+      onDown: (reason) => events.push(reason),
+      onUp: () => events.push("up"),
+    });
+    try {
+      expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
+      expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 1 });
+      expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 0 });
+      expect(limiter.take("a")).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
+    } finally {
+      limiter.close();
+      fake.stop(true);
+    }
+  });
+
+  test("a store that turns into one is", async () => {
+    // To the handshake it is a Redis, then to the probe; after that it only says OK.
+    const replies = ["%1\r\n$5\r\nproto\r\n:3\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
+    const fake = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket) {
+          socket.write(replies.shift() ?? "+OK\r\n");
+        },
+      },
+    });
+    const events: string[] = [];
+    const limiter = await openSharedLimiter({
+      url: `redis://127.0.0.1:${fake.port}`,
+      limit: 1,
+      windowMs: 60_000,
+      maxClients: 10,
+      onDown: (reason) => events.push(reason),
+      onUp: () => events.push("up"),
+    });
+    expect(await limiter.take("a")).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.take("a")).toMatchObject({ allowed: false });
+    expect(events).toEqual(["up", "what the store says is no decision"]);
+    limiter.close();
+    fake.stop(true);
   });
 });
 
@@ -209,7 +298,13 @@ describe("a store's URL", () => {
     "http://:secret@store.example",
     "redis://:secret@:6379",
     "redis://:sec ret@store example",
+    "redis://:12/secret@store.example",
+    "redis://user:12/secret@store.example",
+    "redis://user:secret/34@store.example",
+    "redis://store.example:6379/secret",
+    "redis://user:12#secret@store.example",
+    "redis://user:12?secret@store.example",
   ])("%p is refused, without a word of it", (url) => {
-    expect(() => parseStoreUrl(url)).toThrow(/^a store's URL starts with redis:/);
+    expect(() => parseStoreUrl(url)).toThrow(/^a store's URL (?:starts|ends) with (?!.*secret)/);
   });
 });
