@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { closed, converse, dial, parseAnswers, readAll } from "./sockets.ts";
-import { openExecutable } from "./support.ts";
+import { executable, openExecutable, readyOrigin } from "./support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
@@ -167,3 +167,26 @@ test("under a storm of new connections the stop is within the grace, and resets 
   expect(lost).toBe(0);
   await storm.exited;
 }, 60_000);
+
+test("a SIGHUP during the start ends nothing", async () => {
+  const asked = Promise.withResolvers<void>();
+  const silentStore = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: { data: () => asked.resolve() },
+  });
+  const child = Bun.spawn(
+    [
+      await executable(),
+      ...["--port", "0", "--rate-limit-store", `redis://127.0.0.1:${silentStore.port}`],
+    ],
+    { env: {}, stdout: "pipe", stderr: "ignore" },
+  );
+  await asked.promise;
+  child.kill("SIGHUP");
+  const origin = await readyOrigin(child.stdout);
+  expect((await fetch(`${origin}/health`)).status).toBe(200);
+  child.kill();
+  expect(await child.exited).toBe(0);
+  silentStore.stop(true);
+});
