@@ -3,13 +3,15 @@
  * server that runs already, and checks that it stays alive, never answers 5xx, and that every error
  * has the error shape. Says the seed and the request that broke it.
  */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
 const ANSWER_MS = 5_000;
 const AT_ONCE = 8;
+const STALLED = 8;
+const STORM = 200;
 
 const targets = [
   "/users/public/42",
@@ -51,6 +53,9 @@ const headers = [
   "Range: bytes=0-1",
   "Upgrade: websocket",
   `X-Long: ${"x".repeat(9000)}`,
+  `X-Forwarded-For: ${",".repeat(5000)}`,
+  `If-None-Match: ${'"",'.repeat(3000)}`,
+  `Accept-Encoding: ${"a;q=1,".repeat(1000)}`,
   " folded",
   "No colon",
   "Cookie: a=b",
@@ -84,6 +89,10 @@ const bits = [
   "x".repeat(3000),
   "%F0%9F%9A%9A",
   "%CC%81",
+  "%CC%81%CC%96".repeat(1000),
+  "%E1%84%80".repeat(500),
+  "a+".repeat(1000),
+  "&".repeat(2000),
   "\r",
   "\r\n",
 ];
@@ -132,7 +141,12 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
     }
   }
 
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const stalled = stallReaders(hostname, Number(port));
+  await Promise.all([
+    storm(hostname, Number(port), until),
+    ...Array.from({ length: AT_ONCE }, worker),
+  ]);
+  for (const socket of stalled) socket.destroy();
   const alive = await fetch(`${origin}/health`);
   if (!alive.ok) throw new Error(`seed ${seed}: not well afterwards: ${alive.status}`);
   return result;
@@ -157,6 +171,29 @@ function faultOf(answer: string, isHead: boolean): string | undefined {
       : "not the error shape";
   } catch {
     return "not JSON";
+  }
+}
+
+/** Clients that ask for far more than the system buffers, and never read. */
+function stallReaders(host: string, port: number): Socket[] {
+  return Array.from({ length: STALLED }, () => {
+    const socket = connect(port, host);
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(100));
+    return socket;
+  });
+}
+
+/** Beside the rest, now and then, many connections at once that are used once or not at all. */
+async function storm(host: string, port: number, until: number): Promise<void> {
+  const request = Buffer.from(
+    "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",
+  );
+  while (performance.now() < until) {
+    const parts = Array.from({ length: STORM }, (_, at) => request.subarray(0, (at * 7) % 70));
+    await Promise.all(parts.map((part) => exchange(host, port, part)));
+    await Bun.sleep(500);
   }
 }
 

@@ -1,0 +1,86 @@
+/**
+ * `bun scripts/bench/hostile.ts [EXECUTABLE]`: what a request costs at 1 to 240 KB of what is worst
+ * for each text that a client can make long. Prints milliseconds from its last byte to the response,
+ * the median and the worst of several, each on a warm server.
+ */
+import { connect } from "node:net";
+import { readyOrigin } from "../../test/support.ts";
+
+const SIZES = [1_000, 16_000, 64_000, 128_000, 240_000];
+const TIMES = 11;
+
+const search = "/search/users?q=";
+const profile = "/users/public/42";
+const shapes: Record<string, (length: number) => [path: string, header?: string]> = {
+  "q: marks out of order": (length) => [`${search}a${fill("%CC%81%CC%96", length)}`],
+  "q: marks in opposite order": (length) => [
+    `${search}a${fill("%CD%85", length / 2)}${fill("%CC%96", length / 2)}`,
+  ],
+  "q: marks that no fold drops": (length) => [`${search}a${fill("%D6%B0%D6%91", length)}`],
+  "q: jamo": (length) => [search + fill("%E1%84%80", length)],
+  "q: white space": (length) => [`${search}${fill("+%20", length)}anna`],
+  "q: wider white space": (length) => [`${search}${fill("+%C2%A0", length)}anna`],
+  "q: words of one letter": (length) => [search + fill("a+", length)],
+  "pairs without a name": (length) => [`/search/users?${fill("&", length)}q=anna`],
+  "keys that are no UTF-8": (length) => [`/search/users?${fill("%&", length)}q=anna`],
+  "path: percent signs": (length) => [profile + fill("%25", length)],
+  "X-Forwarded-For: commas": (length) => [`${search}anna`, `X-Forwarded-For: ${fill(",", length)}`],
+  "X-Forwarded-For: proxies": (length) => [
+    `${search}anna`,
+    `X-Forwarded-For: ${fill("127.0.0.1,", length)}`,
+  ],
+  "Accept-Encoding: commas": (length) => [profile, `Accept-Encoding: ${fill(",", length)}`],
+  "Accept-Encoding: codings": (length) => [profile, `Accept-Encoding: ${fill("a;q=1,", length)}`],
+  "If-None-Match: tags": (length) => [profile, `If-None-Match: ${fill('"a",', length)}`],
+  "If-None-Match: quotes": (length) => [profile, `If-None-Match: ${fill('"', length)}`],
+  "X-Request-Id": (length) => [profile, `X-Request-Id: ${fill("a", length)}`],
+};
+
+function fill(piece: string, length: number): string {
+  return piece.repeat(Math.floor(length / piece.length));
+}
+
+/** Milliseconds until the first bytes of the response. */
+function measure(port: number, text: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    // The end comes last, so that the way there is not measured.
+    const [start, end] = [text.slice(0, -2), text.slice(-2)];
+    let sentMs = 0;
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.setNoDelay(true);
+      socket.write(start);
+      setTimeout(() => {
+        sentMs = performance.now();
+        socket.write(end);
+      }, 20);
+    });
+    socket.once("data", () => {
+      resolve(performance.now() - sentMs);
+      socket.destroy();
+    });
+    socket.once("error", reject);
+  });
+}
+
+const [executable = "dist/roadbook"] = process.argv.slice(2);
+const flags = ["--port", "0", "--search-limit", "0", "--trusted-proxy", "127.0.0.0/8"];
+const child = Bun.spawn([executable, "serve", ...flags], { stdout: "pipe", stderr: "ignore" });
+const port = Number(new URL(await readyOrigin(child.stdout)).port);
+console.log(
+  `| ms, median / worst of ${TIMES} | ${SIZES.map((size) => `${size / 1000} KB`).join(" | ")} |`,
+);
+console.log(`|---|${SIZES.map(() => "---:").join("|")}|`);
+for (const [name, shape] of Object.entries(shapes)) {
+  const cells: string[] = [];
+  for (const size of SIZES) {
+    const [path, header = "X: y"] = shape(size);
+    const text = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
+    const taken: number[] = [];
+    for (let times = 0; times <= TIMES; times++) taken.push(await measure(port, text));
+    const sorted = taken.slice(1).sort((one, other) => one - other);
+    cells.push(`${sorted[TIMES >> 1]?.toFixed(1)} / ${sorted.at(-1)?.toFixed(1)}`);
+  }
+  console.log(`| ${name} | ${cells.join(" | ")} |`);
+}
+child.kill();
+await child.exited;
