@@ -34,8 +34,8 @@ export function parseQuery(url: string): string | undefined {
   return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? shown : undefined;
 }
 
-/** What is between the spaces, tabs and line ends of ASCII, in a form's encoding. */
-const PART = /(?:[^+%]|%(?!20|09|0[a-d]))+/gi;
+/** White space of ASCII alone, percent-encoded. */
+const BLANK = /^%(?:20|09|0[a-d])$/i;
 
 /** What may stand for a request in a log and in a header: printable ASCII without spaces or quotes. */
 export function isRequestId(text: string): boolean {
@@ -63,7 +63,8 @@ function decodeWords(text: string): string | undefined {
   let words = "";
   try {
     decodeURIComponent(text);
-    for (const [part] of text.matchAll(PART)) {
+    for (const [part] of text.matchAll(/[^+]+/g)) {
+      if (BLANK.test(part)) continue;
       for (const [word] of decodeURIComponent(part).matchAll(/\P{White_Space}+/gu)) {
         words += words === "" ? word : ` ${word}`;
         if (words.length > MAX_QUERY_LENGTH) return words;

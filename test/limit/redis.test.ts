@@ -197,7 +197,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
     let allowed = 0;
     for (let round = 0; round < 15; round++) {
-      const asked = three.map((limiter) => limiter.take("a"));
+      const asked = three.map((limiter) => limiter.consume("a"));
       // Four deadlines long nobody reads what the store has sent.
       Bun.sleepSync(200);
       for (const decision of await Promise.all(asked)) if (decision.allowed) allowed++;
@@ -246,9 +246,9 @@ describe("what is no store is down, and memory decides", () => {
     });
     try {
       expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
-      expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 1 });
-      expect(limiter.take("a")).toMatchObject({ allowed: true, remaining: 0 });
-      expect(limiter.take("a")).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
+      expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 1 });
+      expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
+      expect(limiter.consume("a")).toMatchObject({ allowed: false, resetMs: expect.any(Number) });
     } finally {
       limiter.close();
       fake.stop(true);
@@ -276,8 +276,8 @@ describe("what is no store is down, and memory decides", () => {
       onDown: (reason) => events.push(reason),
       onUp: () => events.push("up"),
     });
-    expect(await limiter.take("a")).toMatchObject({ allowed: true, remaining: 0 });
-    expect(await limiter.take("a")).toMatchObject({ allowed: false });
+    expect(await limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.consume("a")).toMatchObject({ allowed: false });
     expect(events).toEqual(["up", "what the store says is no decision"]);
     limiter.close();
     fake.stop(true);
@@ -338,8 +338,8 @@ describe("--rate-limit-store-file", () => {
 
   test.each([
     [["nowhere/url"], 1, "nowhere/url cannot be read: no such file or directory\n"],
-    [[write("")], 1, " does not hold the URL of a store: a store's URL starts with redis://"],
-    [[write("redis://:12/secret@h")], 1, " does not hold the URL of a store: a store's URL "],
+    [[write("")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
+    [[write("redis://:12/secret@h")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
     [["x", "--rate-limit-store", "redis://h"], 2, "exclude each other\n"],
   ])("%j ends with one line that repeats none of it", async (words, code, line) => {
     const outcome = await roadbook(["--port", "0", "--rate-limit-store-file", ...words]);
