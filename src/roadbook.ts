@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readFileBytes } from "./files/lines.ts";
-import { type Answered, createFetch, type Fetch } from "./http/app.ts";
+import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
@@ -40,7 +40,7 @@ export interface RoadbookOptions {
   /** Told of every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
   /** Told of every answer. */
-  onAnswer?: ((answered: Answered) => void) | undefined;
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
 export interface Roadbook {
@@ -77,7 +77,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
-    onAnswer: options.onAnswer,
+    onResponse: options.onResponse,
   });
   return {
     fetch,

@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { version } from "../domain/version.ts";
-import type { Answered, Peer } from "../http/app.ts";
+import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createLog } from "../log.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -66,9 +66,9 @@ export async function runServe(config: ServeConfig): Promise<void> {
     cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onAnswer: (answered) => {
-      metrics?.countAnswer(answered);
-      if (config.accessLog) logAccess(log, answered);
+    onResponse: (facts) => {
+      metrics?.countResponse(facts);
+      if (config.accessLog) logAccess(log, facts);
     },
   });
   let isReady = true;
@@ -150,10 +150,10 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
 }
 
 /** The template of the path, never the path: that may hold what somebody looked for. */
-function logAccess(log: Logger, answered: Answered): void {
-  const { requestId, method, route = null, status } = answered;
-  const durationMs = Number(answered.durationMs.toFixed(3));
-  log.info({ requestId, method, route, status, durationMs, client: answered.client() }, "request");
+function logAccess(log: Logger, facts: ResponseFacts): void {
+  const { requestId, method, route = null, status } = facts;
+  const durationMs = Number(facts.durationMs.toFixed(3));
+  log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
 function logReplacement(log: Logger, replacement: Replacement): void {
