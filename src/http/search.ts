@@ -17,8 +17,11 @@ export function searchCompanies({ request, service }: Context): Result {
 export function searchUsers(context: Context): Result {
   const query = parseQuery(context.request.url);
   if (query === undefined) return fail("invalid_query");
-  const users = context.service.snapshot().search.listUsers(query);
-  for (const user of users) user.avatar_url = absoluteUrl(user.avatar_url, context);
+  const found = context.service.snapshot().search.listUsers(query);
+  const users = found.map((user) => ({
+    ...user,
+    avatar_url: absoluteUrl(user.avatar_url, context),
+  }));
   return succeed({ users });
 }
 
