@@ -33,20 +33,20 @@ export interface RoadbookOptions {
   trustedProxies?: string[];
   /** IPv6 clients are one by so many leading bits. Default 64. */
   ipv6Prefix?: number;
-  /** How long a cache may keep an answer without asking again. Default 0. */
+  /** How long a cache may use a response without asking again. Default 0. */
   cacheMaxAgeSeconds?: number;
   /** The script of the page at /docs. */
   docsScript?: DocsScript;
-  /** Told of every bug that became a 500. */
+  /** Gets every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
-  /** Told of every answer. */
+  /** Gets the facts of every response. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
 export interface Roadbook {
-  /** Answers a request; `peer` is, or finds, the address it came from, which searches are counted by. */
+  /** Responds to a request; `peer` is, or finds, the address it came from, which searches are counted by. */
   fetch: Fetch;
-  /** The facts of the snapshot that answers come from. */
+  /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
    * Looks whether the file of the snapshot has been replaced, and answers from the new one from then

@@ -210,8 +210,8 @@ test.each([
   }
 });
 
-describe("an answer that is asked for again", () => {
-  test("is the same, and what is kept of it goes with its snapshot", async () => {
+describe("a response that is asked for again", () => {
+  test("is the same, and what is cached of it goes with its snapshot", async () => {
     const snapshot = await makeSnapshot();
     const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
     const ask = async (path: string) => {
@@ -246,10 +246,10 @@ describe("an answer that is asked for again", () => {
     roadbook.close();
   });
 
-  test("is kept up to a bound: a hundred thousand others cost no more than it", async () => {
+  test("is cached up to a bound: a hundred thousand other searches cost no more than it", async () => {
     const target = await openInProcess({ dataset: [user(9, "Ann")] });
     const ask = async (from: number) => {
-      for (let n = from; n < from + 50_000; n++) await target.fetch(`/search/users?q=ann&n=${n}`);
+      for (let n = from; n < from + 50_000; n++) await target.fetch(`/search/users?q=ann+${n}`);
       Bun.gc(true);
       return process.memoryUsage().rss / 2 ** 20;
     };

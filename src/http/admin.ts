@@ -7,7 +7,7 @@ import { fail } from "./result.ts";
 
 export interface AdminOptions {
   metrics: Metrics;
-  /** Whether requests are welcome: not any more once the server is told to stop. */
+  /** Whether requests are welcome: not once the server has begun to stop. */
   isReady(): boolean;
 }
 

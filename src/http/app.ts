@@ -150,7 +150,7 @@ function resultOfOtherMethod({ method }: Request): Result {
     : { ...fail("method_not_allowed"), headers: allow };
 }
 
-/** What follows, without a wait where there is none: waiting is a tenth of a profile's time. */
+/** What follows, without a wait where there is none: a wait is a microsecond or two. */
 function next<Value, Then>(
   value: Value | Promise<Value>,
   then: (value: Value) => Then | Promise<Then>,

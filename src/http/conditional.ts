@@ -4,8 +4,7 @@ import type { Coding } from "./compression.ts";
 
 /**
  * A strong validator of this body in that content coding: another coding is another representation.
- * SHA-1 takes 0.15 µs longer than a hash of 64 bits, which would be one in a hundred of a profile
- * request, and no two bodies that people can write into a dataset share it by chance.
+ * A hash of 64 bits (`Bun.hash`) would spare 3 % of a profile request; SHA-1 is there under Node, too.
  */
 export function etagOf(body: string | Uint8Array, coding: Coding | undefined): string {
   return `"${hash("sha1", body, "base64url")}-${coding ?? "identity"}"`;

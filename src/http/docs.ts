@@ -35,7 +35,7 @@ export function documentationPlugin() {
         title: "Roadbook",
         version: apiVersion.slice(1),
         description:
-          "Public driver profiles, their achievements, and search over company and driver names. Read only; every answer is JSON. The endpoints of users and search answer under /api as well.",
+          "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well.",
       },
       tags: [
         { name: "Users", description: "Public profiles and what their drivers unlocked" },

@@ -41,7 +41,7 @@ const SearchLimitFacts = Type.Object({ store: Text, up: Type.Boolean() });
 export const healthOperation: Operation = {
   summary: "Get the state of the service",
   description:
-    "Versions, the snapshot that answers come from, and why the file that was put in its place is not served, if so.",
+    "Versions, the snapshot that is served, and why the file that was put in its place is not served, if so.",
   tags: ["Service"],
   success: {
     api_version: Text,
