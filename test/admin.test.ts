@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { makeSnapshot } from "./snapshot/support.ts";
-import { openExecutable, roadbook, type Target } from "./support.ts";
+import { openExecutable, roadbook, type Target, until } from "./support.ts";
 
 /** The executable with an admin address, whose origin comes from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
@@ -96,7 +96,7 @@ describe("metrics", () => {
     expect([await replacements("swapped"), await replacements("refused")]).toEqual([0, 0]);
     expect(await read("roadbook_snapshot_public_users")).toBe(2);
     renameSync(await makeSnapshot([{ type: "user", id: 1, public: false }]), snapshot);
-    while ((await replacements("swapped")) === 0) await Bun.sleep(20);
+    await until(async () => (await replacements("swapped")) !== 0);
     expect(await read("roadbook_snapshot_public_users")).toBe(0);
     const health = await (await target.fetch("/health")).text();
     const { built_at } = JSON.parse(health).snapshot;
@@ -106,7 +106,7 @@ describe("metrics", () => {
     expect(await read("roadbook_snapshot_age_seconds")).toBeWithin(0, 120);
     writeFileSync(`${snapshot}.new`, "");
     renameSync(`${snapshot}.new`, snapshot);
-    while ((await replacements("refused")) === 0) await Bun.sleep(20);
+    await until(async () => (await replacements("refused")) !== 0);
     expect(await replacements("swapped")).toBe(1);
   });
 
@@ -191,9 +191,10 @@ test("a server that is told to stop is live and not ready until what is under wa
   const target = await openWithAdmin("--grace", "1m");
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
-  socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n"); // and no more of it
-  while ((await fetch(`${target.admin}/ready`)).status !== 200) await Bun.sleep(10);
-  await Bun.sleep(100);
+  const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // and no more of it
+  await new Promise((resolve) => socket.write(head, resolve));
+  // The server reads what came before this request by the time it answers it.
+  await until(async () => (await fetch(`${target.admin}/ready`)).status === 200);
   const closed = target.close();
   let ready = await fetch(`${target.admin}/ready`);
   while (ready.status === 200) ready = await fetch(`${target.admin}/ready`);

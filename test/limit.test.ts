@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hasRedisServer, openRedisServer } from "./limit/redis-server.ts";
-import { openExecutable, root, run, type Target, temporaryFolder } from "./support.ts";
+import { openExecutable, root, run, type Target, temporaryFolder, until } from "./support.ts";
 
 const remaining = async (target: Target, forwardedFor?: string) => {
   const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
@@ -125,7 +125,7 @@ test.if(hasNginx || isRequired)(
       const { stdout } = await run(["curl", ...from, ...headers, `${origin}/search/users?q=an`]);
       return /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1];
     };
-    while (!(await fetch(origin).catch(() => undefined))) await Bun.sleep(20);
+    await until(() => fetch(origin).catch(() => undefined));
     // What a client claims of itself does not count: nginx says who it is.
     expect(await ask()).toBe("2");
     expect(await ask("203.0.113.9")).toBe("1");

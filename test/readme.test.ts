@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createProgram } from "../src/commands/program.ts";
-import { executable, readyOrigin, root, run, temporaryFolder } from "./support.ts";
+import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
 
 const readme = await Bun.file(join(root, "README.md")).text();
 const blocks = (language: string) =>
@@ -129,7 +129,7 @@ test("the everyday commands work as written", async () => {
       code: 0,
       stderr: "",
     });
-    while ((await find()).includes("Łukasz Nowak")) await Bun.sleep(50);
+    await until(async () => !(await find()).includes("Łukasz Nowak"));
     expect((await fetch(`${origin}/users/public/42`)).status).toBe(403);
   });
   const now = await Bun.file(join(folder, "dataset-now.ndjson")).text();

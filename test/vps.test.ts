@@ -13,6 +13,7 @@ import {
   root,
   run,
   temporaryFolder,
+  until,
 } from "./support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
@@ -104,7 +105,7 @@ test.if(hasCaddy || isRequired)(
       const words = ["-sk", "-i", "--http1.1", "--interface", from];
       return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
     };
-    while ((await ask("127.0.0.1", "/health")) === "") await Bun.sleep(50);
+    await until(() => ask("127.0.0.1", "/health"));
     expect(await ask("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
     const left = async (from: string) =>
       /^x-ratelimit-remaining: (\d+)/im.exec(await ask(from, "/search/users?q=no"))?.[1];
@@ -132,6 +133,7 @@ describe("the health check", () => {
     const path = makePrograms({
       systemctl: `[ "$1" = is-active ] && exit ${isActive ? 0 : 3}; echo "systemctl $*"`,
       roadbook: `exec ${await executable()} "$@"`,
+      sleep: "exit 0",
     });
     const script = join(root, "scripts/roadbook-health.sh");
     return run([script], { env: { PATH: `${path}:/usr/bin:/bin`, ...env } });
