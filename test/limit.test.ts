@@ -51,10 +51,10 @@ test("--ipv6-prefix and --max-clients are what is used", async () => {
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const hasNginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) !== null;
-if (!hasNginx) console.warn("nginx is missing: the README's proxy is not tried");
+if (!hasNginx) console.warn("nginx is missing: its configuration is not tried");
 if (!hasRedisServer()) console.warn("redis-server is missing: the shared store is not tried");
 
-const readReadme = () => Bun.file(join(root, "README.md")).text();
+const deploy = (file: string) => Bun.file(join(root, "scripts/deploy", file)).text();
 
 test("several lines of X-Forwarded-For are read as one", async () => {
   const target = await openExecutable([
@@ -79,15 +79,15 @@ test("several lines of X-Forwarded-For are read as one", async () => {
   await target.close();
 });
 
-/** nginx with a server block of the README, on ports of this test, in a folder of its own. */
-async function openNginx(serverBlock: string) {
+/** nginx with what goes into its http block, on ports of this test, in a folder of its own. */
+async function openNginx(http: string) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "logs"));
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
     .map((name) => `${name}_temp_path ${folder}/${name};`)
     .join(" ");
   const config = `daemon off; pid ${folder}/pid; error_log ${folder}/logs/error.log; events {}
-http { access_log off; ${paths}\n${serverBlock}\n}`;
+http { access_log off; ${paths}\n${http}\n}`;
   writeFileSync(join(folder, "nginx.conf"), config);
   const child = Bun.spawn(["nginx", "-p", folder, "-c", join(folder, "nginx.conf")], {
     env: { PATH: `${process.env.PATH}:/usr/sbin` },
@@ -102,18 +102,17 @@ http { access_log off; ${paths}\n${serverBlock}\n}`;
 }
 
 test.if(hasNginx || isRequired)(
-  "the README's nginx hands on who the client is",
+  "nginx as in scripts/deploy hands on who the client is",
   async () => {
-    const readme = await readReadme();
-    const [, block = ""] = /^```nginx\n([\s\S]*?)^```/m.exec(readme) ?? [];
-    const [, flags = ""] = /`roadbook serve (--trusted-proxy [^`]*)`/.exec(readme) ?? [];
+    const [, flags = ""] =
+      /`roadbook serve (--trusted-proxy [^`]*)`/.exec(await deploy("README.md")) ?? [];
     const target = await openExecutable(["--search-limit", "3", ...flags.split(" ")]);
     const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = probe;
     probe.stop();
     const nginx = await openNginx(
-      block
-        .replace("http://127.0.0.1:3000", target.origin)
+      (await deploy("nginx.conf"))
+        .replace("127.0.0.1:3000", new URL(target.origin).host)
         .replace(/^.*(443|ssl_|server_name).*\n/gm, "")
         .replace("server {", `server {\n  listen 127.0.0.1:${port};\n  listen [::1]:${port};`),
     );
@@ -143,13 +142,15 @@ test.if(hasNginx || isRequired)(
 describe.if(hasRedisServer() || isRequired)("with a shared store", () => {
   test("three instances give exactly 30, and health says who counts", async () => {
     const redis = await openRedisServer("sesame");
-    const [, flag = "", url = ""] =
-      /(--rate-limit-store) (redis:\S+)/.exec(await readReadme()) ?? [];
+    const [, name = "", url = ""] =
+      /^(ROADBOOK_RATE_LIMIT_STORE)=(redis:\S+)$/m.exec(await deploy("README.md")) ?? [];
     const written = url
       .replace("password", "sesame")
       .replace("10.0.0.5:6379", new URL(redis.url).host);
     expect(written).toBe(redis.url);
-    const targets = await Promise.all([1, 2, 3].map(() => openExecutable([flag, written])));
+    const targets = await Promise.all(
+      [1, 2, 3].map(() => openExecutable([], undefined, { [name]: written })),
+    );
     const asked = targets.flatMap((target) =>
       Array.from({ length: 20 }, async () => (await target.fetch("/search/users?q=an")).status),
     );

@@ -1,6 +1,6 @@
 /** The README is held to the product: its commands are run, its table is the table of flags. */
 import { describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createProgram } from "../src/commands/program.ts";
 import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
@@ -92,7 +92,8 @@ test("the everyday commands work as written", async () => {
   symlinkSync(bin, join(folder, "dist/roadbook"));
   const [sample = ""] = blocks("json");
   writeFileSync(join(folder, "dataset.ndjson"), sample);
-  const [build, serveDemo = "", asks = "", ownData = "", change = ""] = everyday;
+  const [demo = "", asks = "", ownData = "", change = ""] = everyday;
+  const [build, serveDemo = ""] = demo.split("\n");
   expect(build).toBe("bun run build");
 
   const withServer = async (command: string, use: (origin: string) => Promise<void>) => {
@@ -137,41 +138,18 @@ test("the everyday commands work as written", async () => {
   expect(now).not.toContain("Baltic");
 }, 120_000);
 
-test("the commands for the operator's own address work as written, and its metrics are there", async () => {
-  const at = everyday.findIndex((block) => block.includes("--admin-port"));
-  const [serve = "", asks = ""] = everyday.slice(at, at + 2);
-  const command = serve
-    .replace(/--port \d+/, "--port 0")
-    .replace(/--admin-port \d+/, "--admin-port 0");
-  const child = Bun.spawn(
-    ["sh", "-c", `exec ${command.replace("dist/roadbook", await executable())}`],
-    {
-      cwd: temporaryFolder(),
-      stdout: "pipe",
-      stderr: "pipe",
-    },
-  );
-  const origin = await readyOrigin(child.stdout);
-  let log = "";
-  const admin = () => /admin listening on ([^"]+)/.exec(log)?.[1];
-  for await (const chunk of child.stderr) {
-    log += Buffer.from(chunk).toString();
-    if (admin()) break;
+test("the pipe from a platform is the one in the script, which is run on a real database", async () => {
+  const [pipe = ""] = blocks("bash");
+  const script = await Bun.file(join(root, "scripts/export/postgresql.sql")).text();
+  expect(script.replaceAll(/^-- +/gm, "")).toContain(`${pipe}\n`);
+});
+
+test("it is read in one go: at most 150 lines, and every link leads somewhere", async () => {
+  expect(readme.trim().split("\n").length).toBeLessThanOrEqual(150);
+  for (const [, file = ""] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+    expect([file, existsSync(join(root, file))]).toEqual([file, true]);
   }
-  await fetch(`${origin}/users/public/42`);
-  const curls = asks
-    .replaceAll("http://127.0.0.1:9090", admin() ?? "")
-    .replaceAll("curl", "curl -sf");
-  const { code, stdout } = await run(["sh", "-ec", curls]);
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^live\nready\n/m)]);
-  const table = [...readme.matchAll(/^\| (`(?:http|roadbook)_.*?) \|/gm)].flatMap(
-    ([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
-  );
-  expect(table.length).toBeGreaterThan(6);
-  for (const name of table) expect(stdout).toContain(`# TYPE ${name} `);
-  child.kill();
-  expect(await child.exited).toBe(0);
-}, 60_000);
+});
 
 test("the program of the README runs", async () => {
   const [program = ""] = blocks("ts");

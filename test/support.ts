@@ -107,10 +107,11 @@ export async function roadbook(words: string[], options: RunOptions = {}): Promi
 export async function openExecutable(
   words: string[],
   onLog?: (text: string) => void,
+  env: Record<string, string> = {},
 ): Promise<Target & { pid: number }> {
   const child = Bun.spawn([await executable(), "serve", "--port", "0", ...words], {
     cwd: temporaryFolder(),
-    env: bare(),
+    env: { ...bare(), ...env },
     stdout: "pipe",
     stderr: onLog ? "pipe" : "ignore",
   });

@@ -1,6 +1,7 @@
 /**
- * The README's way from nothing to HTTPS on a small VPS, on a root folder of its own: ssh runs here,
- * apt-get does nothing, and what systemd would start is started from the units that were installed.
+ * scripts/deploy: the way from nothing to HTTPS on a small VPS, on a root folder of its own (ssh runs
+ * here, apt-get does nothing, and what systemd would start is started from the units that were
+ * installed), the operator's address, and the units.
  */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,6 +22,12 @@ const hasCaddy = Bun.which("caddy") !== null;
 if (!hasCaddy) console.warn("caddy is missing: the README's VPS is not tried");
 const hasSystemd = Bun.which("systemd-analyze") !== null;
 if (!hasSystemd) console.warn("systemd-analyze is missing: the units are not checked");
+
+const readme = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+    ([, text = ""]) => text.trim(),
+  );
 
 /** A folder of programs that go before the system's own. */
 function makePrograms(programs: Record<string, string>): string {
@@ -44,9 +51,7 @@ function readUnit(path: string) {
 test.if(hasCaddy || isRequired)(
   "five commands lead from nothing to HTTPS",
   async () => {
-    const readme = await Bun.file(join(root, "README.md")).text();
-    const [, commands = ""] =
-      /### On a small VPS[\s\S]*?^```sh\n([\s\S]*?)^```/m.exec(readme) ?? [];
+    const [commands = ""] = blocks("sh");
     expect(commands.trim().split("\n")).toHaveLength(5);
 
     const here = temporaryFolder();
@@ -90,8 +95,7 @@ test.if(hasCaddy || isRequired)(
 
     const [https, http] = [freePort(), freePort()];
     const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
-      .replace(/^api\.example\.org$/m, `https://localhost:${https}\ntls internal`)
-      .replace("http://", "")
+      .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
       .replace("127.0.0.1:3000", new URL(origin).host);
     const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
     writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
@@ -127,6 +131,38 @@ function freePort(): number {
   return probe.port;
 }
 
+test("the commands for the operator's own address work as written, and its metrics are there", async () => {
+  const [, serve = "", asks = ""] = blocks("sh");
+  const command = serve
+    .replace(/--port \d+/, "--port 0")
+    .replace(/--admin-port \d+/, "--admin-port 0");
+  const child = Bun.spawn(["sh", "-c", `exec ${command.replace("roadbook", await executable())}`], {
+    cwd: temporaryFolder(),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const origin = await readyOrigin(child.stdout);
+  let log = "";
+  const admin = () => /admin listening on ([^"]+)/.exec(log)?.[1];
+  for await (const chunk of child.stderr) {
+    log += Buffer.from(chunk).toString();
+    if (admin()) break;
+  }
+  await fetch(`${origin}/users/public/42`);
+  const curls = asks
+    .replaceAll("http://127.0.0.1:9090", admin() ?? "")
+    .replaceAll("curl", "curl -sf");
+  const { code, stdout } = await run(["sh", "-ec", curls]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^live\nready\n/m)]);
+  const table = [...readme.matchAll(/^\| (`(?:http|roadbook)_.*?) \|/gm)].flatMap(
+    ([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(table.length).toBeGreaterThan(6);
+  for (const name of table) expect(stdout).toContain(`# TYPE ${name} `);
+  child.kill();
+  expect(await child.exited).toBe(0);
+}, 60_000);
+
 describe("the health check", () => {
   /** Runs it beside a systemctl that says what it was told. */
   const check = async (env: Record<string, string>, isActive = true) => {
@@ -135,7 +171,7 @@ describe("the health check", () => {
       roadbook: `exec ${await executable()} "$@"`,
       sleep: "exit 0",
     });
-    const script = join(root, "scripts/roadbook-health.sh");
+    const script = join(root, "scripts/deploy/roadbook-health.sh");
     return run([script], { env: { PATH: `${path}:/usr/bin:/bin`, ...env } });
   };
   const restarted = { code: 0, stdout: "systemctl try-restart roadbook\n" };
@@ -171,16 +207,38 @@ describe("the health check", () => {
   });
 });
 
-test.if(hasSystemd || isRequired)("the unit leaves the server little it could do", async () => {
-  const unit = join(root, "scripts/roadbook.service");
+test.if(hasSystemd || isRequired).each([
+  ["roadbook", 1.5],
+  ["roadbook-health", 2],
+])("the unit %s leaves it little it could do: an exposure of %d", async (name, most) => {
+  const unit = join(root, `scripts/deploy/${name}.service`);
   const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
-  const [, exposure] = /Overall exposure level for roadbook\.service: ([\d.]+)/.exec(stdout) ?? [];
-  expect(Number(exposure)).toBeLessThanOrEqual(1.5);
+  const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+  expect(Number(exposure)).toBeLessThanOrEqual(most);
+});
+
+test("the units unset each variable that makes the executable run other code", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "other.ts"), 'process.stdout.write("other code\\n");');
+  const other = {
+    BUN_OPTIONS: `--preload ${folder}/other.ts`,
+    BUN_INSPECT_PRELOAD: `${folder}/other.ts`,
+    BUN_BE_BUN: "1",
+  };
+  for (const [name, value] of Object.entries(other)) {
+    const { stdout } = await run([await executable(), "--version"], { env: { [name]: value } });
+    expect([name, stdout]).not.toEqual([name, expect.stringMatching(/^roadbook /)]);
+  }
+  for (const unit of ["roadbook.service", "roadbook-health.service"]) {
+    const text = readFileSync(join(root, "scripts/deploy", unit), "utf8");
+    const unset = /^UnsetEnvironment=(.*)$/m.exec(text)?.[1]?.split(" ");
+    expect(unset).toEqual(expect.arrayContaining([...Object.keys(other), "BUN_INSPECT"]));
+  }
 });
 
 test.if(hasSystemd || isRequired)("systemd understands the units", async () => {
   const units = ["roadbook.service", "roadbook-health.service", "roadbook-health.timer"];
-  const paths = units.map((unit) => join(root, "scripts", unit));
+  const paths = units.map((unit) => join(root, "scripts/deploy", unit));
   const { stderr } = await run(["systemd-analyze", "verify", ...paths]);
   const faults = stderr
     .split("\n")
