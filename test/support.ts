@@ -25,10 +25,14 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
   };
 }
 
+/** In the inner loop (`bun run test:quick`) nothing starts the executable. */
+export const isQuick = Boolean(process.env.ROADBOOK_QUICK);
+
 const BUILD_MS = 120_000;
 
 /** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
 export async function executable(): Promise<string> {
+  if (isQuick) throw new Error("a test of the executable is to be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
   const folder = join(tmpdir(), "executable");
   const path = join(folder, "roadbook");

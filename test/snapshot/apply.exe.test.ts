@@ -6,7 +6,6 @@ import { seedDataset } from "../../src/community/community.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
-import { roadbook } from "../support.ts";
 import {
   bytesOf,
   community,
@@ -16,7 +15,8 @@ import {
   stateOf,
   succeed,
   user,
-} from "./support.ts";
+} from "../datasets.ts";
+import { roadbook } from "../support.ts";
 
 type Line = { type: string; id: number; deleted?: true };
 

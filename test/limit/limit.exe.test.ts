@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hasRedisServer, openRedisServer } from "./limit/redis-server.ts";
-import { openExecutable, root, run, type Target, temporaryFolder, until } from "./support.ts";
+import { openExecutable, root, run, type Target, temporaryFolder, until } from "../support.ts";
+import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const remaining = async (target: Target, forwardedFor?: string) => {
   const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };

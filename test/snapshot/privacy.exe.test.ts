@@ -6,7 +6,7 @@ import { seedDataset } from "../../src/community/community.ts";
 import { fold } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { clearUnused, parseHeader } from "../../src/snapshot/format/pages.ts";
-import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "./support.ts";
+import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
 
 /** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import { hasRedisServer, openRedisServer } from "./limit/redis-server.ts";
-import { makeSnapshot } from "./snapshot/support.ts";
+import { makeSnapshot } from "../datasets.ts";
+import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
 import {
   executable,
   openExecutable,
@@ -11,7 +11,7 @@ import {
   run,
   type Target,
   temporaryFolder,
-} from "./support.ts";
+} from "../support.ts";
 
 interface Line {
   level: number;

@@ -1,6 +1,6 @@
 /** The OpenAPI document says what the API does: every status and body of real answers is in it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { community, openInProcess, type Target } from "./support.ts";
+import { community, openInProcess, type Target } from "../support.ts";
 
 interface Schema {
   $ref?: string;

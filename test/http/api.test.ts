@@ -2,17 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
-import { openInput } from "../src/files/lines.ts";
-import { createRoadbook } from "../src/roadbook.ts";
-import { importDataset } from "../src/snapshot/build/import.ts";
+import { openInput } from "../../src/files/lines.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { importDataset } from "../../src/snapshot/build/import.ts";
 import {
   community,
   importByExecutable,
+  isQuick,
   openExecutable,
   openInProcess,
   type Target,
   temporaryFolder,
-} from "./support.ts";
+} from "../support.ts";
 
 const json = "application/json; charset=utf-8";
 
@@ -27,7 +28,7 @@ const openers = {
     ]),
 };
 
-describe.each(Object.entries(openers))("%s", (_, open) => {
+describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (_, open) => {
   let target: Target;
   beforeAll(async () => {
     target = await open(0);
@@ -327,7 +328,7 @@ test("a bug is a 500 without a word of it, and is handed on with the request's i
   await target.close();
 });
 
-describe("X-Request-Id", () => {
+describe.skipIf(isQuick)("X-Request-Id", () => {
   const idOf = async (target: Target, given: string) => {
     const headers = { "x-request-id": given };
     return (await target.fetch("/users/public/42", { headers })).headers.get("x-request-id") ?? "";

@@ -15,7 +15,6 @@ import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 import {
   community,
   makeFile,
@@ -24,7 +23,8 @@ import {
   stateOf,
   succeed,
   textOf,
-} from "./support.ts";
+} from "../datasets.ts";
+import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 const KILLS = 40;
 

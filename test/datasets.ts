@@ -1,9 +1,9 @@
 /** What the tests of snapshots share: datasets as lines, and files made of them. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { importDataset } from "../../src/snapshot/build/import.ts";
-import { exportDataset } from "../../src/snapshot/read/export.ts";
-import { roadbook, temporaryFolder } from "../support.ts";
+import { importDataset } from "../src/snapshot/build/import.ts";
+import { exportDataset } from "../src/snapshot/read/export.ts";
+import { roadbook, temporaryFolder } from "./support.ts";
 
 export const community: object[] = [
   { type: "role", id: 1, name: "Driver", hierarchy: 10 },

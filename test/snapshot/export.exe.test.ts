@@ -6,7 +6,6 @@ import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { parseChange, parseLine } from "../../src/domain/dataset.ts";
-import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 import {
   community,
   exported,
@@ -15,7 +14,8 @@ import {
   makeSnapshot,
   succeed,
   user,
-} from "./support.ts";
+} from "../datasets.ts";
+import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 describe("export", () => {
   test("has one order, and every field in the order of the contract", async () => {

@@ -1,6 +1,6 @@
 /** Mutated requests against the executable: twenty seconds where everything is asked for, else two. */
 import { expect, test } from "bun:test";
-import { fuzz, openFuzzTarget } from "../scripts/fuzz.ts";
+import { fuzz, openFuzzTarget } from "../../scripts/fuzz.ts";
 
 const seconds = process.env.ROADBOOK_REQUIRE_ALL === "1" ? 20 : 2;
 

@@ -15,7 +15,7 @@ import {
   run,
   temporaryFolder,
   until,
-} from "./support.ts";
+} from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasCaddy = Bun.which("caddy") !== null;

@@ -12,7 +12,7 @@ import {
   roadbook,
   run,
   temporaryFolder,
-} from "./support.ts";
+} from "../support.ts";
 
 test("it serves the demo from an empty folder with an empty environment, and leaves nothing there", async () => {
   const folder = temporaryFolder();

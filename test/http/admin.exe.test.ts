@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { makeSnapshot } from "./snapshot/support.ts";
-import { openExecutable, roadbook, type Target, until } from "./support.ts";
+import { makeSnapshot } from "../datasets.ts";
+import { openExecutable, roadbook, type Target, until } from "../support.ts";
 
 /** The executable with an admin address, whose origin comes from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {

@@ -1,7 +1,7 @@
 /** The page at /docs in a real browser that can reach nothing but this server. */
 import { expect, test } from "bun:test";
-import { dumpPage, tryBrowser } from "./browser.ts";
-import { openExecutable } from "./support.ts";
+import { dumpPage, tryBrowser } from "../browser.ts";
+import { openExecutable } from "../support.ts";
 
 if (!tryBrowser) console.warn("chromium is missing: /docs is not looked at");
 

@@ -1,7 +1,7 @@
 /** A page of another site in a real browser: what its scripts can ask, read, and must not miss. */
 import { expect, test } from "bun:test";
-import { dumpPage, tryBrowser } from "./browser.ts";
-import { openExecutable } from "./support.ts";
+import { dumpPage, tryBrowser } from "../browser.ts";
+import { openExecutable } from "../support.ts";
 
 if (!tryBrowser) console.warn("chromium is missing: no browser asks across origins");
 

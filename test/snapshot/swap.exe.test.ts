@@ -10,8 +10,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { community, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
 import { openExecutable, type Target, temporaryFolder } from "../support.ts";
-import { community, makeFile, makeSeeded, makeSnapshot, succeed, user } from "./support.ts";
 
 /** Puts a copy of a file in the place of another at once. */
 function replace(target: string, by: string): void {

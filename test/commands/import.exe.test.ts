@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { checkSnapshot } from "../src/snapshot/read/check.ts";
-import { exported, makeFile, makeSnapshot, stateOf, textOf, user } from "./snapshot/support.ts";
-import { executable, openInProcess, roadbook, run, temporaryFolder } from "./support.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { exported, makeFile, makeSnapshot, stateOf, textOf, user } from "../datasets.ts";
+import { executable, openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
 
 const role = { type: "role", id: 1, name: "Driver", hierarchy: 1 };
 const company = { type: "company", id: 1, name: "Acme", member_count: 1 };

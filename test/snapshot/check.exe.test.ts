@@ -5,8 +5,8 @@ import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs
 import { join } from "node:path";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { SnapshotError } from "../../src/snapshot/read/open.ts";
+import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
 import { roadbook, temporaryFolder } from "../support.ts";
-import { community, makeFile, makeSnapshot, succeed } from "./support.ts";
 
 test("a snapshot as it was written is whole", async () => {
   const path = await makeSnapshot();

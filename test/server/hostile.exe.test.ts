@@ -13,8 +13,8 @@ import {
   farewell,
   peakMegabytes,
   readAll,
-} from "./sockets.ts";
-import { community, importByExecutable, openExecutable, run } from "./support.ts";
+} from "../sockets.ts";
+import { community, importByExecutable, openExecutable, run } from "../support.ts";
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;

@@ -1,8 +1,8 @@
 /** Stopping under load: nothing that was taken in is lost, and nobody idle holds it up. */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { closed, converse, dial, parseAnswers, readAll } from "./sockets.ts";
-import { openExecutable } from "./support.ts";
+import { closed, converse, dial, parseAnswers, readAll } from "../sockets.ts";
+import { openExecutable } from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 

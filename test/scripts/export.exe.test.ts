@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { executable, openExecutable, root, run, temporaryFolder } from "./support.ts";
+import { executable, openExecutable, root, run, temporaryFolder } from "../support.ts";
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 
