@@ -227,7 +227,12 @@ describe("slow clients are let go of, and cost nobody anything", () => {
 describe("pipelining", () => {
   test("a thousand requests in one go are answered each, in their order", async () => {
     const paths = [...Array.from({ length: 30 }, (_, at) => `/users/public/${at}`), "/nowhere"];
-    const bodies = await Promise.all(paths.map(async (p) => (await server.fetch(p)).text()));
+    const bodies = await Promise.all(
+      paths.map(async (path) => {
+        const text = await (await server.fetch(path)).text();
+        return text.replaceAll(server.origin, "http://a.example");
+      }),
+    );
     const order = Array.from({ length: 1000 }, (_, at) => (at * 7) % paths.length);
     const text = order.map((at) => `${get(paths[at] ?? "")}${host}\r\n`).join("");
     const { answers, rest } = await send(text, farewell);
