@@ -3,12 +3,13 @@
  * folder that is gone at the end, however the run ends. `bun run test [FILE…]`.
  */
 import { constants } from "node:os";
-import { openRunFolder, removeFolder } from "../test/run-folder.ts";
+import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
 
 /** One a core of the smallest machine that runs them; tests that wait run beside others in a file. */
 const PROCESSES = 2;
 
 const folder = openRunFolder();
+setTemporaryFolder(folder);
 const tests = Bun.spawn(
   [
     process.execPath,

@@ -3,10 +3,11 @@
  * folder; under `bun run test` the run does. Bun's tests hear no "exit", only `afterAll` and signals.
  */
 import { afterAll } from "bun:test";
-import { openRunFolder, removeFolder } from "./run-folder.ts";
+import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
 
 if (!process.env.ROADBOOK_TEST_FOLDER) {
   const folder = openRunFolder();
+  setTemporaryFolder(folder);
   afterAll(() => removeFolder(folder));
   for (const [signal, number] of [
     ["SIGINT", 2],

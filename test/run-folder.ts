@@ -18,9 +18,13 @@ export function openRunFolder(): string {
   const folder = join(parent, `roadbook-test-${process.pid}`);
   removeFolder(folder);
   mkdirSync(folder);
+  return folder;
+}
+
+/** Makes it the temporary folder of this process and of those that it starts. */
+export function setTemporaryFolder(folder: string): void {
   process.env.ROADBOOK_TEST_FOLDER = folder;
   process.env.TMPDIR = folder;
-  return folder;
 }
 
 /** Removes it with its content; what belongs to another user stays. */

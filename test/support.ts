@@ -1,8 +1,8 @@
 /** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
 export const community = join(import.meta.dir, "fixtures/community.ndjson");
@@ -28,13 +28,22 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
 /** In the inner loop (`bun run test:quick`) nothing starts the executable. */
 export const isQuick = Boolean(process.env.ROADBOOK_QUICK);
 
+/** The run's folder, which `bun test` has by test/preload.ts; a script that uses this file has its own. */
+const runFolder = process.env.ROADBOOK_TEST_FOLDER ?? openOwnFolder();
+
+function openOwnFolder(): string {
+  const folder = openRunFolder();
+  process.on("exit", () => removeFolder(folder));
+  return folder;
+}
+
 const BUILD_MS = 120_000;
 
 /** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
 export async function executable(): Promise<string> {
   if (isQuick) throw new Error("a test of the executable is to be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
-  const folder = join(tmpdir(), "executable");
+  const folder = join(runFolder, "executable");
   const path = join(folder, "roadbook");
   if (existsSync(path)) return path;
   try {
@@ -100,7 +109,7 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
 }
 
 /** What the executable sees of the environment. */
-const bare = () => ({ TMPDIR: tmpdir() });
+const bare = () => ({ TMPDIR: runFolder });
 
 /** Runs the executable with a bare environment in an empty folder. */
 export async function roadbook(words: string[], options: RunOptions = {}): Promise<Outcome> {
@@ -150,7 +159,7 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
 
 /** A new empty folder in that of the run, and gone with it. */
 export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), "test-"));
+  return mkdtempSync(join(runFolder, "test-"));
 }
 
 /** A snapshot file of a dataset, made by the executable. */
