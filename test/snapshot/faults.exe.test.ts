@@ -1,0 +1,290 @@
+/** That a snapshot survives what goes wrong: kill -9, a full disk, two writers, broken input. */
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { createRandom } from "../../src/community/random.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import {
+  community,
+  makeFile,
+  makeSeeded,
+  makeSnapshot,
+  stateOf,
+  succeed,
+  textOf,
+} from "../datasets.ts";
+import { executable, roadbook, run, temporaryFolder } from "../support.ts";
+
+const KILLS = 40;
+
+describe("kill -9 at any moment leaves the old file or the new one, whole", () => {
+  async function killAtRandom(words: string[], target: string, seed: number): Promise<string[]> {
+    const random = createRandom(seed);
+    const start = performance.now();
+    const [old, copy] = [join(temporaryFolder(), "old"), join(temporaryFolder(), "copy")];
+    copyFileSync(target, old);
+    copyFileSync(target, copy);
+    await succeed([...words, "--to", copy]);
+    const wholeMs = performance.now() - start;
+    const identities: string[] = [];
+    for (let kills = 0; kills < KILLS; kills++) {
+      copyFileSync(old, target);
+      const child = Bun.spawn([await executable(), ...words, "--to", target], {
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      await Bun.sleep(random.next() * wholeMs * 1.1);
+      child.kill("SIGKILL");
+      await child.exited;
+      identities.push(checkSnapshot(target).dataset_sha256);
+    }
+    return identities;
+  }
+
+  test("of import", async () => {
+    const { dataset } = await makeSeeded(4000);
+    const target = await makeSnapshot();
+    const before = checkSnapshot(target).dataset_sha256;
+    const after = new Bun.CryptoHasher("sha256").update(readFileSync(dataset)).digest("hex");
+    for (const identity of await killAtRandom(["import", dataset], target, 11)) {
+      expect([before, after]).toContain(identity);
+    }
+    await succeed(["import", dataset, "--to", target]);
+    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+  }, 60_000);
+
+  test("of apply, and no change is carried out by half", async () => {
+    const { snapshot } = await makeSeeded(4000);
+    const goes = makeFile(
+      Array.from({ length: 300 }, (_, index) => ({
+        type: "user",
+        id: 5_000_000 + index,
+        public: false,
+      })),
+    );
+    const sizes = new Set<number>();
+    for (const identity of await killAtRandom(["apply", goes], snapshot, 12)) {
+      expect(identity).toMatch(/^[0-9a-f]{64}$/);
+      sizes.add(checkSnapshot(snapshot).counts.users);
+    }
+    for (const size of sizes) expect([4000, 4300]).toContain(size);
+    await succeed(["apply", goes, "--to", snapshot]);
+    expect(readdirSync(join(snapshot, ".."))).toEqual(["snapshot"]);
+  }, 60_000);
+});
+
+describe("two writers of one target", () => {
+  test("never meet: the second is told, the first ends well", async () => {
+    const target = await makeSnapshot();
+    const first = Bun.spawn([await executable(), "import", "-", "--to", target], {
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "inherit",
+    });
+    const lines = textOf(community);
+    first.stdin.write(lines.slice(0, 100));
+    await first.stdin.flush();
+    while (!existsSync(join(target, "../.snapshot.new"))) await Bun.sleep(5);
+    for (const command of ["import", "apply"]) {
+      const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: another command is writing ${target} at this moment\n`,
+      ]);
+    }
+    first.stdin.write(lines.slice(100));
+    await first.stdin.end();
+    expect(await first.exited).toBe(0);
+    expect(checkSnapshot(target).counts.users).toBe(3);
+    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+  });
+
+  test("of whom many start at once leave one whole file and nothing beside it", async () => {
+    const folder = temporaryFolder();
+    const target = join(folder, "snapshot");
+    const dataset = makeFile(community);
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => roadbook(["import", dataset, "--to", target])),
+    );
+    expect(outcomes.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    for (const { code, stderr } of outcomes) {
+      if (code !== 0)
+        expect(stderr).toBe(`roadbook: another command is writing ${target} at this moment\n`);
+    }
+    checkSnapshot(target);
+    expect(readdirSync(folder)).toEqual(["snapshot"]);
+  });
+});
+
+test("what a killed run left is swept by the next, whatever it is", async () => {
+  const target = await makeSnapshot();
+  writeFileSync(join(target, "../.snapshot.new"), "half a file");
+  writeFileSync(join(target, "../.snapshot.lock"), "");
+  await succeed(["import", makeFile(community), "--to", target]);
+  expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+});
+
+/** The most memory that a process had at once, as far as the system tells; else 0. */
+async function watchMemory(child: { pid: number; exitCode: number | null }): Promise<number> {
+  let peakKiB = 0;
+  const file = `/proc/${child.pid}/status`;
+  while (child.exitCode === null && existsSync(file)) {
+    const [, high = 0] =
+      /VmHWM:\s+(\d+)/.exec(
+        await Bun.file(file)
+          .text()
+          .catch(() => ""),
+      ) ?? [];
+    peakKiB = Math.max(peakKiB, Number(high));
+    await Bun.sleep(10);
+  }
+  return peakKiB * 1024;
+}
+
+describe("input that cannot be taken leaves the target as it was", () => {
+  const text = Buffer.from(textOf(community));
+  const gibibyte = Buffer.concat(Array(64).fill(gzipSync(Buffer.alloc(2 ** 24, "a"))));
+  test.each([
+    ["gzip that stops half way", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["zstd that stops half way", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["a line that stops half way", text.subarray(0, text.length - 20), /line 8: is not valid JSON/],
+    ["a line of a gibibyte", gibibyte, /line 1: is longer than 1 MiB/],
+  ])(
+    "%s",
+    async (_, input, expected) => {
+      const target = await makeSnapshot();
+      const before = stateOf(target);
+      for (const command of ["import", "apply"]) {
+        const child = Bun.spawn([await executable(), command, "-", "--to", target], {
+          stdin: input,
+          stdout: "pipe",
+          stderr: "pipe",
+        });
+        const peakBytes = watchMemory(child);
+        const stderr = await new Response(child.stderr).text();
+        expect(await child.exited).toBe(1);
+        expect(stderr).toMatch(expected);
+        expect(await peakBytes).toBeLessThan(400 * 2 ** 20);
+        expect(stateOf(target)).toEqual(before);
+      }
+    },
+    60_000,
+  );
+});
+
+describe("a target that cannot be written is one clear line", () => {
+  test.each([
+    ["a folder", () => temporaryFolder(), /is not a file that can be replaced/],
+    ["a device", () => "/dev/null", /\/dev\/null is not a file that can be replaced/],
+    [
+      "a folder that is not there",
+      () => join(temporaryFolder(), "no/where"),
+      /no such file or directory/,
+    ],
+  ])("%s", async (_, target, expected) => {
+    for (const words of [
+      ["import", makeFile(community)],
+      ["seed", "--users", "3"],
+    ]) {
+      const { code, stdout, stderr } = await roadbook([...words, "--to", target()]);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(/^roadbook: .*\n$/);
+      expect(stderr).toMatch(expected);
+    }
+  });
+});
+
+test("a new file has the permissions of the old one", async () => {
+  const target = await makeSnapshot();
+  chmodSync(target, 0o640);
+  await succeed(["apply", makeFile([]), "--to", target]);
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+});
+
+test("through a symbolic link, the file it leads to is replaced", async () => {
+  const target = await makeSnapshot();
+  const link = join(temporaryFolder(), "link");
+  symlinkSync(target, link);
+  await succeed(["apply", makeFile([{ type: "user", id: 44, deleted: true }]), "--to", link]);
+  expect(checkSnapshot(target).counts.users).toBe(2);
+  expect(readFileSync(link).equals(readFileSync(target))).toBe(true);
+});
+
+describe("on a file system of its own", async () => {
+  const volumes: string[] = [];
+
+  /** A small memory disk, for which it takes the system's leave. */
+  async function mount(options: string): Promise<string | undefined> {
+    const folder = join(temporaryFolder(), "disk");
+    mkdirSync(folder);
+    const { code } = await run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]).catch(
+      () => ({ code: 1 }),
+    );
+    if (code !== 0) return undefined;
+    volumes.push(folder);
+    return folder;
+  }
+  afterAll(async () => {
+    for (const folder of volumes) await run(["umount", folder]);
+  });
+
+  const trial = await mount("size=1m");
+  const isPossible = trial !== undefined;
+  if (isPossible) await run(["umount", volumes.pop() ?? trial]);
+  if (!isPossible) {
+    const message =
+      "no leave to mount a memory disk: the tests of full and read-only disks are left out";
+    if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error(message);
+    console.warn(message);
+  }
+
+  test.skipIf(!isPossible)("a full disk is one clear line, and the old file is whole", async () => {
+    const { dataset, snapshot } = await makeSeeded(6000);
+    const disk = (await mount("size=1500k")) ?? "";
+    const target = join(disk, "snapshot");
+    copyFileSync(snapshot, target);
+    const before = stateOf(target);
+    const commands = [
+      ["import", dataset, "--to", target],
+      ["apply", makeFile([{ type: "user", id: 1, public: false }]), "--to", target],
+      ["export", snapshot, "--to", target],
+      ["seed", "--users", "90000", "--to", target],
+    ];
+    for (const words of commands) {
+      const { code, stdout, stderr } = await roadbook(words);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(
+        /^roadbook: cannot write \S+: (no space left on device|database or disk is full)\n$/,
+      );
+      expect(stateOf(target)).toEqual(before);
+    }
+  });
+
+  test.skipIf(!isPossible)("a read-only disk is one clear line", async () => {
+    const disk = (await mount("size=1m")) ?? "";
+    const target = join(disk, "snapshot");
+    copyFileSync(await makeSnapshot(), target);
+    await run(["mount", "-o", "remount,ro", disk]);
+    const before = stateOf(target);
+    for (const command of ["import", "apply"]) {
+      const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: cannot write ${target}: read-only file system\n`,
+      ]);
+    }
+    expect(stateOf(target)).toEqual(before);
+    await succeed(["check", target]);
+  });
+});
