@@ -12,13 +12,15 @@ import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import { openLiveSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 
 export interface RoadbookOptions {
   /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */
   snapshot?: string | Uint8Array;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), or its lines as objects. */
   dataset?: string | Iterable<object>;
+  /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
+  trustSnapshot?: boolean;
   /** The base URL that completes avatar paths; without one, the origin of each request. */
   publicUrl?: string | undefined;
   /** Searches of one client in a window; 0 for no limit. Default 30. */
@@ -50,9 +52,10 @@ export interface Roadbook {
   meta(): Meta;
   /**
    * Looks whether the file of the snapshot has been replaced, and answers from the new one from then
-   * on if it is good. Tells what came of it, or undefined when the file is the same.
+   * on if it is good, every byte of it. Resolves to what came of it, or to undefined when there is
+   * nothing new. A file that was refused is tried again when it changes, or with `isForced` at once.
    */
-  refresh(): Replacement | undefined;
+  refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
   close(): void;
@@ -63,11 +66,14 @@ export interface Roadbook {
  * the operator.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
-  const live = openLiveSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
+  const reloadable = await openReloadableSnapshot(
+    options.snapshot ?? (await buildSnapshot(options.dataset ?? [])),
+    { trust: options.trustSnapshot ?? false },
+  );
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
-    snapshot: live.current,
-    refused: live.refused,
+    snapshot: reloadable.current,
+    refused: reloadable.refused,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
     clients: createClients({
@@ -81,10 +87,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   });
   return {
     fetch,
-    meta: () => live.current().meta,
-    refresh: live.refresh,
+    meta: () => reloadable.current().meta,
+    refresh: reloadable.refresh,
     limiterStatus: () => searchLimit?.limiter.status(),
-    close: live.close,
+    close: reloadable.close,
   };
 }
 

@@ -81,8 +81,8 @@ export async function succeed(words: string[]): Promise<string> {
   return stdout;
 }
 
-export function exported(path: string): string {
-  return [...exportDataset(path)].map((line) => `${line}\n`).join("");
+export async function exported(path: string): Promise<string> {
+  return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
 }
 
 /** The names of all that is in a folder, and the bytes of one file in it. */

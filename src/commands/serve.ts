@@ -56,6 +56,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
   });
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
+    trustSnapshot: config.trustSnapshot,
     publicUrl: config.publicUrl,
     searchLimit: config.searchLimit,
     searchWindowMs: config.searchWindowMs,
@@ -94,13 +95,18 @@ export async function runServe(config: ServeConfig): Promise<void> {
   );
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
-  const refresh = () => {
-    const replacement = roadbook.refresh();
-    if (!replacement) return;
-    metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-    logReplacement(log, replacement);
+  const refresh = async (isForced = false) => {
+    try {
+      const replacement = await roadbook.refresh(isForced);
+      if (!replacement) return;
+      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      logReplacement(log, replacement);
+    } catch (error) {
+      log.error({ err: error }, "bug");
+    }
   };
-  process.on("SIGHUP", refresh);
+  const onSighup = () => void refresh(true);
+  process.on("SIGHUP", onSighup);
   const timer = setInterval(refresh, REFRESH_MS);
   const { built_at: builtAt, counts } = roadbook.meta();
   const snapshot = config.snapshot ?? "the bundled demo";
@@ -119,7 +125,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
   await server.stop(true);
   await admin?.stop(true);
   clearInterval(timer);
-  process.off("SIGHUP", refresh);
+  process.off("SIGHUP", onSighup);
   limiter?.close();
   roadbook.close();
   log.info("stopped");
@@ -160,7 +166,10 @@ function logReplacement(log: Logger, replacement: Replacement): void {
   if ("meta" in replacement) {
     const { built_at, counts } = replacement.meta;
     log.info({ builtAt: built_at, counts }, "serving a new snapshot");
-  } else log.error(`${replacement.refused.message}; serving the old snapshot`);
+    return;
+  }
+  const { message, isPassing } = replacement.refused;
+  log.error(`${message}; serving the old snapshot${isPassing ? ", trying again" : ""}`);
 }
 
 type Answer = (request: Request, peer: () => string | undefined) => Response | Promise<Response>;

@@ -209,7 +209,7 @@ test.each([
   ["a snapshot that is not there", "nothing", /^roadbook: nothing cannot be read: /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
-  ["a folder", ".", /^roadbook: \. cannot be read: /],
+  ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
 ])("%s is not served: one clear line and exit code 1", async (_, snapshot, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "empty"), "");

@@ -77,7 +77,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     const db = sqlite.openWritable(snapshot);
     db.exec(`UPDATE user SET created_at = ${Number.MAX_SAFE_INTEGER}`); // no calendar has that time
     db.close();
-    const target = await openLogged("--snapshot", snapshot);
+    const target = await openLogged("--snapshot", snapshot, "--trust-snapshot");
     const response = await target.fetch("/users/public/42");
     expect(response.status).toBe(500);
     const bug = await target.until(({ msg }) => msg === "bug");

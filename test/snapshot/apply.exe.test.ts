@@ -32,8 +32,8 @@ function edited(lines: object[], changes: object[]): object[] {
 }
 
 /** Everything that a snapshot answers, as far as some queries show it. */
-function answersOf(path: string): unknown {
-  const { profiles, achievements, search, close, meta } = openSnapshot(path);
+async function answersOf(path: string): Promise<unknown> {
+  const { profiles, achievements, search, close, meta } = await openSnapshot(path);
   const queries = [
     "no",
     "nowak",
@@ -99,9 +99,9 @@ test("a changed snapshot answers and exports as an import of the changed dataset
       await applyChanges(bytesOf(first), path);
       await applyChanges(bytesOf(last), path);
       const expected = await makeSnapshot(edited(edited(community, first), last));
-      expect(exported(path)).toBe(exported(expected));
-      expect(answersOf(path)).toEqual(answersOf(expected));
-      checkSnapshot(path);
+      expect(await exported(path)).toBe(await exported(expected));
+      expect(await answersOf(path)).toEqual(await answersOf(expected));
+      await checkSnapshot(path);
     }),
     { numRuns: 60, seed: 4 },
   );
@@ -141,15 +141,15 @@ test("in a large community, change by change, names find their places among thou
     "bunch",
     "wo",
   ];
-  const answers = (file: string) => {
-    const { search, close } = openSnapshot(file);
+  const answers = async (file: string) => {
+    const { search, close } = await openSnapshot(file);
     const found = queries.map((query) => [search.listUsers(query), search.listCompanies(query)]);
     close();
     return found;
   };
-  expect(answers(path)).toEqual(answers(expected));
-  expect(exported(path)).toBe(exported(expected));
-  checkSnapshot(path);
+  expect(await answers(path)).toEqual(await answers(expected));
+  expect(await exported(path)).toBe(await exported(expected));
+  await checkSnapshot(path);
 });
 
 test("a community may grow from nothing by changes alone", async () => {
@@ -161,8 +161,8 @@ test("a community may grow from nothing by changes alone", async () => {
     await applyChanges(bytesOf(people.slice(from, from + 300)), path);
   }
   const expected = await makeSnapshot(people);
-  expect(exported(path)).toBe(exported(expected));
-  expect(answersOf(path)).toEqual(answersOf(expected));
+  expect(await exported(path)).toBe(await exported(expected));
+  expect(await answersOf(path)).toEqual(await answersOf(expected));
 });
 
 describe("a change file that is refused leaves the file as it was, with nothing beside it", () => {
@@ -232,7 +232,7 @@ test("a company may go in the same file as what named it, in any order", async (
     { type: "user", id: 44, deleted: true },
   ];
   await succeed(["apply", makeFile(lines), "--to", path]);
-  expect(exported(path)).toBe(exported(await makeSnapshot(edited(community, lines))));
+  expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
 test("of many users that name what is to go, five are told and the rest counted", async () => {
@@ -284,7 +284,7 @@ test("the identity of the dataset changes with it, and tells the changes apart",
   const identity = async (changes: object[]) => {
     const path = await makeSnapshot();
     await applyChanges(bytesOf(changes), path);
-    return checkSnapshot(path).dataset_sha256;
+    return (await checkSnapshot(path)).dataset_sha256;
   };
   const goes = [{ type: "user", id: 44, public: false }];
   expect(await identity(goes)).toBe(await identity(goes));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { SnapshotError } from "../../src/snapshot/read/open.ts";
 import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
-import { roadbook, temporaryFolder } from "../support.ts";
+import { roadbook, run, temporaryFolder } from "../support.ts";
 
 test("a snapshot as it was written is whole", async () => {
   const path = await makeSnapshot();
@@ -19,9 +19,9 @@ test("a flipped bit is found wherever it is", async () => {
   const path = await makeSnapshot();
   const bytes = readFileSync(path);
   const copy = join(temporaryFolder(), "copy");
-  // Every byte of the first page, where SQLite looks first, and every 97th of the others.
+  // Every byte of the head, where SQLite looks first, and of the trailer, and every 97th between.
   const places = Array.from({ length: bytes.length }, (_, at) => at).filter(
-    (at) => at < 110 || at % 97 === 0,
+    (at) => at < 110 || at >= bytes.length - 81 || at % 97 === 0,
   );
   expect(places.length).toBeGreaterThan(500);
   const missed: number[] = [];
@@ -30,7 +30,7 @@ test("a flipped bit is found wherever it is", async () => {
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
     writeFileSync(copy, flipped);
     try {
-      checkSnapshot(copy);
+      await checkSnapshot(copy);
       missed.push(at);
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
@@ -39,6 +39,13 @@ test("a flipped bit is found wherever it is", async () => {
   }
   expect(missed).toEqual([]);
 }, 30_000);
+
+test("a snapshot shows its checksum to common tools", async () => {
+  const path = await makeSnapshot();
+  const { stdout } = await run(["sh", "-c", `head -c -81 ${path} | sha256sum; tail -c 81 ${path}`]);
+  const sum = stdout.slice(0, 64);
+  expect(stdout).toBe(`${sum}  -\nroadbook sha256 ${sum}\n`);
+});
 
 test("a letter changed in a name, in place, is found through the executable", async () => {
   const path = await makeSnapshot();
@@ -96,11 +103,7 @@ describe("what is no snapshot is one clear line, to check and to serve", () => {
       (path) => `${path}-none`,
       /cannot be read: no such file or directory/,
     ],
-    [
-      "a folder",
-      (path) => join(path, ".."),
-      /cannot be read: illegal operation on a directory|is empty|is not a Roadbook snapshot/,
-    ],
+    ["a folder", (path) => join(path, ".."), /is not a regular file/],
   ];
   test.each(cases)("%s", async (_, spoil, expected) => {
     const path = await makeSnapshot();

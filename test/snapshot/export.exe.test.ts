@@ -84,8 +84,8 @@ describe("export", () => {
             ];
           },
         );
-        const first = exported(await makeSnapshot(lines));
-        const again = exported(
+        const first = await exported(await makeSnapshot(lines));
+        const again = await exported(
           await makeSnapshot(
             first
               .trim()
@@ -109,7 +109,7 @@ describe("export", () => {
     const path = await makeSnapshot();
     const out = join(temporaryFolder(), "out.ndjson");
     await succeed(["export", path, "--to", out]);
-    expect(readFileSync(out, "utf8")).toBe(exported(path));
+    expect(readFileSync(out, "utf8")).toBe(await exported(path));
     expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
   });
 
@@ -134,7 +134,7 @@ describe("seed", () => {
 
   test("is a dataset in the form of an export", async () => {
     const { dataset, snapshot } = await makeSeeded(3000);
-    expect(exported(snapshot)).toBe(readFileSync(dataset, "utf8"));
+    expect(await exported(snapshot)).toBe(readFileSync(dataset, "utf8"));
   });
 
   test.each([

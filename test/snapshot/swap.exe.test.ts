@@ -1,5 +1,5 @@
 /** That a running server goes over to a replaced snapshot, whole and without a failed answer. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   copyFileSync,
   readdirSync,
@@ -11,34 +11,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { community, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
-import { openExecutable, type Target, temporaryFolder } from "../support.ts";
-
-/** Puts a copy of a file in the place of another at once. */
-function replace(target: string, by: string): void {
-  copyFileSync(by, `${target}.copy`);
-  renameSync(`${target}.copy`, target);
-}
+import { openExecutable, roadbook, type Target, temporaryFolder, until } from "../support.ts";
+import { flipBits, healthOf, replace, swapUnderLoad } from "./bad-days.ts";
 
 async function serve(snapshot: string): Promise<Target & { pid: number }> {
   return openExecutable(["--snapshot", snapshot, "--search-limit", "0", "--log-level", "fatal"]);
 }
 
-interface Health {
-  snapshot: { dataset_sha256: string; counts: { users: number } };
-  refused_replacement: string | null;
-}
-
 async function json(server: Target, path: string): Promise<unknown> {
   return (await server.fetch(path)).json();
-}
-
-async function healthOf(server: Target): Promise<Health> {
-  return (await json(server, "/health")) as Health;
-}
-
-/** Asks until the answer is right; a test that waits in vain runs into its time limit. */
-async function until(isRight: () => Promise<boolean>): Promise<void> {
-  while (!(await isRight())) await Bun.sleep(10);
 }
 
 test("a profile taken private by apply is private on the running server", async () => {
@@ -71,56 +52,11 @@ test("import onto a snapshot in use leaves no answer out, and nothing beside it"
   await server.close();
 });
 
-test("under load, every answer is wholly of one snapshot and none fails", async () => {
-  // Two communities that agree in no text: in each, every name ends with the community's word.
-  const communities = await Promise.all(
-    ["Alpha", "Omega"].map((word) =>
-      makeSnapshot([
-        { type: "role", id: 1, name: `Role ${word}`, hierarchy: 1 },
-        { type: "company", id: 1, name: `Company ${word}`, member_count: 5 },
-        ...Array.from({ length: 40 }, (_, index) =>
-          user(index + 1, `Driver ${index} ${word}`, {
-            company: { id: 1, role: word },
-            roles: [1],
-          }),
-        ),
-      ]),
-    ),
-  );
-  const [alpha = "", omega = ""] = communities;
-  const snapshot = join(temporaryFolder(), "snapshot");
-  copyFileSync(alpha, snapshot);
-  const server = await serve(snapshot);
-  const paths = [
-    "/search/users?q=driver",
-    "/search/users?q=company",
-    "/users/public/7",
-    "/search/companies?q=co",
-    "/health",
-  ];
-  const seen = { Alpha: 0, Omega: 0 };
-  let isOver = false;
-  const clients = Array.from({ length: 8 }, async (_, client) => {
-    for (let count = client; !isOver; count++) {
-      const response = await server.fetch(paths[count % paths.length] ?? "/");
-      const text = await response.text();
-      if (response.status !== 200) throw new Error(`${response.status}: ${text}`);
-      const [isAlpha, isOmega] = [text.includes("Alpha"), text.includes("Omega")];
-      if (isAlpha && isOmega) throw new Error(`a mixed answer: ${text}`);
-      if (isAlpha) seen.Alpha++;
-      if (isOmega) seen.Omega++;
-    }
-  });
-  for (let swaps = 0; swaps < 150; swaps++) {
-    replace(snapshot, swaps % 2 ? alpha : omega);
-    process.kill(server.pid, "SIGHUP");
-    await Bun.sleep(10);
-  }
-  isOver = true;
-  await Promise.all(clients);
-  expect(Math.min(seen.Alpha, seen.Omega)).toBeGreaterThan(100);
-  await server.close();
-}, 30_000);
+test("under load, every response is wholly of one snapshot and none fails", async () => {
+  const { alpha, omega, wrong } = await swapUnderLoad(150);
+  expect(wrong).toEqual([]);
+  expect(Math.min(alpha, omega)).toBeGreaterThan(100);
+}, 60_000);
 
 test("a bad replacement is refused and shown in /health, and the old one serves on", async () => {
   const snapshot = await makeSnapshot();
@@ -151,6 +87,111 @@ test("a bad replacement is refused and shown in /health, and the old one serves 
   replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
   await until(async () => (await server.fetch("/users/public/99")).status === 200);
   expect((await healthOf(server)).refused_replacement).toBeNull();
+  await server.close();
+});
+
+test.each([
+  ["held in memory", 300],
+  ["read as needed", 50_000],
+])(
+  "a replacement %s with any one bit flipped is never served",
+  async (_, users) => {
+    const { snapshot } = await makeSeeded(users);
+    expect(await flipBits(snapshot, users < 1000 ? 60 : 15, 5)).toEqual([]);
+  },
+  60_000,
+);
+
+test("--trust-snapshot skips the checksum at the start, and only there", async () => {
+  const snapshot = await makeSnapshot();
+  const bytes = readFileSync(snapshot);
+  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
+  writeFileSync(snapshot, bytes);
+  const { code, stderr } = await roadbook(["--port", "0", "--snapshot", snapshot]);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${snapshot} is damaged: a part of it has changed\n`,
+  ]);
+  const server = await openExecutable(["--snapshot", snapshot, "--trust-snapshot"]);
+  const drivers = { users: [{ id: 44 }] };
+  expect(await json(server, "/search/users?q=nora")).toMatchObject(drivers);
+  const other = join(temporaryFolder(), "other");
+  writeFileSync(other, bytes);
+  replace(snapshot, other);
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  await server.close();
+});
+
+describe("what is no file, in a snapshot's place, is refused at once", () => {
+  test.each([
+    ["a FIFO", (path: string) => Bun.$`mkfifo ${path}`],
+    ["a folder", (path: string) => Bun.$`mkdir ${path}`],
+    ["a device", (path: string) => Bun.$`ln -s /dev/zero ${path}`],
+  ])("%s", async (_, make) => {
+    const snapshot = await makeSnapshot();
+    const server = await serve(snapshot);
+    unlinkSync(snapshot);
+    await make(snapshot);
+    await until(
+      async () => (await healthOf(server)).refused_replacement === "is not a regular file",
+    );
+    const commands = [
+      ["check", snapshot],
+      ["export", snapshot],
+      ["serve", "--port", "0", "--snapshot", snapshot],
+      ["apply", makeFile([]), "--to", snapshot],
+    ];
+    for (const words of commands) {
+      const { code, stderr } = await roadbook(words);
+      expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
+    }
+    const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
+    expect([code, stderr]).toEqual([
+      1,
+      `roadbook: ${snapshot} is not a file that can be replaced\n`,
+    ]);
+    // A good file is served again, without a signal.
+    await Bun.$`rm -r ${snapshot}`;
+    replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
+    await until(async () => (await server.fetch("/users/public/99")).status === 200);
+    await server.close();
+  });
+});
+
+test("a replacement that cannot be opened for want of files is served when there are some", async () => {
+  const snapshot = await makeSnapshot();
+  let log = "";
+  const server = await openExecutable(["--snapshot", snapshot], (text) => {
+    log += text;
+  });
+  const limit = async (files: string) => {
+    await Bun.$`prlimit --pid ${server.pid} --nofile=${files}`;
+  };
+  const { stdout } = await Bun.$`prlimit --pid ${server.pid} --nofile -o SOFT --noheadings`.quiet();
+  const most = stdout.toString().trim();
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  await limit("3:"); // those that are open stay so
+  const failure = "cannot be read: too many open files; serving the old snapshot, trying again";
+  await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
+  await until(() => log.includes(failure));
+  process.kill(server.pid, "SIGHUP");
+  await Bun.sleep(1000); // in which it is tried again, in vain
+  await limit(`${most}:`);
+  await until(async () => (await server.fetch("/users/public/44")).status === 403);
+  expect((await healthOf(server)).refused_replacement).toBeNull();
+  await server.close();
+  expect(log.split(failure)).toHaveLength(2);
+}, 30_000);
+
+test("SIGHUP tries a file again that could not be opened", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  const folder = join(snapshot, "..");
+  renameSync(folder, `${folder}-away`);
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  renameSync(`${folder}-away`, folder);
+  process.kill(server.pid, "SIGHUP");
+  await until(async () => (await healthOf(server)).refused_replacement === null);
   await server.close();
 });
 
