@@ -6,19 +6,21 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readFileBytes } from "./files/lines.ts";
-import { type Answered, createFetch, type Fetch } from "./http/app.ts";
+import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import { openLiveSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 
 export interface RoadbookOptions {
   /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */
   snapshot?: string | Uint8Array;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), or its lines as objects. */
   dataset?: string | Iterable<object>;
+  /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
+  trustSnapshot?: boolean;
   /** The base URL that completes avatar paths; without one, the origin of each request. */
   publicUrl?: string | undefined;
   /** Searches of one client in a window; 0 for no limit. Default 30. */
@@ -33,26 +35,27 @@ export interface RoadbookOptions {
   trustedProxies?: string[];
   /** IPv6 clients are one by so many leading bits. Default 64. */
   ipv6Prefix?: number;
-  /** How long a cache may keep an answer without asking again. Default 0. */
+  /** How long a cache may use a response without asking again. Default 0. */
   cacheMaxAgeSeconds?: number;
   /** The script of the page at /docs. */
   docsScript?: DocsScript;
-  /** Told of every bug that became a 500. */
+  /** Gets every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
-  /** Told of every answer. */
-  onAnswer?: ((answered: Answered) => void) | undefined;
+  /** Gets the facts of every response. */
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
 export interface Roadbook {
-  /** Answers a request; `peer` is, or finds, the address it came from, which searches are counted by. */
+  /** Responds to a request; `peer` is, or finds, the address it came from, which searches are counted by. */
   fetch: Fetch;
-  /** The facts of the snapshot that answers come from. */
+  /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
    * Looks whether the file of the snapshot has been replaced, and answers from the new one from then
-   * on if it is good. Tells what came of it, or undefined when the file is the same.
+   * on if it is good, every byte of it. Resolves to what came of it, or to undefined when there is
+   * nothing new. A file that was refused is tried again when it changes, or with `isForced` at once.
    */
-  refresh(): Replacement | undefined;
+  refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
   close(): void;
@@ -63,11 +66,14 @@ export interface Roadbook {
  * the operator.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
-  const live = openLiveSnapshot(options.snapshot ?? (await buildSnapshot(options.dataset ?? [])));
+  const reloadable = await openReloadableSnapshot(
+    options.snapshot ?? (await buildSnapshot(options.dataset ?? [])),
+    { trust: options.trustSnapshot ?? false },
+  );
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
-    snapshot: live.current,
-    refused: live.refused,
+    snapshot: reloadable.current,
+    refused: reloadable.refused,
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
     clients: createClients({
@@ -77,14 +83,14 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
-    onAnswer: options.onAnswer,
+    onResponse: options.onResponse,
   });
   return {
     fetch,
-    meta: () => live.current().meta,
-    refresh: live.refresh,
+    meta: () => reloadable.current().meta,
+    refresh: reloadable.refresh,
     limiterStatus: () => searchLimit?.limiter.status(),
-    close: live.close,
+    close: reloadable.close,
   };
 }
 

@@ -1,8 +1,8 @@
 /** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
 export const community = join(import.meta.dir, "fixtures/community.ndjson");
@@ -25,21 +25,57 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
   };
 }
 
-let built: Promise<string> | undefined;
+/** In the inner loop (`bun run test:quick`) nothing starts the executable. */
+export const isQuick = Boolean(process.env.ROADBOOK_QUICK);
 
-/** The path of the executable: `ROADBOOK_BIN`, or one built for this run, alone in a folder. */
-export function executable(): Promise<string> {
-  built ??= process.env.ROADBOOK_BIN ? Promise.resolve(resolve(process.env.ROADBOOK_BIN)) : build();
-  return built;
+/** The run's folder, which `bun test` has by test/preload.ts; a script that uses this file has its own. */
+const runFolder = process.env.ROADBOOK_TEST_FOLDER ?? openOwnFolder();
+
+function openOwnFolder(): string {
+  const folder = openRunFolder();
+  process.on("exit", () => removeFolder(folder));
+  return folder;
 }
 
-async function build(): Promise<string> {
+const BUILD_MS = 120_000;
+
+/** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
+export async function executable(): Promise<string> {
+  if (isQuick) throw new Error("a test of the executable is to be in a file named *.exe.test.ts");
+  if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
+  const folder = join(runFolder, "executable");
+  const path = join(folder, "roadbook");
+  if (existsSync(path)) return path;
+  try {
+    mkdirSync(folder);
+  } catch {
+    // Another file of tests, or another process of the run, is at it.
+    await until(() => existsSync(path), BUILD_MS);
+    return path;
+  }
   const outfile = join(temporaryFolder(), "roadbook");
   const { code, stderr } = await run([process.execPath, "scripts/build.ts", "--outfile", outfile], {
     cwd: root,
   });
   if (code !== 0) throw new Error(stderr);
-  return outfile;
+  renameSync(outfile, path);
+  return path;
+}
+
+const PATIENCE_MS = 30_000;
+
+/** Waits until the condition holds; fails at the deadline. Returns what it held with. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  deadlineMs = PATIENCE_MS,
+): Promise<NonNullable<T>> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const held = await condition();
+    if (held) return held;
+    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${condition}`);
+    await Bun.sleep(10);
+  }
 }
 
 export interface Outcome {
@@ -58,6 +94,7 @@ interface RunOptions {
 export async function run(command: string[], options: RunOptions = {}): Promise<Outcome> {
   const { stdin = "", ...rest } = options;
   const child = Bun.spawn(command, {
+    env: process.env,
     ...rest,
     stdin: typeof stdin === "string" ? Buffer.from(stdin) : stdin,
     stdout: "pipe",
@@ -71,19 +108,23 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
   return { code, stdout, stderr };
 }
 
-/** Runs the executable with an empty environment in an empty folder. */
+/** What the executable sees of the environment. */
+const bare = () => ({ TMPDIR: runFolder });
+
+/** Runs the executable with a bare environment in an empty folder. */
 export async function roadbook(words: string[], options: RunOptions = {}): Promise<Outcome> {
-  return run([await executable(), ...words], { cwd: temporaryFolder(), env: {}, ...options });
+  return run([await executable(), ...words], { cwd: temporaryFolder(), env: bare(), ...options });
 }
 
 /** The executable serving on a free port, asked over HTTP; what it logs goes to `onLog`, if given. */
 export async function openExecutable(
   words: string[],
   onLog?: (text: string) => void,
+  env: Record<string, string> = {},
 ): Promise<Target & { pid: number }> {
   const child = Bun.spawn([await executable(), "serve", "--port", "0", ...words], {
     cwd: temporaryFolder(),
-    env: {},
+    env: { ...bare(), ...env },
     stdout: "pipe",
     stderr: onLog ? "pipe" : "ignore",
   });
@@ -116,16 +157,9 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
   throw new Error(`no ready line, only: ${text}`);
 }
 
-const folders: string[] = [];
-process.on("exit", () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A new empty folder that is gone when the tests are. */
+/** A new empty folder in that of the run, and gone with it. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "roadbook-test-"));
-  folders.push(folder);
-  return folder;
+  return mkdtempSync(join(runFolder, "test-"));
 }
 
 /** A snapshot file of a dataset, made by the executable. */

@@ -1,5 +1,6 @@
 /** `bun run bench WHAT`: measures, prints, judges nothing. */
 import { climb } from "./adversary.ts";
+import { benchBadDays } from "./bad-days.ts";
 import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
 import { benchSearch } from "./search.ts";
@@ -13,6 +14,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   snapshots: benchSnapshots,
   soak: benchSoak,
   adversary: climb,
+  "bad-days": benchBadDays,
 };
 
 const [name = "", ...args] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { checkSnapshot } from "../snapshot/read/check.ts";
 import { writeStdout } from "./output.ts";
 import { describeCounts } from "./report.ts";
 
-export function runCheck(path: string): void {
-  const { built_at, counts } = checkSnapshot(path);
+export async function runCheck(path: string): Promise<void> {
+  const { built_at, counts } = await checkSnapshot(path);
   writeStdout(`${path} is whole: built ${built_at}, ${describeCounts(counts)}\n`);
 }

@@ -5,6 +5,7 @@ import { importDataset } from "../snapshot/build/import.ts";
 import { writeStdout } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { describeCounts, describeSkipped, reportErrors, reportSkipped } from "./report.ts";
+import { endOnSignal, refuseSameFile } from "./target.ts";
 
 interface ImportOptions {
   /** The file of the dataset, or `-`. */
@@ -16,11 +17,12 @@ interface ImportOptions {
 }
 
 export async function runImport({ dataset, to, ...options }: ImportOptions): Promise<void> {
+  refuseSameFile(dataset, to);
   const progress = createProgress();
   const input = readShown(dataset, progress);
   const onIndexed = (share: number) => progress.show("indexing", share);
   const { counts, skipped } = await reportErrors("dataset", () =>
-    importDataset(input, to, { ...options, onIndexed }),
+    endOnSignal(() => importDataset(input, to, { ...options, onIndexed })),
   ).finally(progress.end);
   reportSkipped(skipped);
   writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);

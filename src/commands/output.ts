@@ -1,7 +1,9 @@
 /** Writes what commands print: to standard output, or to a file, whole or not at all. */
 import { closeSync, openSync, writeSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
+import { endOnSignal } from "./target.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
@@ -26,14 +28,20 @@ export async function writeLines(lines: Iterable<string>, to: string | undefined
     for (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
     return;
   }
-  await replaceFile(to, async (path) => {
-    const file = openSync(path, "wx");
-    try {
-      for (const chunk of chunksOf(lines)) writeAll(file, chunk);
-    } finally {
-      closeSync(file);
+  await endOnSignal(() => replaceFile(to, (path) => writeFile(path, lines)));
+}
+
+async function writeFile(path: string, lines: Iterable<string>): Promise<void> {
+  const file = openSync(path, "wx");
+  try {
+    for (const chunk of chunksOf(lines)) {
+      writeAll(file, chunk);
+      // A signal that came meanwhile is heard here.
+      await setImmediate();
     }
-  });
+  } finally {
+    closeSync(file);
+  }
 }
 
 function* chunksOf(lines: Iterable<string>): Generator<string> {

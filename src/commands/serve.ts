@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { demoSnapshot, docsScript } from "../assets.ts";
 import { version } from "../domain/version.ts";
-import type { Answered, Peer } from "../http/app.ts";
+import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
 import { type Listener, listen } from "../server/listen.ts";
@@ -69,6 +69,7 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
   });
   const roadbook = await createRoadbook({
     snapshot: config.snapshot ?? (await demoSnapshot()),
+    trustSnapshot: config.trustSnapshot,
     publicUrl: config.publicUrl,
     searchLimit: config.searchLimit,
     searchWindowMs: config.searchWindowMs,
@@ -79,9 +80,9 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onAnswer: (answered) => {
-      metrics?.countAnswer(answered);
-      if (config.accessLog) logAccess(log, answered);
+    onResponse: (facts) => {
+      metrics?.countResponse(facts);
+      if (config.accessLog) logAccess(log, facts);
     },
   });
   let isReady = true;
@@ -107,15 +108,19 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
   );
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
-  const refresh = () => {
-    const replacement = roadbook.refresh();
-    if (!replacement) return;
-    metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-    logReplacement(log, replacement);
+  const refresh = async (isForced = false) => {
+    try {
+      const replacement = await roadbook.refresh(isForced);
+      if (!replacement) return;
+      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      logReplacement(log, replacement);
+    } catch (error) {
+      log.error({ err: error }, "bug");
+    }
   };
   const timer = setInterval(refresh, REFRESH_MS);
   hangUp.handle = () => {
-    refresh();
+    void refresh(true);
     if (config.tls && tls) tls = renewTls(config.tls, tls, listener, log);
   };
   const { built_at: builtAt, counts } = roadbook.meta();
@@ -170,17 +175,20 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
 }
 
 /** The template of the path, never the path: that may hold what somebody looked for. */
-function logAccess(log: Logger, answered: Answered): void {
-  const { requestId, method, route = null, status } = answered;
-  const durationMs = Number(answered.durationMs.toFixed(3));
-  log.info({ requestId, method, route, status, durationMs, client: answered.client() }, "request");
+function logAccess(log: Logger, facts: ResponseFacts): void {
+  const { requestId, method, route = null, status } = facts;
+  const durationMs = Number(facts.durationMs.toFixed(3));
+  log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
 function logReplacement(log: Logger, replacement: Replacement): void {
   if ("meta" in replacement) {
     const { built_at, counts } = replacement.meta;
     log.info({ builtAt: built_at, counts }, "serving a new snapshot");
-  } else log.error(`${replacement.refused.message}; serving the old snapshot`);
+    return;
+  }
+  const { message, isPassing } = replacement.refused;
+  log.error(`${message}; serving the old snapshot${isPassing ? ", trying again" : ""}`);
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -1,7 +1,7 @@
 /**
- * Puts a new file in the place of an old one, whole or not at all: written beside it, flushed to
- * disk, renamed. Whoever is killed half way leaves the old file as it was; what else is left is
- * swept by the next who writes that file, and there is one of those at a time.
+ * Puts a new file in the place of an old one, whole or not at all: written in a folder of its own
+ * beside it, flushed to disk, renamed. Whoever is killed half way leaves the old file as it was, and a
+ * folder that only its owner can look into; the next who writes that file removes it.
  */
 import {
   accessSync,
@@ -9,33 +9,46 @@ import {
   chownSync,
   closeSync,
   constants,
+  fstatSync,
   fsyncSync,
+  lstatSync,
+  mkdtempSync,
   openSync,
+  readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, reasonOf } from "./errors.ts";
 import { LockedError, lock } from "./lock.ts";
 
+/** What is to be done when the process ends before a file has its place. */
+const unfinished = new Set<() => void>();
+
+/** Removes what files that are being written have beside their targets, for who exits at once. */
+export function discardUnfinished(): void {
+  for (const discard of unfinished) discard();
+}
+
 /**
- * Has `write` make the file at the path it is given, then moves that file to `target`, where it has
- * the permissions of the one before. When `write` throws, `target` is untouched and nothing is left
- * beside it. Errors of the file system are told in one line that names `target`.
+ * Has `write` make a file at the path it is given, then moves that file to `target`, where it has
+ * the permissions of the one before; a symbolic link stays, and the file it leads to is replaced.
+ * `write` is told that file, too. It may leave more beside the path: the folder goes in the end. When
+ * `write` throws, `target` is untouched. Errors of the file system become one line that names `target`.
  */
 export async function replaceFile<T>(
   target: string,
-  write: (path: string) => Promise<T>,
+  write: (path: string, target: string) => Promise<T>,
 ): Promise<T> {
   try {
-    const old = findFile(target);
-    // Through a symbolic link the file it leads to is replaced, not the link.
-    const path = old ? realpathSync(target) : target;
+    const path = followLinks(target);
+    const old = statSync(path, { throwIfNoEntry: false });
+    if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
     accessSync(dirname(path), constants.W_OK);
-    return await replaceLocked(path, old, write);
+    return await replaceLocked(path, write);
   } catch (error) {
     if (error instanceof LockedError) {
       throw new Error(`another command is writing ${target} at this moment`);
@@ -45,38 +58,77 @@ export async function replaceFile<T>(
   }
 }
 
+/** Whether two paths lead to one file, by whatever links and spelling. `-` is standard input. */
+export function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => {
+    try {
+      const { dev, ino } = path === "-" ? fstatSync(0) : statSync(path);
+      return `${dev} ${ino}`;
+    } catch {
+      return undefined;
+    }
+  });
+  return first !== undefined && first === second;
+}
+
 async function replaceLocked<T>(
   target: string,
-  old: Stats | undefined,
-  write: (path: string) => Promise<T>,
+  write: (path: string, target: string) => Promise<T>,
 ): Promise<T> {
-  const beside = (suffix: string) => join(dirname(target), `.${basename(target)}.${suffix}`);
-  const release = lock(beside("lock"));
-  const path = beside("new");
+  const [parent, name] = [dirname(target), basename(target)];
+  const release = lock(join(parent, `.${name}.lock`));
+  let folder: string | undefined;
+  const discard = () => {
+    unfinished.delete(discard);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    release();
+  };
+  unfinished.add(discard);
   try {
-    rmSync(path, { force: true });
-    const result = await write(path);
-    if (old) keepPermissions(path, old);
+    sweep(parent, name);
+    folder = mkdtempSync(join(parent, `.${name}.tmp-`)); // 0700
+    const path = join(folder, name);
+    const result = await write(path, target);
+    keepPermissions(target, path);
     sync(path);
     renameSync(path, target);
-    sync(dirname(target));
+    sync(parent);
     return result;
   } finally {
-    rmSync(path, { force: true });
-    release();
+    discard();
   }
 }
 
-function findFile(path: string): Stats | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats && !stats.isFile()) throw new Error(`${path} is not a file that can be replaced`);
-  return stats;
+/** The file at the end of symbolic links, whether there is one or not. */
+function followLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (!isLink) return path;
+  return followLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
+}
+
+/** Removes what killed writers of `name` have left. Nobody else writes it: the caller has the lock. */
+function sweep(parent: string, name: string): void {
+  // Roadbook 0.1 worked at the fixed name.
+  const former = [`.${name}.new`, `.${name}.new-journal`];
+  for (const entry of readdirSync(parent)) {
+    const isFolder = entry.startsWith(`.${name}.tmp-`) && entry.length === name.length + 12;
+    if (isFolder || former.includes(entry)) {
+      rmSync(join(parent, entry), { recursive: true, force: true });
+    }
+  }
 }
 
 /** Who may read the old file may read the new one. The owner is root's to give. */
-function keepPermissions(path: string, { mode, uid, gid }: Stats): void {
-  if (process.getuid?.() === 0) chownSync(path, uid, gid);
-  chmodSync(path, mode);
+function keepPermissions(from: string, to: string): void {
+  const old = statSync(from, { throwIfNoEntry: false });
+  if (!old) return;
+  if (process.getuid?.() === 0) chownSync(to, old.uid, old.gid);
+  chmodSync(to, old.mode);
 }
 
 function sync(path: string): void {

@@ -1,12 +1,13 @@
 /** The address for the operator alone: metrics and probes, and nothing of the API. */
 
+import type { ErrorCode } from "../domain/error.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
-import { fail } from "./response.ts";
+import { fail } from "./result.ts";
 
 export interface AdminOptions {
   metrics: Metrics;
-  /** Whether requests are welcome: not any more once the server is told to stop. */
+  /** Whether requests are welcome: not once the server has begun to stop. */
   isReady(): boolean;
 }
 
@@ -21,10 +22,13 @@ export function createAdminFetch({ metrics, isReady }: AdminOptions) {
   return async ({ method, url }: Request): Promise<Response> => {
     const path = pathOf(url);
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
-    if (!page) return fail("route_not_found");
+    if (!page) return failure("route_not_found");
     if (method === "GET" || method === "HEAD") return page();
-    const response = fail("method_not_allowed");
-    response.headers.set("allow", "GET, HEAD");
-    return response;
+    return failure("method_not_allowed", { allow: "GET, HEAD" });
   };
+}
+
+function failure(code: ErrorCode, more: Record<string, string> = {}): Response {
+  const { status, type, body } = fail(code);
+  return new Response(body, { status, headers: { "content-type": type, ...more } });
 }

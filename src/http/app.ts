@@ -1,37 +1,36 @@
 /**
  * The whole HTTP side as one function from request to response, and the only place that has an
- * order: what holds for every answer (method, limit, headers) is around the routes, which know only
- * their own subject.
+ * order: route, method, limit, handler, response, metrics.
  */
 import type { Clients } from "../limit/client.ts";
-import { type ApiRoute, isApiRoute, isSearchRoute } from "./caching.ts";
-import { PAGE_POLICY } from "./docs.ts";
-import { refuse, type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
-import { createRepresentations, type RepresentationsOptions } from "./representations.ts";
+import type { Decision } from "../limit/window.ts";
+import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
+import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
 import { isRequestId, pathOf } from "./request.ts";
-import { commonHeaders, fail } from "./response.ts";
-import { createRouter, type RouterOptions } from "./router.ts";
+import { createRespond } from "./response.ts";
+import { fail, type Result } from "./result.ts";
+import { createRouter, type Match, type RouterOptions } from "./router.ts";
 
-export interface AppOptions extends RouterOptions, Omit<RepresentationsOptions, "render"> {
-  /** What each client may search; without it, anything. */
-  searchLimit: SearchLimit | undefined;
+export interface AppOptions extends RouterOptions {
   clients: Clients;
-  /** Told of every bug that became a 500. */
+  /** How long a cache may use a response without asking again; 0 for not at all. */
+  cacheMaxAgeSeconds: number;
+  /** Gets every bug that became a 500. */
   onBug(error: unknown, requestId: string): void;
-  /** Told of every answer when it is made. */
-  onAnswer?: ((answered: Answered) => void) | undefined;
+  /** Gets the facts of every response when it is made. */
+  onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
-/** What is told of an answer: of the request, nothing that may be a name. */
-export interface Answered {
+/** What logs and metrics may say of a response: of the request, nothing that may be a name. */
+export interface ResponseFacts {
   requestId: string;
   method: string;
   /** Such as `/users/public/:userId`, also under /api; undefined for a path that is not known. */
   route: string | undefined;
   status: number;
-  /** Whether this was a search under a limit, and what came of it. */
+  /** Whether this was a search under a limit, and the decision. */
   search: "allowed" | "refused" | undefined;
-  /** From the request's head to the answer's, before it is sent. */
+  /** From the request's head to the response's, before it is sent. */
   durationMs: number;
   /** Who is counted: an IPv4 address or an IPv6 network. To be asked for at once, or not at all. */
   client(): string;
@@ -40,80 +39,85 @@ export interface Answered {
 /** The address a request came from, or how to find out: it is not always needed. */
 export type Peer = string | undefined | (() => string | undefined);
 
-/** Answers a request: at once, when nothing has to be waited for. Never throws, never rejects. */
+/** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
 export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Response>;
 
 /** A request with what is known of it so far. */
-interface Call {
+interface Exchange {
   request: Request;
   peer: Peer;
   requestId: string;
   startMs: number;
-  route: string | undefined;
-  search: Answered["search"];
+  match: Match | undefined;
+  /** Where this is a search under a limit. */
+  decision: Decision | undefined;
 }
 
-type Answering = Response | Promise<Response>;
-
-const ALLOWED = "GET, HEAD, OPTIONS";
-
-/** What a browser asks before a request from another site; the answer holds for a day. */
-const preflightHeaders = {
-  "access-control-allow-methods": ALLOWED,
-  "access-control-allow-headers": "*",
-  "access-control-max-age": "86400",
-};
-
 export function createFetch(options: AppOptions): Fetch {
-  const { searchLimit, clients, onBug, onAnswer } = options;
+  const { searchLimit, clients, onBug, onResponse } = options;
   const router = createRouter(options);
-  const representations = createRepresentations({ ...options, render: router.fetch });
+  const respond = createRespond(options.cacheMaxAgeSeconds);
 
-  function answer(call: Call): Answering {
-    const { request } = call;
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    const kept = isRead ? representations.find(request) : undefined;
-    const route = kept?.route ?? router.templateOf(pathOf(request.url));
-    call.route = route;
-    if (!isRead) return answerOtherMethod(call);
-    if (route === undefined || !isApiRoute(route)) return router.fetch(request);
-    if (searchLimit && isSearchRoute(route)) return answerSearch(call, route, searchLimit);
-    return representations.represent(request, route, kept);
-  }
-
-  function answerSearch(call: Call, route: ApiRoute, limit: SearchLimit): Answering {
-    const { request } = call;
-    return next(limit.limiter.consume(clientOf(call)), (decision) => {
-      call.search = decision.allowed ? "allowed" : "refused";
-      const answering = decision.allowed
-        ? guard(call, () => representations.represent(request, route))
-        : refuse(decision);
-      return next(answering, (response) => {
-        setRateLimitHeaders(response.headers, limit, decision);
-        return response;
-      });
+  function resultOf(exchange: Exchange): Result | Promise<Result> {
+    const { request } = exchange;
+    const match = router.find(pathOf(request.url));
+    exchange.match = match;
+    if (!match) return fail("route_not_found");
+    if (!isRead(request)) return resultOfOtherMethod(request);
+    if (!searchLimit || !match.route.limited) return router.handle(match, request);
+    return next(searchLimit.limiter.consume(clientOf(exchange)), (decision) => {
+      exchange.decision = decision;
+      return decision.allowed ? router.handle(match, request) : failLimited(decision);
     });
   }
 
-  /** An answer, or what stands for it when it fails, now or later. */
-  function guard(call: Call, attempt: (call: Call) => Answering): Answering {
-    const answerBug = (error: unknown) => {
-      onBug(error, call.requestId);
-      return fail("internal_error");
+  function respondTo(exchange: Exchange): Response | Promise<Response> {
+    const { request } = exchange;
+    return next(resultOf(exchange), (result) =>
+      respond(
+        request,
+        result,
+        isRead(request) && exchange.match ? exchange.match.route.cache : "none",
+      ),
+    );
+  }
+
+  /** A response, or the 500 that stands for it when it fails, now or later. */
+  function guard(exchange: Exchange): Response | Promise<Response> {
+    const respondToBug = (error: unknown) => {
+      onBug(error, exchange.requestId);
+      return respond(exchange.request, fail("internal_error"), "none");
     };
     try {
-      const answering = attempt(call);
-      return answering instanceof Promise ? answering.catch(answerBug) : answering;
+      const response = respondTo(exchange);
+      return response instanceof Promise ? response.catch(respondToBug) : response;
     } catch (error) {
-      return answerBug(error);
+      return respondToBug(error);
     }
   }
 
-  function clientOf({ request, peer }: Call): string {
+  function finish(exchange: Exchange, response: Response): Response {
+    const { request, requestId, match, decision, startMs } = exchange;
+    const { status, headers } = response;
+    headers.set("x-request-id", requestId);
+    if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
+    onResponse?.({
+      requestId,
+      method: request.method,
+      route: match?.route.path,
+      status,
+      search: decision && (decision.allowed ? "allowed" : "refused"),
+      durationMs: performance.now() - startMs,
+      client: () => clientOf(exchange),
+    });
+    return response;
+  }
+
+  function clientOf({ request, peer }: Exchange): string {
     return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
   }
 
-  /** A proxy that is trusted has named the request already; anyone else's name is not taken. */
+  /** A proxy that is trusted has named the request already; anyone else's name is not used. */
   function requestIdOf({ headers }: Request, peer: Peer): string {
     const given = clients.trustsAny ? headers.get("x-request-id") : null;
     return given !== null && isRequestId(given) && clients.trusts(addressOf(peer))
@@ -121,37 +125,32 @@ export function createFetch(options: AppOptions): Fetch {
       : crypto.randomUUID();
   }
 
-  function finish(call: Call, response: Response): Answering {
-    const { request, requestId, route, search, startMs } = call;
-    const { status, headers } = response;
-    setCommonHeaders(status, headers);
-    headers.set("x-request-id", requestId);
-    onAnswer?.({
-      requestId,
-      method: request.method,
-      route,
-      status,
-      search,
-      durationMs: performance.now() - startMs,
-      client: () => clientOf(call),
-    });
-    return request.method === "HEAD" ? withoutBody(response) : response;
-  }
-
   return (request, peer) => {
-    const call: Call = {
+    const exchange: Exchange = {
       request,
       peer,
       requestId: requestIdOf(request, peer),
       startMs: performance.now(),
-      route: undefined,
-      search: undefined,
+      match: undefined,
+      decision: undefined,
     };
-    return next(guard(call, answer), (response) => finish(call, response));
+    return next(guard(exchange), (response) => finish(exchange, response));
   };
 }
 
-/** What follows, without a wait where there is none: waiting is a tenth of a kept answer's time. */
+function isRead({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** A known path says what it takes instead; an unknown one is unknown by any method. */
+function resultOfOtherMethod({ method }: Request): Result {
+  const allow = { allow: ALLOWED_METHODS };
+  return method === "OPTIONS"
+    ? { status: 204, type: "", body: null, headers: { ...preflightHeaders, ...allow } }
+    : { ...fail("method_not_allowed"), headers: allow };
+}
+
+/** What follows, without a wait where there is none: a wait is a microsecond or two. */
 function next<Value, Then>(
   value: Value | Promise<Value>,
   then: (value: Value) => Then | Promise<Then>,
@@ -161,35 +160,4 @@ function next<Value, Then>(
 
 function addressOf(peer: Peer): string | undefined {
   return typeof peer === "function" ? peer() : peer;
-}
-
-/** A known path says what it takes instead; an unknown one is unknown by any method. */
-function answerOtherMethod({ request, route }: Call): Response {
-  if (route === undefined) return fail("route_not_found");
-  const response =
-    request.method === "OPTIONS"
-      ? new Response(null, { status: 204, headers: preflightHeaders })
-      : fail("method_not_allowed");
-  response.headers.set("allow", ALLOWED);
-  return response;
-}
-
-/** The same headers, with the length the body would have. */
-async function withoutBody(response: Response): Promise<Response> {
-  const { status, headers } = response;
-  if (response.body) {
-    const { byteLength } = await response.arrayBuffer();
-    headers.set("content-length", String(byteLength));
-  }
-  return new Response(null, { status, headers });
-}
-
-/** Answers of the API are made with these, as they are the ones that are asked for most. */
-function setCommonHeaders(status: number, headers: Headers): void {
-  if (headers.has("x-api-version")) return;
-  for (const [name, value] of Object.entries(commonHeaders)) headers.set(name, value);
-  if (status >= 400) headers.set("cache-control", "no-store");
-  if (headers.get("content-type")?.startsWith("text/html")) {
-    headers.set("content-security-policy", PAGE_POLICY);
-  }
 }

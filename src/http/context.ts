@@ -1,25 +1,42 @@
-/** What the routes answer from; made by roadbook.ts. */
+/** What a handler reads: the request, and the service around it, which roadbook.ts makes. */
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
+import type { DocsScript } from "./docs.ts";
 import type { SearchLimit } from "./rate-limit.ts";
+import type { Result } from "./result.ts";
 
 export interface Context {
+  request: Request;
+  /** The parameters of the route's path, percent-decoded. */
+  params: Record<string, string>;
+  service: Service;
+}
+
+export interface Service {
   /**
-   * The snapshot to answer this request from. To be asked for once, and used up before anything is
-   * waited for: a later call may give another, and then this one is closed.
+   * The snapshot that is served now. A handler calls this once, and reads all it needs before it
+   * waits for anything: a later call may return another snapshot, and then this one is closed.
    */
   snapshot(): Snapshot;
-  /** Why the file that was put in the place of that snapshot is not served, if there is such. */
+  /** Why the file that replaced that snapshot is not served, if there is such a file. */
   refused(): SnapshotError | undefined;
   /** The base URL that completes avatar paths; without one, the origin of the request. */
   publicUrl: string | undefined;
-  /** Scheme and host as the client wrote them. */
-  originOf(request: Request): string;
   /** What each client may search; without it, anything. */
   searchLimit: SearchLimit | undefined;
+  docsScript: DocsScript;
+  /** What the documentation plugin serves at a path; the same for every request. */
+  documentation(path: string): Promise<Result>;
 }
 
+/** The origin of a client that names no host, or none that can be: it is on the same machine. */
+const LOCAL_ORIGIN = "http://localhost";
+
 /** An avatar as an absolute URL: a dataset may have it as a path. */
-export function absoluteUrl(avatarUrl: string, context: Context, request: Request): string {
+export function absoluteUrl(avatarUrl: string, { service, request }: Context): string {
   if (!avatarUrl.startsWith("/")) return avatarUrl;
-  return (context.publicUrl ?? context.originOf(request)) + avatarUrl;
+  return (service.publicUrl ?? originOf(request.url)) + avatarUrl;
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : LOCAL_ORIGIN;
 }

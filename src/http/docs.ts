@@ -3,9 +3,11 @@
  * server, never from another, so it works offline.
  */
 import { swagger } from "@elysiajs/swagger";
-import { Elysia } from "elysia";
 import { apiVersion } from "../domain/version.ts";
+import type { Context } from "./context.ts";
 import { components } from "./openapi.ts";
+import type { Result } from "./result.ts";
+import { DOCS_POLICY } from "./security-headers.ts";
 
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
@@ -21,44 +23,48 @@ const scalarConfig = {
   defaultOpenAllTags: true,
 };
 
-/** Scalar writes its styles into the page; everything else comes from this server or not at all. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** The plugin that makes the document and the page of the routes beside it. */
+export function documentationPlugin() {
+  return swagger({
+    path: "/docs",
+    specPath: "/docs/json",
+    scalarCDN: "/docs/scalar.js",
+    scalarConfig: scalarConfig as object,
+    documentation: {
+      info: {
+        title: "Roadbook",
+        version: apiVersion.slice(1),
+        description:
+          "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well.",
+      },
+      tags: [
+        { name: "Users", description: "Public profiles and what their drivers unlocked" },
+        { name: "Search", description: "Companies and drivers by name" },
+        { name: "Service", description: "The service itself" },
+      ],
+      components: components as never,
+    },
+  });
+}
 
-export function docsRoutes(docsScript: DocsScript) {
-  return new Elysia()
-    .use(
-      swagger({
-        path: "/docs",
-        specPath: "/docs/json",
-        scalarCDN: "/docs/scalar.js",
-        scalarConfig: scalarConfig as object,
-        documentation: {
-          info: {
-            title: "Roadbook",
-            version: apiVersion.slice(1),
-            description:
-              "Public driver profiles, their achievements, and search over company and driver names. Read only; every answer is JSON. The endpoints of users and search answer under /api as well.",
-          },
-          tags: [
-            { name: "Users", description: "Public profiles and what their drivers unlocked" },
-            { name: "Search", description: "Companies and drivers by name" },
-            { name: "Service", description: "The service itself" },
-          ],
-          components: components as never,
-        },
-      }),
-    )
-    .get(
-      "/docs/scalar.js",
-      async () =>
-        new Response(await docsScript(), {
-          headers: {
-            "content-type": "text/javascript; charset=utf-8",
-            "content-encoding": "gzip",
-            "cache-control": "max-age=3600",
-          },
-        }),
-      { detail: { hide: true } },
-    );
+export async function getDocsPage({ service }: Context): Promise<Result> {
+  const page = await service.documentation("/docs");
+  return { ...page, headers: { "content-security-policy": DOCS_POLICY } };
+}
+
+export function getOpenApi({ service }: Context): Promise<Result> {
+  return service.documentation("/docs/json");
+}
+
+export async function getDocsScript({ service }: Context): Promise<Result> {
+  return {
+    status: 200,
+    type: "text/javascript; charset=utf-8",
+    body: await service.docsScript(),
+    headers: { "content-encoding": "gzip" },
+  };
+}
+
+export function redirectToDocs(): Result {
+  return { status: 302, type: "", body: null, headers: { location: "/docs" } };
 }

@@ -3,7 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
-import type { Answered } from "./app.ts";
+import type { ResponseFacts } from "./app.ts";
 
 export interface MetricsOptions {
   /** The facts of the snapshot that is served. */
@@ -14,7 +14,7 @@ export interface MetricsOptions {
 
 export interface Metrics {
   contentType: string;
-  countAnswer(answered: Answered): void;
+  countResponse(facts: ResponseFacts): void;
   countReplacement(outcome: "swapped" | "refused"): void;
   /** All of it in Prometheus's text format. */
   render(): Promise<string>;
@@ -116,7 +116,7 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
 
   return {
     contentType: registry.contentType,
-    countAnswer({ route = "unknown", status, durationMs, search }) {
+    countResponse({ route = "unknown", status, durationMs, search }) {
       const series = seriesOf(route, status);
       const seconds = durationMs / 1000;
       const bucket = DURATIONS.findIndex((bound) => seconds <= bound);

@@ -40,7 +40,6 @@ export const components = {
 };
 
 export interface Operation {
-  operationId: string;
   summary: string;
   description: string;
   tags: string[];
@@ -48,14 +47,14 @@ export interface Operation {
   /** The fields beside `success` in a 200. */
   success: Record<string, TSchema>;
   errors: readonly ErrorCode[];
-  /** Headers of every answer, and of a 429 alone. */
+  /** Headers of every response, and of a 429 alone. */
   headers?: Record<string, string>;
-  refusedHeaders?: Record<string, string>;
+  limitedHeaders?: Record<string, string>;
 }
 
-/** The `detail` of a route: an OpenAPI operation with every status and body it answers with. */
-export function describe(operation: Operation): DocumentDecoration {
-  const { operationId, summary, description, tags, parameters = [], headers = {} } = operation;
+/** The `detail` of a route: an OpenAPI operation with every status and body it responds with. */
+export function describe(operationId: string, operation: Operation): DocumentDecoration {
+  const { summary, description, tags, parameters = [], headers = {} } = operation;
   const body = Type.Object({ success: Type.Literal(true), ...operation.success });
   const responses: Record<string, unknown> = {
     200: response("Success", body, headers),
@@ -63,7 +62,7 @@ export function describe(operation: Operation): DocumentDecoration {
   for (const status of new Set(operation.errors.map((code) => errors[code].status))) {
     const codes = operation.errors.filter((code) => errors[code].status === status);
     const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
-    const more = status === 429 ? operation.refusedHeaders : {};
+    const more = status === 429 ? operation.limitedHeaders : {};
     responses[status] = response(sentences.join("\n\n"), ErrorBody, { ...headers, ...more });
   }
   return {

@@ -1,7 +1,7 @@
-/** The search limit in HTTP: what a refused client is told, and the headers that say where one stands. */
+/** The search limit in HTTP: the 429 of a client over it, and the headers that say where one stands. */
 import type { Limiter } from "../limit/limiter.ts";
 import type { Decision } from "../limit/window.ts";
-import { fail } from "./response.ts";
+import { fail, type Result } from "./result.ts";
 
 export interface SearchLimit {
   limiter: Limiter;
@@ -21,11 +21,10 @@ export const retryAfterDocs = {
 };
 
 /** The 429 of a client that has used up its budget. */
-export function refuse(decision: Decision): Response {
-  const seconds = toSeconds(decision.resetMs);
-  const response = fail("rate_limited", { retry_after: seconds });
-  response.headers.set("retry-after", String(seconds));
-  return response;
+export function failLimited({ resetMs }: Decision): Result {
+  const seconds = toSeconds(resetMs);
+  const result = fail("rate_limited", { retry_after: seconds });
+  return { ...result, headers: { "retry-after": String(seconds) } };
 }
 
 /** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */

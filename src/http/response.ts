@@ -1,29 +1,68 @@
 /**
- * The two shapes of every answer: a success object and an error object, as compact JSON; and the
- * headers that every answer has.
+ * The one place that makes a `Response`: it gives a result its headers, its validator and its content
+ * coding. Knows nothing of routes and limits.
  */
-import { type ErrorCode, errors } from "../domain/error.ts";
 import { apiVersion } from "../domain/version.ts";
+import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
+import { type Coding, chooseCoding, compress, MIN_COMPRESSED_BYTES } from "./compression.ts";
+import { etagOf, isNoneMatch } from "./conditional.ts";
+import { corsHeaders } from "./cors.ts";
+import type { Result } from "./result.ts";
+import { securityHeaders } from "./security-headers.ts";
 
-/** For browsers on other sites, and for those that would guess a type. */
-export const commonHeaders = {
-  "x-api-version": apiVersion,
-  "x-content-type-options": "nosniff",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "ETag, RateLimit, RateLimit-Policy, Retry-After, X-API-Version, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
-};
+/** Makes the response to a request; `cache` is for success, as errors are stored nowhere. */
+export type Respond = (request: Request, result: Result, cache: CachePolicy) => Response;
 
-export const jsonHeaders = { "content-type": "application/json; charset=utf-8" };
+/** `maxAgeSeconds` is how long a cache may use a response of the API without asking again. */
+export function createRespond(maxAgeSeconds: number): Respond {
+  // A copy of prepared headers takes 0.3 µs, a `Response` with an object of the same ones 0.8.
+  const prepare = (headers: Record<string, string>) =>
+    new Headers({ "x-api-version": apiVersion, ...securityHeaders, ...corsHeaders, ...headers });
+  const prepareFor = (policy: CachePolicy) => prepare(cacheHeaders(policy, maxAgeSeconds));
+  const prepared: Record<CachePolicy, Headers> = {
+    public: prepareFor("public"),
+    private: prepareFor("private"),
+    hour: prepareFor("hour"),
+    none: prepareFor("none"),
+  };
+  const preparedForErrors = prepare({ "cache-control": "no-store" });
 
-/** 200 with `success: true` before the fields of `body`. */
-export function succeed(body: Record<string, unknown>): Response {
-  return new Response(JSON.stringify({ success: true, ...body }), { headers: jsonHeaders });
+  return (request, result, cache) => {
+    const isHead = request.method === "HEAD";
+    const { status, type, body, headers } =
+      result.status === 200 && hasValidator(cache) ? represent(result, request.headers) : result;
+    const response = new Response(isHead ? null : body, {
+      status,
+      headers: status >= 400 ? preparedForErrors : prepared[cache],
+    });
+    if (body !== null) {
+      response.headers.set("content-type", type);
+      if (isHead) response.headers.set("content-length", String(Buffer.byteLength(body)));
+    }
+    for (const name in headers) response.headers.set(name, headers[name] ?? "");
+    return response;
+  };
 }
 
-/** The status and sentence of `code`, with more fields of the error object where it has any. */
-export function fail(code: ErrorCode, details: Record<string, unknown> = {}): Response {
-  const { status, message } = errors[code];
-  const body = { success: false, error: { code, message, ...details } };
-  return new Response(JSON.stringify(body), { status, headers: jsonHeaders });
+/** A 200 in a coding that the client accepts, or the 304 of a client that has it. */
+function represent(result: Result, asked: Headers): Result {
+  const { type, body } = result;
+  if (body === null) return result;
+  const coding = codingFor(body, asked.get("accept-encoding"));
+  const etag = etagOf(body, coding);
+  if (isNoneMatch(asked.get("if-none-match"), etag))
+    return { status: 304, type, body: null, headers: { ...result.headers, etag } };
+  if (!coding) return { status: 200, type, body, headers: { ...result.headers, etag } };
+  return {
+    status: 200,
+    type,
+    body: compress(Buffer.from(body), coding),
+    headers: { ...result.headers, etag, "content-encoding": coding },
+  };
+}
+
+function codingFor(body: string | Uint8Array, accepted: string | null): Coding | undefined {
+  return accepted !== null && Buffer.byteLength(body) > MIN_COMPRESSED_BYTES
+    ? chooseCoding(accepted)
+    : undefined;
 }

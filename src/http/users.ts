@@ -1,13 +1,34 @@
 /** The routes of one user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { AchievementEntry } from "../domain/achievement.ts";
 import { Id } from "../domain/schema.ts";
 import { User } from "../domain/user.ts";
 import { absoluteUrl, type Context } from "./context.ts";
-import { describe } from "./openapi.ts";
+import type { Operation } from "./openapi.ts";
 import { parseUserId } from "./request.ts";
-import { fail, succeed } from "./response.ts";
+import { fail, type Result, succeed } from "./result.ts";
+
+export function getPublicUser(context: Context): Result {
+  const id = parseUserId(context.params.userId ?? "");
+  if (id === undefined) return fail("invalid_user_id");
+  const user = context.service.snapshot().profiles.find(id);
+  if (user === "private") return fail("profile_private");
+  if (user === "unknown") return fail("user_not_found");
+  user.avatar_url = absoluteUrl(user.avatar_url, context);
+  return succeed({ user });
+}
+
+export function listUserAchievements({ params, service }: Context): Result {
+  const id = parseUserId(params.userId ?? "");
+  if (id === undefined) return fail("invalid_user_id");
+  const { profiles, achievements } = service.snapshot();
+  const unlocked = achievements.list(id);
+  // A snapshot holds none of a private user, so only who has none is looked up as a user.
+  const privacy = unlocked.length > 0 ? "public" : profiles.privacyOf(id);
+  if (privacy === "private") return fail("profile_private");
+  if (privacy === "unknown") return fail("user_not_found");
+  return succeed({ achievements: unlocked });
+}
 
 const common = {
   tags: ["Users"],
@@ -15,48 +36,16 @@ const common = {
   errors: ["invalid_user_id", "profile_private", "user_not_found", "internal_error"] as const,
 };
 
-export function userRoutes(context: Context) {
-  return new Elysia()
-    .get(
-      "/users/public/:userId",
-      ({ params, request }) => {
-        const id = parseUserId(params.userId);
-        if (id === undefined) return fail("invalid_user_id");
-        const user = context.snapshot().profiles.find(id);
-        if (user === "private") return fail("profile_private");
-        if (user === "unknown") return fail("user_not_found");
-        user.avatar_url = absoluteUrl(user.avatar_url, context, request);
-        return succeed({ user });
-      },
-      {
-        detail: describe({
-          ...common,
-          operationId: "getPublicUser",
-          summary: "Get a public user profile",
-          description: "The profile of a user, when the user has made it public.",
-          success: { user: User },
-        }),
-      },
-    )
-    .get(
-      "/users/:userId/achievements",
-      ({ params }) => {
-        const id = parseUserId(params.userId);
-        if (id === undefined) return fail("invalid_user_id");
-        const { profiles, achievements } = context.snapshot();
-        const privacy = profiles.privacyOf(id);
-        if (privacy === "private") return fail("profile_private");
-        if (privacy === "unknown") return fail("user_not_found");
-        return succeed({ achievements: achievements.list(id) });
-      },
-      {
-        detail: describe({
-          ...common,
-          operationId: "listUserAchievements",
-          summary: "Get a user's achievements",
-          description: "All achievements that a user with a public profile unlocked, newest first.",
-          success: { achievements: Type.Array(AchievementEntry) },
-        }),
-      },
-    );
-}
+export const publicUserOperation: Operation = {
+  ...common,
+  summary: "Get a public user profile",
+  description: "The profile of a user, when the user has made it public.",
+  success: { user: User },
+};
+
+export const achievementsOperation: Operation = {
+  ...common,
+  summary: "Get a user's achievements",
+  description: "All achievements that a user with a public profile unlocked, newest first.",
+  success: { achievements: Type.Array(AchievementEntry) },
+};

@@ -4,9 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { parseChange } from "../../domain/dataset.ts";
-import { isSealed } from "../format/checksum.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
-import { openSnapshot, SnapshotError } from "../read/open.ts";
+import { openSnapshot } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
 import { type ReadOptions, readDataset } from "./dataset.ts";
 import { writeSnapshot } from "./write.ts";
@@ -21,10 +20,9 @@ export async function applyChanges(
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
-  openSnapshot(target).close();
-  // What is damaged must not be sealed anew.
-  if (!isSealed(target)) throw new SnapshotError(target, "is damaged: a part of it has changed");
-  return writeSnapshot(target, target, async (db) => {
+  // Its checksum is verified when it is copied.
+  (await openSnapshot(target, { trust: true })).close();
+  return writeSnapshot(target, "the old snapshot", async (db) => {
     const before = readMeta(db).dataset_sha256;
     const handler = { parse: parseChange, ...createRowChanger(db) };
     const changes = await readDataset(input, handler, options);

@@ -2,10 +2,11 @@
  * Makes a snapshot of a dataset. Streams: a line is rows on disk before the next batch is read. The
  * snapshot appears at its path whole, or the path stays as it was.
  */
+import { setImmediate } from "node:timers/promises";
 import { parseLine } from "../../domain/dataset.ts";
 import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { buildNameIndex } from "../names/build.ts";
+import { buildNameIndexInSteps } from "../names/build.ts";
 import { type LineErrors, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
 import { refuseEmpty, refuseShrinking } from "./guard.ts";
 import { createRowWriter } from "./rows.ts";
@@ -41,7 +42,7 @@ export async function importDataset(
 ): Promise<Imported> {
   const { skipInvalid = false, allowEmpty = false, allowShrink = false, onIndexed } = options;
   let skipped = noErrors();
-  const counts = await writeSnapshot(target, undefined, async (db) => {
+  const counts = await writeSnapshot(target, "nothing", async (db) => {
     createSchema(db);
     const writer = skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
     const read = await readDataset(input, { parse: parseLine, ...writer }, options);
@@ -49,8 +50,13 @@ export async function importDataset(
     const counts = countRows(db);
     if (!allowEmpty) refuseEmpty(counts);
     if (!allowShrink) refuseShrinking(counts, target);
-    buildNameIndex(db, "company");
-    buildNameIndex(db, "user", onIndexed);
+    for (const kind of ["company", "user"] as const) {
+      for (const share of buildNameIndexInSteps(db, kind)) {
+        if (kind === "user") onIndexed?.(share);
+        // A signal that came meanwhile is heard here.
+        await setImmediate();
+      }
+    }
     return read.sha256;
   });
   return { counts, skipped };

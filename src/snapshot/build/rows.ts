@@ -30,8 +30,9 @@ export function createRowWriter(db: Sqlite): RowWriter {
   const hasUser = db.prepare("SELECT 1 FROM user WHERE id = ?");
   const hasPrivateUser = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
 
-  // References to what has not come yet wait on disk: in the worst order that is all of them.
-  db.exec("CREATE TEMP TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER)");
+  // References to what has not come yet wait on disk: in the worst order that is all of them. Not in
+  // a temporary table, whose file is in a folder that nobody sweeps.
+  db.exec("CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER)");
   const addPending = db.prepare("INSERT INTO pending VALUES (?, ?, ?, ?)");
   const known = {
     role: new Set<number>(),
@@ -103,6 +104,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
       for (const { line, field, type, id } of rows.iterate()) {
         yield { line, field, reason: `there is no ${type} ${id}` };
       }
+      db.exec("DROP TABLE pending");
     },
   };
 }

@@ -14,8 +14,8 @@ export interface SkippingWriter extends RowWriter {
 
 export function createSkippingWriter(db: Sqlite): SkippingWriter {
   const writer = createRowWriter(db);
-  // On disk, as a hopeless dataset may have millions.
-  db.exec("CREATE TEMP TABLE hidden (id INTEGER PRIMARY KEY)");
+  // On disk, as a hopeless dataset may have millions, and in the file that is swept; see rows.ts.
+  db.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
   const hide = db.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
   return {
     add: writer.add,
@@ -40,6 +40,7 @@ function hideUsers(db: Sqlite): void {
     DELETE FROM user_role WHERE user_id IN (SELECT id FROM hidden);
     DELETE FROM user_achievement WHERE user_id IN (SELECT id FROM hidden);
     DELETE FROM user WHERE id IN (SELECT id FROM hidden);
+    DROP TABLE hidden;
   `);
 }
 

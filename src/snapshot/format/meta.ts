@@ -1,5 +1,4 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
-import { eq } from "drizzle-orm";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { meta as table } from "./schema.ts";
 
@@ -24,22 +23,14 @@ export interface Meta {
   counts: Counts;
 }
 
-/** Stands where the digest comes when the file is done; see digest.ts. */
-export const UNSEALED = "0".repeat(64);
-
 /** Writes the facts of `meta` in the place of any that are there. */
 export function writeMeta(db: Sqlite, meta: Meta): void {
-  const rows = Object.entries({ ...meta, digest: UNSEALED }).map(([key, value]) => ({
+  const rows = Object.entries(meta).map(([key, value]) => ({
     key,
     value: typeof value === "string" ? value : JSON.stringify(value),
   }));
   db.orm.delete(table).run();
   db.orm.insert(table).values(rows).run();
-}
-
-/** The digest of the file, in hexadecimal; see digest.ts. */
-export function readDigest(db: Sqlite): string {
-  return db.orm.select().from(table).where(eq(table.key, "digest")).get()?.value ?? "";
 }
 
 export function readMeta(db: Sqlite): Meta {

@@ -24,8 +24,8 @@ export const FREQUENT_ABOVE = 100;
  */
 const FTS_BUFFER_BYTES = 8 * 2 ** 20;
 
-/** Progress is told every so many names. */
-const PROGRESS_EVERY = 1 << 13;
+/** The names of a step. */
+const STEP_NAMES = 1 << 13;
 
 /**
  * Ranks leave a number free after this many names, and a share as large between one weight and the
@@ -41,21 +41,24 @@ export const weightOf: Record<NameKind, (row: { folded: string; memberCount: num
   };
 
 /** Indexes the names of every public user or every company of `db`. */
-export function buildNameIndex(
-  db: Sqlite,
-  kind: NameKind,
-  onProgress: (share: number) => void = () => {},
-): void {
+export function buildNameIndex(db: Sqlite, kind: NameKind): void {
+  for (const _ of buildNameIndexInSteps(db, kind));
+}
+
+/** The same, for who has other things to do in between: after each step, the share (0 to 1) that is built. */
+export function* buildNameIndexInSteps(db: Sqlite, kind: NameKind): Generator<number, void> {
   db.exec(
-    "CREATE TEMP TABLE sorted (weight INTEGER, id INTEGER, folded TEXT, PRIMARY KEY (weight, id)) WITHOUT ROWID",
+    "CREATE TABLE sorted (weight INTEGER, id INTEGER, folded TEXT, PRIMARY KEY (weight, id)) WITHOUT ROWID",
   );
   const names = db.prepare<{ id: number; name: string; memberCount: number }>(
     `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind}`,
   );
   const sort = db.prepare("INSERT INTO sorted VALUES (?, ?, ?)");
+  let count = 0;
   for (const { id, name, memberCount } of names.iterate()) {
     const folded = fold(name);
     sort.run(weightOf[kind]({ folded, memberCount }), id, folded);
+    if (++count % STEP_NAMES === 0) yield 0;
   }
 
   const addName = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
@@ -76,6 +79,7 @@ export function buildNameIndex(
     sameWeight++;
     addName.run(rank, id, folded);
     countNgrams(folded, counting);
+    if (++count % STEP_NAMES === 0) yield 0;
   }
   db.exec("DROP TABLE sorted");
 
@@ -92,10 +96,9 @@ export function buildNameIndex(
   const folded = db.prepare<{ rank: number; folded: string }>(
     `SELECT rank, folded FROM ${kind}_name ORDER BY rank`,
   );
-  let count = 0;
   for (const row of folded.iterate()) {
     addNgrams.run(row.rank, ngramsOf(row.folded, tree).join(SEPARATOR));
-    if (++count % PROGRESS_EVERY === 0) onProgress(row.rank / rank);
+    if (++count % STEP_NAMES === 0) yield row.rank / rank;
   }
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
 }

@@ -3,7 +3,8 @@
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
 import { formatEndLine } from "../../domain/dataset.ts";
-import { openSnapshotTables, told } from "./open.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
+import { openTables, snapshotError } from "./open.ts";
 
 /** SQLite makes the lines itself: as rows brought here and put together, they take three times as long. */
 const queries = [
@@ -34,20 +35,22 @@ function time(column: string): string {
 }
 
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
-export function* exportDataset(path: string): Generator<string> {
-  const db = openSnapshotTables(path);
+export async function exportDataset(path: string): Promise<Iterable<string>> {
+  return listLines(path, await openTables(path));
+}
+
+function* listLines(path: string, db: Sqlite): Generator<string> {
   let lines = 0;
   try {
     for (const query of queries) {
-      const rows = db.prepare<{ line: string }>(query).iterate();
-      for (;;) {
-        const row = told(path, () => rows.next());
-        if (row.done) break;
+      for (const { line } of db.prepare<{ line: string }>(query).iterate()) {
         lines++;
-        yield row.value.line;
+        yield line;
       }
     }
     yield formatEndLine(lines);
+  } catch (error) {
+    throw snapshotError(path, error);
   } finally {
     db.close();
   }

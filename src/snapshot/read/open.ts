@@ -1,14 +1,16 @@
 /**
- * Opens a snapshot: a file that is never written again, or the bytes of one. What is not a snapshot
- * of this schema, or not all of one, is refused with a sentence for the operator.
+ * Opens a snapshot: a file that is never written again, or the bytes of one. Every byte is held to
+ * the checksum before anything is read; what is not a snapshot of this schema, or not as it was
+ * written, is refused with a sentence for the operator.
  */
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { sqlite as defaultDriver } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
+import { identityOf, NotAFileError, openFile, readBytes } from "../../files/read.ts";
 import type { Sqlite, SqliteDriver } from "../../sqlite/driver.ts";
+import { verifyChecksum } from "../format/checksum.ts";
+import { HEADER_BYTES, InvalidSnapshot, parseHeader } from "../format/header.ts";
 import { type Meta, readMeta } from "../format/meta.ts";
-import { HEADER_BYTES, parseHeader } from "../format/pages.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "../format/schema.ts";
 import { type Achievements, openAchievements } from "./achievements.ts";
 import { openSearch, type Search } from "./search.ts";
 import { openProfiles, type Profiles } from "./users.ts";
@@ -21,15 +23,24 @@ export interface Snapshot {
   close(): void;
 }
 
+export interface OpenOptions {
+  /** Does without the checksum; the header and the size must be right all the same. */
+  trust?: boolean;
+  driver?: SqliteDriver;
+}
+
 /** The file or bytes cannot be served; `message` says why in one line that names the file. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** Goes on where the name of the file ends. */
   readonly reason: string;
+  /** The system is the cause, and not the file: it may be read a moment later. */
+  readonly isPassing: boolean;
 
-  constructor(file: string, reason: string) {
+  constructor(file: string, reason: string, isPassing = false) {
     super(`${file} ${reason}`);
     this.reason = reason;
+    this.isPassing = isPassing;
   }
 }
 
@@ -39,92 +50,90 @@ export class SnapshotError extends Error {
  */
 const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
+/** A file that changes while it is read is read again, so often at most. */
+const MAX_TRIES = 3;
+
 /** Opens the snapshot at a path, or the one in `bytes`. Throws a {@link SnapshotError}. */
-export function openSnapshot(
+export async function openSnapshot(
   source: string | Uint8Array,
-  driver: SqliteDriver = defaultDriver,
-): Snapshot {
-  const name = typeof source === "string" ? source : "the snapshot";
-  return told(name, () => {
-    const db = typeof source === "string" ? openFile(source, driver) : openBytes(source, driver);
-    try {
-      return {
-        meta: readMeta(db),
-        profiles: openProfiles(db),
-        achievements: openAchievements(db),
-        search: openSearch(db),
-        close: db.close,
-      };
-    } catch (error) {
-      db.close();
-      throw error;
-    }
-  });
-}
-
-/** The tables of the snapshot at a path, for who reads all of it. Throws a {@link SnapshotError}. */
-export function openSnapshotTables(path: string): Sqlite {
-  return told(path, () => {
-    checkFile(path);
-    return defaultDriver.openImmutable(path);
-  });
-}
-
-/** Gives whatever goes wrong with a snapshot file the shape of a {@link SnapshotError}. */
-export function told<T>(name: string, read: () => T): T {
+  options: OpenOptions = {},
+): Promise<Snapshot> {
+  const db = await openTables(source, options);
   try {
-    return read();
+    return {
+      meta: readMeta(db),
+      profiles: openProfiles(db),
+      achievements: openAchievements(db),
+      search: openSearch(db),
+      close: db.close,
+    };
   } catch (error) {
-    if (error instanceof Refusal) throw new SnapshotError(name, error.message);
-    const verb = codeOf(error).startsWith("SQLITE") ? "is damaged" : "cannot be read";
-    throw new SnapshotError(name, `${verb}: ${reasonOf(error)}`);
+    db.close();
+    throw snapshotError(source, error);
   }
 }
 
-/** Why something is not a snapshot to read; `message` goes on where its name ends. */
-export class Refusal extends Error {}
-
-function openFile(path: string, driver: SqliteDriver): Sqlite {
-  const size = checkFile(path);
-  return size > MAX_BYTES_IN_MEMORY
-    ? driver.openImmutable(path)
-    : openBytes(readFileSync(path), driver);
-}
-
-function openBytes(bytes: Uint8Array, driver: SqliteDriver): Sqlite {
-  checkHeader(bytes, bytes.length);
-  return driver.openBytes(bytes);
-}
-
-/** Returns the size of the file in bytes. */
-function checkFile(path: string): number {
-  const file = openSync(path, "r");
+/** The tables of a snapshot, for who reads all of them. Throws a {@link SnapshotError}. */
+export async function openTables(
+  source: string | Uint8Array,
+  options: OpenOptions = {},
+): Promise<Sqlite> {
   try {
-    const { size } = fstatSync(file);
-    const header = new Uint8Array(HEADER_BYTES);
-    checkHeader(header.subarray(0, readSync(file, header)), size);
-    return size;
-  } finally {
-    closeSync(file);
+    return await (typeof source === "string"
+      ? openPath(source, options)
+      : openBytes(source, options));
+  } catch (error) {
+    throw snapshotError(source, error);
   }
 }
 
-function checkHeader(bytes: Uint8Array, size: number): void {
-  if (size === 0) throw new Refusal("is empty");
-  const header = parseHeader(bytes);
-  if (!header) throw new Refusal("is not a Roadbook snapshot");
-  const { applicationId, userVersion, pageCount, pageSize } = header;
-  if (applicationId !== APPLICATION_ID) {
-    throw new Refusal("is a SQLite file, but not a Roadbook snapshot");
+/** Gives whatever goes wrong with a snapshot the shape of a {@link SnapshotError}. */
+export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
+  if (error instanceof SnapshotError) return error;
+  const name = typeof source === "string" ? source : "the snapshot";
+  if (error instanceof InvalidSnapshot || error instanceof NotAFileError) {
+    return new SnapshotError(name, error.message);
   }
-  if (userVersion !== SCHEMA_VERSION) {
-    const advice =
-      userVersion > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-    throw new Refusal(
-      `has schema ${userVersion}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
-    );
+  const isPassing = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
+  const isDamaged = !isPassing && codeOf(error).startsWith("SQLITE");
+  const reason = `${isDamaged ? "is damaged" : "cannot be read"}: ${reasonOf(error)}`;
+  return new SnapshotError(name, reason, isPassing);
+}
+
+/** What is verified is the very file that is opened, or it is verified once more. */
+async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const file = await openFile(path);
+    try {
+      const before = await file.stat({ bigint: true });
+      const isSame = async () =>
+        [await file.stat({ bigint: true }), await stat(path, { bigint: true })].every(
+          (stats) => identityOf(stats) === identityOf(before),
+        );
+      const size = Number(before.size);
+      let db: Sqlite;
+      try {
+        if (size <= MAX_BYTES_IN_MEMORY) {
+          return await openBytes(await readBytes(file, size), options);
+        }
+        const databaseBytes = parseHeader(await readBytes(file, HEADER_BYTES), size);
+        if (!options.trust) await verifyChecksum(file, databaseBytes);
+        db = (options.driver ?? defaultDriver).openImmutable(path);
+      } catch (error) {
+        if (await isSame()) throw error;
+        continue;
+      }
+      if (await isSame()) return db;
+      db.close();
+    } finally {
+      await file.close();
+    }
   }
-  if (size !== pageCount * pageSize) {
-    throw new Refusal(`has ${size} bytes, not the ${pageCount * pageSize} it was written with`);
-  }
+  throw new SnapshotError(path, "cannot be read: it changes all the time", true);
+}
+
+async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Sqlite> {
+  const databaseBytes = parseHeader(bytes, bytes.length);
+  if (!options.trust) await verifyChecksum(bytes, databaseBytes);
+  return (options.driver ?? defaultDriver).openBytes(bytes.subarray(0, databaseBytes));
 }

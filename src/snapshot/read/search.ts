@@ -1,4 +1,8 @@
-/** The two name searches: which ids match is said by names/find.ts; this adds what a result shows. */
+/**
+ * The two name searches: names/find.ts finds which ids match, this adds what a result shows. Results
+ * of queries that are asked again are cached, and go when the snapshot goes.
+ */
+import { LRUCache } from "lru-cache";
 import type { CompanySearchResult } from "../../domain/company.ts";
 import { drawnAvatarPath, type UserSearchResult } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
@@ -6,10 +10,17 @@ import { openNames } from "../names/find.ts";
 
 const MAX_RESULTS = 10;
 
+/**
+ * People type the same few first letters, and a search of a million names takes ten times as long as
+ * a profile. A thousand queries are some 3 MB; nobody asks a long one again.
+ */
+const MAX_CACHED_QUERIES = 1000;
+const MAX_CACHED_QUERY_LENGTH = 50;
+
 export interface Search {
-  listCompanies(query: string): CompanySearchResult[];
+  listCompanies(query: string): readonly Readonly<CompanySearchResult>[];
   /** `avatar_url` may be a path. */
-  listUsers(query: string): UserSearchResult[];
+  listUsers(query: string): readonly Readonly<UserSearchResult>[];
 }
 
 export function openSearch(db: Sqlite): Search {
@@ -23,12 +34,25 @@ export function openSearch(db: Sqlite): Search {
        FROM user WHERE id = ?`,
   );
   return {
-    listCompanies: (query) =>
+    listCompanies: cached((query) =>
       companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get(id) ?? []),
-    listUsers: (query) =>
+    ),
+    listUsers: cached((query) =>
       userNames.find(query, MAX_RESULTS).flatMap((id) => {
         const user = findUser.get(id);
         return user ? { ...user, avatar_url: user.avatar_url ?? drawnAvatarPath(id) } : [];
       }),
+    ),
+  };
+}
+
+function cached<Results extends object>(list: (query: string) => Results) {
+  const cache = new LRUCache<string, Results>({ max: MAX_CACHED_QUERIES });
+  return (query: string): Results => {
+    const found = cache.get(query);
+    if (found) return found;
+    const results = list(query);
+    if (query.length <= MAX_CACHED_QUERY_LENGTH) cache.set(query, results);
+    return results;
   };
 }

@@ -1,0 +1,34 @@
+/**
+ * Runs the tests, all or the files that are named: in some processes at a time, in one temporary
+ * folder that is gone at the end, however the run ends. `bun run test [FILE…]`.
+ */
+import { constants } from "node:os";
+import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
+
+/** One a core of the smallest machine that runs them; tests that wait run beside others in a file. */
+const PROCESSES = 2;
+
+const folder = openRunFolder();
+setTemporaryFolder(folder);
+const tests = Bun.spawn(
+  [
+    process.execPath,
+    "test",
+    "--no-orphans",
+    `--parallel=${PROCESSES}`,
+    "--timeout=60000",
+    ...process.argv.slice(2),
+  ],
+  { env: process.env, stdio: ["ignore", "inherit", "inherit"] },
+);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => {
+    tests.kill("SIGKILL");
+    removeFolder(folder);
+    // With --no-orphans, whatever the tests have started ends here, too.
+    process.exit(128 + constants.signals[signal]);
+  });
+}
+const code = await tests.exited;
+removeFolder(folder);
+process.exit(code);

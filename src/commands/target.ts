@@ -1,0 +1,27 @@
+/** What the commands that write a file have in common: which targets are wrong, and how a signal ends them. */
+import { constants } from "node:os";
+import { discardUnfinished, isSameFile } from "../files/replace.ts";
+import { UsageError } from "./values.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Throws a {@link UsageError} when a command would write what it reads. */
+export function refuseSameFile(source: string, target: string): void {
+  if (!isSameFile(source, target)) return;
+  const name = source === "-" ? "standard input" : source;
+  throw new UsageError(`${name} and --to ${target} are the same file`);
+}
+
+/** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
+export async function endOnSignal<T>(write: () => Promise<T>): Promise<T> {
+  const end = (signal: NodeJS.Signals) => {
+    discardUnfinished();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of SIGNALS) process.on(signal, end);
+  try {
+    return await write();
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, end);
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Reads regular files in chunks, so that the event loop goes round in between. Anything else that may
+ * stand at a path, such as a FIFO, is an error at once and never waited for.
+ */
+import { type BigIntStats, constants } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
+
+/** The SHA-256 of a chunk takes 0.2 ms, and 0.7 ms on a processor without instructions for it. */
+const CHUNK_BYTES = 1 << 18;
+
+/** Something is at the path, but no file. */
+export class NotAFileError extends Error {
+  override name = "NotAFileError";
+
+  constructor() {
+    super("is not a regular file");
+  }
+}
+
+/** Opens a file to read. Throws a {@link NotAFileError}, and what the file system throws. */
+export async function openFile(path: string): Promise<FileHandle> {
+  if (!(await stat(path)).isFile()) throw new NotAFileError();
+  // Another thing may have come in its place: opened like this, a FIFO without a writer does not block.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if ((await file.stat()).isFile()) return file;
+  await file.close();
+  throw new NotAFileError();
+}
+
+/**
+ * The bytes from one offset to another, or to the end when that comes first. A chunk of a file is
+ * good until the next one is asked for.
+ */
+export async function* readChunks(
+  source: FileHandle | Uint8Array,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  if (source instanceof Uint8Array) {
+    for (let at = from; at < Math.min(to, source.length); at += CHUNK_BYTES) {
+      yield source.subarray(at, Math.min(to, at + CHUNK_BYTES));
+      await setImmediate();
+    }
+    return;
+  }
+  const buffer = Buffer.alloc(CHUNK_BYTES);
+  for (let at = from; at < to; ) {
+    const { bytesRead } = await source.read(buffer, 0, Math.min(CHUNK_BYTES, to - at), at);
+    if (bytesRead === 0) return;
+    yield buffer.subarray(0, bytesRead);
+    at += bytesRead;
+  }
+}
+
+/** The first bytes of a file, in memory: as many as asked for, or all when there are fewer. */
+export async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> {
+  const bytes = Buffer.alloc(length);
+  let at = 0;
+  for await (const chunk of readChunks(file, 0, length)) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** Differs when a path leads to another file, or when the file has been written to or moved. */
+export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join();
+}

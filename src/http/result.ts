@@ -1,0 +1,28 @@
+/**
+ * What handlers return: a status and a body, not yet a `Response`. The API has two shapes of body, a
+ * success object and an error object, as compact JSON.
+ */
+import { type ErrorCode, errors } from "../domain/error.ts";
+
+export interface Result {
+  status: number;
+  /** The content type of the body. */
+  type: string;
+  body: string | Uint8Array<ArrayBuffer> | null;
+  /** Headers of this result alone. */
+  headers?: Record<string, string>;
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+
+/** 200 with `success: true` before the fields of `body`. */
+export function succeed(body: Record<string, unknown>): Result {
+  return { status: 200, type: JSON_TYPE, body: JSON.stringify({ success: true, ...body }) };
+}
+
+/** The status and sentence of `code`, with more fields of the error object where it has any. */
+export function fail(code: ErrorCode, details: Record<string, unknown> = {}): Result {
+  const { status, message } = errors[code];
+  const body = JSON.stringify({ success: false, error: { code, message, ...details } });
+  return { status, type: JSON_TYPE, body };
+}

@@ -1,0 +1,46 @@
+/**
+ * The head of a snapshot file: the fields of SQLite's header (https://www.sqlite.org/fileformat.html)
+ * that say whether a file is a snapshot of this schema, and how long it must be.
+ */
+import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
+
+export const HEADER_BYTES = 100;
+
+/** After the pages of the database, a snapshot has as many bytes; see checksum.ts. */
+export const TRAILER_BYTES = 81;
+
+/** Why something is not a snapshot that can be read; `message` goes on where its name ends. */
+export class InvalidSnapshot extends Error {
+  override name = "InvalidSnapshot";
+}
+
+/**
+ * The length of the database in a file that begins with `bytes` and is `size` bytes long. Throws an
+ * {@link InvalidSnapshot}.
+ */
+export function parseHeader(bytes: Uint8Array, size: number): number {
+  if (size === 0) throw new InvalidSnapshot("is empty");
+  const isSqlite =
+    bytes.length >= HEADER_BYTES &&
+    Buffer.from(bytes.subarray(0, 16)).toString("latin1") === "SQLite format 3\0";
+  if (!isSqlite) throw new InvalidSnapshot("is not a Roadbook snapshot");
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+  if (view.getUint32(68) !== APPLICATION_ID) {
+    throw new InvalidSnapshot("is a SQLite file, but not a Roadbook snapshot");
+  }
+  const version = view.getUint32(60);
+  if (version !== SCHEMA_VERSION) {
+    const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
+    throw new InvalidSnapshot(
+      `has schema ${version}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
+    );
+  }
+  const pageSize = view.getUint16(16) === 1 ? 65_536 : view.getUint16(16);
+  const databaseBytes = view.getUint32(28) * pageSize;
+  if (size !== databaseBytes + TRAILER_BYTES) {
+    throw new InvalidSnapshot(
+      `has ${size} bytes, not the ${databaseBytes + TRAILER_BYTES} it was written with`,
+    );
+  }
+  return databaseBytes;
+}

@@ -1,0 +1,599 @@
+/** The command as an operator uses it: the executable alone in an empty folder. */
+import { describe, expect, test } from "bun:test";
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import {
+  community,
+  executable,
+  importByExecutable,
+  openExecutable,
+  readyOrigin,
+  roadbook,
+  run,
+  temporaryFolder,
+} from "../support.ts";
+
+test("it serves the demo from an empty folder with an empty environment, and leaves nothing there", async () => {
+  const folder = temporaryFolder();
+  cpSync(await executable(), join(folder, "roadbook"));
+  // Settings of other programs that lie about are not its own.
+  writeFileSync(join(folder, ".env"), "ROADBOOK_PORT=1\n");
+  writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
+  const child = Bun.spawn(["./roadbook", "--port", "0"], {
+    cwd: folder,
+    env: {},
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const origin = await readyOrigin(child.stdout);
+  expect(await (await fetch(`${origin}/users/public/42`)).text()).toContain("Łukasz Nowak");
+  expect((await fetch(`${origin}/docs/scalar.js`)).headers.get("content-type")).toStartWith(
+    "text/javascript",
+  );
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+  expect(readdirSync(folder).sort()).toEqual([".env", "bunfig.toml", "roadbook"]);
+}, 60_000);
+
+describe("flags, environment, defaults", () => {
+  test("a flag goes before the environment, the environment before the default", async () => {
+    const snapshot = await importByExecutable(community);
+    const child = Bun.spawn([await executable(), "--port", "0", "--search-limit", "7"], {
+      cwd: temporaryFolder(),
+      env: { ROADBOOK_PORT: "1", ROADBOOK_SNAPSHOT: snapshot, ROADBOOK_SEARCH_WINDOW: "90s" },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const origin = await readyOrigin(child.stdout);
+    const { headers } = await fetch(`${origin}/search/users?q=nowak`);
+    expect(headers.get("ratelimit-policy")).toBe('"search";q=7;w=90');
+    child.kill("SIGINT");
+    expect(await child.exited).toBe(0);
+  });
+
+  test("--search-limit 0 is no limit and no headers of one", async () => {
+    const target = await openExecutable(["--search-limit", "0"]);
+    for (let at = 0; at < 40; at++) {
+      const { status, headers } = await target.fetch("/search/users?q=an");
+      expect([status, headers.get("ratelimit")]).toEqual([200, null]);
+    }
+    await target.close();
+  });
+
+  test("a short window slides: a refused client gets in after Retry-After, and not before the oldest leaves", async () => {
+    const target = await openExecutable(["--search-limit", "2", "--search-window", "1s"]);
+    const statuses = [];
+    for (let at = 0; at < 3; at++) statuses.push((await target.fetch("/search/users?q=an")).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    const refused = await target.fetch("/search/users?q=an");
+    expect(refused.headers.get("retry-after")).toBe("1");
+    await Bun.sleep(1000);
+    expect((await target.fetch("/search/users?q=an")).status).toBe(200);
+    await target.close();
+  });
+});
+
+describe("wrong usage is one clear line and exit code 2", () => {
+  const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
+  test.each([
+    [["fly"], 'there is no command "fly"; see roadbook --help'],
+    [["serv", "--port", "0"], 'there is no command "serv"; did you mean serve?'],
+    [["exprt", "--help"], 'there is no command "exprt"; did you mean export?'],
+    [["help", "chek"], 'there is no command "chek"; did you mean check?'],
+    [["a\nb"], 'there is no command "a b"; see roadbook --help'],
+    [["--prot", "1"], "there is no flag --prot; did you mean --port?"],
+    [["--prot=1"], "there is no flag --prot; did you mean --port?"],
+    [["-p", "1"], "there is no flag -p; see roadbook serve --help"],
+    [["import", "a", "--too", "b"], "there is no flag --too; did you mean --to?"],
+    [["--access-log=1"], "--access-log takes no value"],
+    [["serve", "extra"], "too many arguments; usage: roadbook serve [flags]"],
+    [["--", "--port"], "too many arguments; usage: roadbook serve [flags]"],
+    [["--port"], "--port needs a value; see roadbook serve --help"],
+    [
+      ["--host", "--port", "1"],
+      '--host is "--port", not a value; for a file of that name, write ./--port',
+    ],
+    [["--port", "abc"], '--port is "abc", not a whole number from 0 to 65535'],
+    [["--port", "65536"], '--port is "65536", not a whole number from 0 to 65535'],
+    [["--port", "0x50"], '--port is "0x50", not a whole number from 0 to 65535'],
+    [["--port", "080"], '--port is "080", not a whole number from 0 to 65535'],
+    [["--search-limit", "1e3"], '--search-limit is "1e3", not a whole number from 0 to 1000000'],
+    [["--search-limit", "-1"], '--search-limit is "-1", not a whole number from 0 to 1000000'],
+    [
+      ["--search-window", "3"],
+      '--search-window is "3", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+    ],
+    [
+      ["--public-url", "example.org"],
+      '--public-url is "example.org", not an http or https URL without query, such as https://example.org',
+    ],
+    [
+      ["--log-level", "loud"],
+      '--log-level is "loud", not one of trace, debug, info, warn, error, fatal, silent',
+    ],
+    [
+      ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "10.0.0.0/33"],
+      '--trusted-proxy is "10.0.0.0/33", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+    ],
+    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"],
+    [["import"], `DATASET is missing; ${importUsage}`],
+    [["import", "a"], `--to is missing; ${importUsage}`],
+    [["import", "a", "b", "--to", "c"], `too many arguments; ${importUsage}`],
+    [["seed"], "--users is missing; usage: roadbook seed --users N [flags]"],
+    [
+      ["health", "nowhere"],
+      'URL is "nowhere", not an http or https URL without query, such as https://example.org',
+    ],
+  ])("%j", async (words, line) => {
+    expect(await roadbook(words)).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+
+  test.each([
+    [["--host", ""], {}, "--host is empty"],
+    [["--admin-host="], {}, "--admin-host is empty"],
+    [["import", "", "--to", "a"], {}, "DATASET is empty"],
+    [["import", "a", "--to", ""], {}, "--to is empty"],
+    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy is empty"],
+    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST is empty"],
+    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST is empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG is empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG is "yes", not 1 or 0'],
+    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT is "1k", not a whole number from 0 to 65535'],
+    [
+      [],
+      { ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8,x" },
+      'ROADBOOK_TRUSTED_PROXY is "x", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+    ],
+    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO is empty"],
+  ])("what is set to nothing, or wrongly by a variable: %j %j", async (words, env, line) => {
+    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+});
+
+describe("the store's URL, which may hold a password, is in no message", () => {
+  const kind = "redis://, rediss:// or valkey:// URL";
+  const folder = temporaryFolder();
+  const file = join(folder, "store");
+  writeFileSync(file, "http://user:sesame@host\n");
+  test.each([
+    [
+      ["--rate-limit-store", "http://user:sesame@host"],
+      {},
+      2,
+      `--rate-limit-store is not a ${kind}`,
+    ],
+    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE is not a ${kind}`],
+    [["--rate-limit-store-file", file], {}, 1, `${file} holds no ${kind}`],
+    [
+      ["--rate-limit-store-file", "nothing"],
+      { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" },
+      1,
+      "nothing cannot be read: no such file or directory",
+    ],
+    [
+      ["--rate-limit-store", "redis://:sesame@host", "--rate-limit-store-file", file],
+      {},
+      2,
+      "--rate-limit-store and --rate-limit-store-file exclude each other",
+    ],
+    [
+      ["--rate-limit-stor=redis://:sesame@host"],
+      {},
+      2,
+      "there is no flag --rate-limit-stor; did you mean --rate-limit-store?",
+    ],
+  ])("%j %j", async (words, env, code, line) => {
+    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+
+  test("nor in the help", async () => {
+    const env = { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" };
+    const { stdout } = await roadbook(["serve", "--help"], { env });
+    expect(stdout).not.toContain("sesame");
+  });
+
+  test("and a file holds it as well as the flag", async () => {
+    const closedPort = join(folder, "closed-port");
+    writeFileSync(closedPort, "redis://127.0.0.1:1\n");
+    const target = await openExecutable(["--rate-limit-store-file", closedPort]);
+    const health = await (await target.fetch("/health")).json();
+    expect(health).toMatchObject({ search_limit: { up: false } });
+    await target.close();
+  });
+});
+
+test.each([
+  ["a snapshot that is not there", "nothing", /^roadbook: nothing cannot be read: /],
+  ["an empty file", "empty", /^roadbook: empty is empty\n$/],
+  ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
+  ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
+])("%s is not served: one clear line and exit code 1", async (_, snapshot, line) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "empty"), "");
+  writeFileSync(join(folder, "text"), "x".repeat(10_000));
+  const { code, stdout, stderr } = await roadbook(["--snapshot", snapshot], { cwd: folder });
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(line);
+  expect(stderr.trimEnd()).not.toContain("\n");
+});
+
+test("a port that is taken is one clear line and exit code 1", async () => {
+  const target = await openExecutable([]);
+  const { port } = new URL(target.origin);
+  const { code, stderr } = await roadbook(["--port", port]);
+  expect(code).toBe(1);
+  expect(stderr).toStartWith(`roadbook: cannot listen on 127.0.0.1 port ${port}: `);
+  await target.close();
+});
+
+test("SIGTERM answers what is under way, though clients keep their connections open", async () => {
+  const target = await openExecutable([]);
+  const { hostname, port } = new URL(target.origin);
+  const socket = connect(Number(port), hostname);
+  const received: Buffer[] = [];
+  socket.on("data", (chunk) => received.push(chunk));
+  socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n\r\n");
+  while (received.length === 0) await Bun.sleep(5);
+  await target.close();
+  socket.destroy();
+  expect(Buffer.concat(received).toString()).toStartWith("HTTP/1.1 200 OK\r\n");
+}, 20_000);
+
+const commandNames = [
+  "serve",
+  "import",
+  "apply",
+  "export",
+  "check",
+  "seed",
+  "schema",
+  "openapi",
+  "health",
+];
+
+describe("the help", () => {
+  test("of the program names every command, on standard output", async () => {
+    const help = await roadbook(["--help"]);
+    expect([help.code, help.stderr]).toEqual([0, ""]);
+    for (const name of commandNames) expect(help.stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+    for (const words of [["-h"], ["help"], ["help", "help"], ["help", "--help"]]) {
+      expect(await roadbook(words)).toEqual(help);
+    }
+  });
+
+  test.each(commandNames)(
+    "of %s comes in three ways, and not from a bad environment",
+    async (name) => {
+      const help = await roadbook([name, "--help"]);
+      expect([help.code, help.stderr]).toEqual([0, ""]);
+      expect(help.stdout).toStartWith(`Usage: roadbook ${name}`);
+      expect(await roadbook(["help", name])).toEqual(help);
+      expect(await roadbook([name, "-h"], { env: { ROADBOOK_PORT: "", ROADBOOK_TO: "" } })).toEqual(
+        help,
+      );
+    },
+  );
+
+  test("fits 80 columns", async () => {
+    for (const words of [[], ...commandNames.map((name) => [name])]) {
+      const { stdout } = await roadbook([...words, "--help"]);
+      for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  test("of serve is in groups, with the default of each flag", async () => {
+    const { stdout } = await roadbook(["serve", "--help"]);
+    const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
+    expect(groups).toEqual(["What is served", "Limits", "Network", "Logs and metrics", "Help"]);
+    expect(stdout).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
+  });
+});
+
+test.each(["--version", "-V", "-v"])("%s prints the version", async (flag) => {
+  const { code, stdout } = await roadbook([flag]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
+});
+
+describe("how flags and variables meet", () => {
+  const env = {
+    ROADBOOK_PORT: "1",
+    ROADBOOK_HOST: "",
+    ROADBOOK_PROT: "2",
+    ROADBOOK_ACCESS_LOG: "true",
+    ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8, 127.0.0.1",
+  };
+
+  async function serve(words: string[]) {
+    const child = Bun.spawn([await executable(), ...words], {
+      env,
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const origin = await readyOrigin(child.stdout);
+    const headers = { "x-forwarded-for": "192.0.2.7" };
+    await fetch(`${origin}/search/users?q=an`, { headers });
+    child.kill("SIGTERM");
+    const log = await new Response(child.stderr).text();
+    expect(await child.exited).toBe(0);
+    return log;
+  }
+
+  test("a flag hides its variable, a bad one too, and of a flag given twice the last counts", async () => {
+    const log = await serve(["--port", "1", "--host", "127.0.0.1", "--port", "0"]);
+    expect(log).toContain('"msg":"request"');
+    expect(log).toContain('"client":"192.0.2.7"');
+    expect(log).toContain('"variable":"ROADBOOK_PROT"');
+    expect(log.match(/"variable"/g)).toHaveLength(1);
+  });
+
+  test("a list on the command line adds up, and replaces that of the variable", async () => {
+    const host = ["--port", "0", "--host", "127.0.0.1"];
+    const log = await serve([...host, "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"]);
+    expect(log).toContain('"client":"127.0.0.1"');
+  });
+});
+
+test("-- ends the flags", async () => {
+  const { code, stderr } = await roadbook(["check", "--", "--port"]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("--port cannot be read")]);
+});
+
+describe("standard output", () => {
+  const snapshotFile = "s";
+  const commands = [
+    "--version",
+    "--help",
+    "help import",
+    "openapi",
+    "schema",
+    "seed --users 5000",
+    `export ${snapshotFile}`,
+    `check ${snapshotFile}`,
+    `import ${community} --to t`,
+    `apply ${community} --to ${snapshotFile}`,
+  ];
+  const folder = temporaryFolder();
+  const shell = async (script: string) =>
+    run(["bash", "-c", script], { cwd: folder, env: { roadbook: await executable() } });
+
+  test("made the snapshot", async () => {
+    expect(await shell(`$roadbook import ${community} --to ${snapshotFile}`)).toMatchObject({
+      code: 0,
+    });
+  });
+
+  test.each(commands)("%s to a full disk fails in one line", async (command) => {
+    expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "roadbook: cannot write to standard output: no space left on device\n",
+    });
+  });
+
+  test.each(commands)("%s to a reader that has gone is no error", async (command) => {
+    const script = `$roadbook ${command} | true; echo \${PIPESTATUS[0]}`;
+    expect(await shell(script)).toEqual({ code: 0, stdout: "0\n", stderr: "" });
+  });
+});
+
+describe("health", () => {
+  const healthy = '{"success":true}';
+
+  /** A server that knows these paths only. */
+  function open(bodies: Record<string, [number, string]>) {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const [status, body] = bodies[new URL(request.url).pathname] ?? [404, "nothing here"];
+        return new Response(body, { status });
+      },
+    });
+    return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+  }
+
+  test.each([
+    ["", "/health"],
+    ["/", "/health"],
+    ["//", "/health"],
+    ["/health", "/health"],
+    ["/health/", "/health"],
+    ["/roadbook", "/roadbook/health"],
+    ["/roadbook/", "/roadbook/health"],
+    ["/a/b/health", "/a/b/health"],
+    ["/healthy", "/healthy/health"],
+  ])("of URL%s asks %s", async (given, path) => {
+    const server = open({ [path]: [200, healthy] });
+    const { code, stdout, stderr } = await roadbook(["health", server.origin + given]);
+    expect([code, stdout, stderr]).toEqual([0, `${healthy}\n`, ""]);
+    server.stop();
+  });
+
+  test("of a host that is called health asks its /health", async () => {
+    const { code, stderr } = await roadbook(["health", "http://health:1"]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^roadbook: no response from http:\/\/health:1\/health: .*\n$/),
+    ]);
+  });
+
+  test.each([
+    ["an error", [500, "a\n  b"], "500: a b"],
+    ["a page of somebody else", [200, `<p>${"x".repeat(999)}`], `200: <p>${"x".repeat(197)}`],
+    ["another JSON", [200, "[]"], "200: []"],
+  ] as const)("fails in one line with %s", async (_, [status, body], line) => {
+    const server = open({ "/health": [status, body] });
+    const { code, stdout, stderr } = await roadbook(["health", server.origin]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toBe(`roadbook: ${server.origin}/health responded with ${line}\n`);
+    server.stop();
+  });
+
+  test("asks the server with the same flags or variables, and fails when there is none", async () => {
+    const target = await openExecutable([]);
+    const { port, host } = new URL(target.origin);
+    for (const [words, env] of [
+      [[target.origin], {}],
+      [["--port", port], {}],
+      [[], { ROADBOOK_PORT: port }],
+    ] as [string[], Record<string, string>][]) {
+      const { code, stdout } = await roadbook(["health", ...words], { env });
+      expect([code, JSON.parse(stdout).success]).toEqual([0, true]);
+    }
+    await target.close();
+    const { code, stderr } = await roadbook(["health", `http://user:sesame@${host}`]);
+    expect([code, stderr]).toEqual([
+      1,
+      `roadbook: no response from ${target.origin}/health: connection refused\n`,
+    ]);
+  });
+});
+
+test("a name with a quote, raw bytes and a client without a Host get clean answers", async () => {
+  const target = await openExecutable([]);
+  const { port } = new URL(target.origin);
+  const raw = async (head: string) => {
+    const { stdout } = await run([
+      "bash",
+      "-c",
+      `exec 3<>/dev/tcp/127.0.0.1/${port}; printf '${head}' >&3; timeout 2 cat <&3`,
+    ]);
+    return stdout;
+  };
+  expect(
+    await raw(
+      "GET /search/users?q=m\\xc3\\xbc HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n",
+    ),
+  ).toContain('"success":');
+  expect(await raw("GET /users/public/42 HTTP/1.0\\r\\n\\r\\n")).toContain("Nowak");
+  for (const host of ["a", "nas", "nas:80", "[::1]"]) {
+    const answer = await raw(
+      `GET /users/public/42 HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n`,
+    );
+    expect(answer).toContain("Nowak");
+  }
+  await target.close();
+}, 20_000);
+
+test("a query of 200,000 characters is no error, finds nothing and keeps nobody waiting", async () => {
+  const target = await openExecutable([]);
+  const find = async (text: string) => {
+    const response = await target.fetch(`/search/users?q=${text}`);
+    return [response.status, await response.json()];
+  };
+  for (const text of ["a".repeat(200_000), "ab+".repeat(60_000)]) {
+    expect(await find(text)).toEqual([200, { success: true, users: [] }]);
+  }
+  expect(await find(`${"%20".repeat(60_000)}an`)).toEqual(await find("an"));
+  await target.close();
+});
+
+test("openapi prints the document that is served", async () => {
+  const target = await openExecutable([]);
+  const served = await (await target.fetch("/docs/json")).text();
+  const { code, stdout } = await roadbook(["openapi"]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(JSON.parse(served));
+  await target.close();
+});
+
+/** The paths of a certificate and its key, made for a host of that name. */
+async function makeCertificate(name: string) {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1".split(" ");
+  const files = ["-subj", `/CN=${name}`, "-out", cert, "-keyout", key];
+  expect((await run(["openssl", ...kind, ...files])).code).toBe(0);
+  return { cert, key };
+}
+
+describe("--tls-cert and --tls-key", () => {
+  test("serve https", async () => {
+    const { cert, key } = await makeCertificate("localhost");
+    const target = await openExecutable(["--tls-cert", cert, "--tls-key", key]);
+    expect(target.origin).toStartWith("https://127.0.0.1:");
+    const response = await fetch(`${target.origin}/users/public/42`, {
+      tls: { rejectUnauthorized: false },
+    });
+    expect(await response.text()).toContain("Nowak");
+    const plain = await fetch(target.origin.replace("https", "http")).catch(() => undefined);
+    expect(plain?.ok).not.toBe(true);
+    await target.close();
+  });
+
+  test("say in one line which file is wrong", async () => {
+    const [one, other] = [await makeCertificate("a.example"), await makeCertificate("b.example")];
+    for (const [cert, key, line] of [
+      ["nothing.pem", one.key, "nothing.pem cannot be read: "],
+      [one.cert, "nothing.pem", "nothing.pem cannot be read: "],
+      [one.key, one.key, `${one.key} holds no certificate (PEM)\n`],
+      [one.cert, one.cert, `${one.cert} holds no private key (PEM, without a passphrase)\n`],
+      [
+        one.cert,
+        other.key,
+        `the key in ${other.key} is not that of the certificate in ${one.cert}\n`,
+      ],
+    ] as const) {
+      const { code, stdout, stderr } = await roadbook(["--tls-cert", cert, "--tls-key", key]);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toStartWith(`roadbook: ${line}`);
+      expect(stderr.trimEnd()).not.toContain("\n");
+    }
+  });
+});
+
+test("a signal right after the ready line is heeded", async () => {
+  for (let times = 0; times < 10; times++) {
+    const child = Bun.spawn([await executable(), "--port", "0"], {
+      env: {},
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    await readyOrigin(child.stdout);
+    child.kill("SIGHUP");
+    child.kill("SIGTERM");
+    expect([await child.exited, child.signalCode]).toEqual([0, null]);
+  }
+});
+
+test("the end of the grace, or a second signal, ends what never ends", async () => {
+  for (const [grace, signals] of [
+    ["300ms", 1],
+    ["1h", 2],
+  ] as const) {
+    const child = Bun.spawn([await executable(), "--port", "0", "--grace", grace], {
+      env: {},
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const { hostname, port } = new URL(await readyOrigin(child.stdout));
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => {});
+    socket.pause();
+    // More than the system buffers, and never read.
+    socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
+    await Bun.sleep(100);
+    for (let at = 0; at < signals; at++) {
+      child.kill("SIGTERM");
+      await Bun.sleep(100);
+    }
+    expect(await child.exited).toBe(0);
+    socket.destroy();
+  }
+}, 20_000);
+
+test("an import shows how far it is on a terminal, and nothing of it in a pipe", async () => {
+  const folder = temporaryFolder();
+  const command = `${await executable()} import ${community} --to s`;
+  const terminal = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });
+  expect(terminal.stdout).toMatch(/\r.*[█░]{30} \d+ %/);
+  expect(terminal.stdout).toEndWith("to s\r\n");
+  const pipe = await run(["sh", "-c", command], { cwd: folder });
+  expect([pipe.stderr, pipe.stdout]).toEqual([
+    "",
+    expect.stringMatching(/^imported [^\r█]* to s\n$/),
+  ]);
+});

@@ -1,0 +1,440 @@
+/** What an import does when the dataset is not what was meant: cut, emptied, or wrong in some lines. */
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { exported, makeFile, makeSnapshot, stateOf, textOf, user } from "../datasets.ts";
+import { executable, openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
+
+const role = { type: "role", id: 1, name: "Driver", hierarchy: 1 };
+const company = { type: "company", id: 1, name: "Acme", member_count: 1 };
+const night = {
+  type: "achievement",
+  id: 7,
+  name: "Night Owl",
+  description: "",
+  icon: "a.svg",
+  kind: "x",
+  tier: 0,
+  points: 0,
+};
+const ann = user(1, "Ann");
+const end = (lines: unknown) => ({ type: "end", lines });
+
+/** Runs `import - --to s` in a folder, with `dataset` as standard input. */
+function importStream(
+  dataset: string | Uint8Array | object[],
+  words: string[] = [],
+  cwd = temporaryFolder(),
+) {
+  const stdin = Array.isArray(dataset) ? textOf(dataset) : dataset;
+  return roadbook(["import", "-", "--to", "s", ...words], { cwd, stdin });
+}
+
+describe("the end line", () => {
+  const wrong: [string, string | object[], string[], string][] = [
+    [
+      "counts one too many",
+      [role, ann, end(3)],
+      [],
+      "line 3: lines: is 3, but 2 lines come before it",
+    ],
+    [
+      "counts one too few",
+      [role, ann, end(1)],
+      [],
+      "line 3: lines: is 1, but 2 lines come before it",
+    ],
+    [
+      "counts blank lines",
+      `${textOf([role])}\n \n${textOf([ann, end(4)])}`,
+      [],
+      "line 5: lines: is 4, but 2 lines come before it",
+    ],
+    ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line 2"],
+    ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line 2"],
+    ["counts nothing", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
+    [
+      "is wanted and missing",
+      [role, ann],
+      ["--expect-end"],
+      "line 3: the end line is missing, so the dataset may have been cut",
+    ],
+    [
+      "is wanted of nothing",
+      "",
+      ["--expect-end"],
+      "line 1: the end line is missing, so the dataset may have been cut",
+    ],
+  ];
+
+  describe.each([["import"], ["apply"]])("of what is given to %s", (command) => {
+    test.each(wrong)(
+      "that %s is an error, and the target stays",
+      async (_, lines, words, expected) => {
+        const target = await makeSnapshot();
+        const before = stateOf(target);
+        const stdin = typeof lines === "string" ? lines : textOf(lines);
+        const given = [command, "-", "--to", target, ...words];
+        const { code, stdout, stderr } = await roadbook(given, { stdin });
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toStartWith(`roadbook: 1 error in the `);
+        expect(stderr).toContain(`nothing was written\n${expected}`);
+        expect(stateOf(target)).toEqual(before);
+      },
+    );
+
+    test("is taken when it is right, wanted or not", async () => {
+      const target = await makeSnapshot([role, ann]);
+      const stdin = `\n${textOf([role])} \r\n${textOf([ann, end(2)])}\n  \n`;
+      for (const words of [[], ["--expect-end"]]) {
+        const given = [command, "-", "--to", target, ...words];
+        expect(await roadbook(given, { stdin })).toMatchObject({ code: 0, stderr: "" });
+      }
+    });
+  });
+
+  test("is what an export and a seed end with", async () => {
+    for (const words of [
+      ["export", await makeSnapshot()],
+      ["seed", "--users", "20"],
+    ]) {
+      const { stdout } = await roadbook(words);
+      const lines = stdout.trim().split("\n");
+      expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
+      expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
+      // A pipe that breaks at the end of a line.
+      const cut = `${lines.slice(0, -1).join("\n")}\n`;
+      expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
+    }
+  });
+
+  test("may be among the objects of a dataset in process", async () => {
+    const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
+    expect((await fetch("/users/public/1")).status).toBe(200);
+    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: is 2, but 1 lines");
+  });
+});
+
+describe("an import that would take too much away is an error, and the target stays", () => {
+  const people = (count: number, from = 1) =>
+    Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
+  const companies = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ ...company, id: index + 1 }));
+  const hidden = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ type: "user", id: 900 + index, public: false }));
+
+  test.each([
+    ["nothing", ""],
+    ["blank lines", "\n\n"],
+    ["roles alone", textOf([role])],
+    ["an end line alone", textOf([end(0)])],
+    ["an empty gzip", gzipSync("")],
+  ])("%s, whether or not there is a target", async (_, dataset) => {
+    const folder = temporaryFolder();
+    const expected = {
+      code: 1,
+      stdout: "",
+      stderr: "roadbook: the dataset has no users and no companies, nothing was written\n",
+    };
+    expect(await importStream(dataset, ["--allow-shrink"], folder)).toEqual(expected);
+    expect(readdirSync(folder)).toEqual([]);
+    const target = await makeSnapshot([ann]);
+    copyFileSync(target, join(folder, "s"));
+    expect(await importStream(dataset, [], folder)).toEqual(expected);
+    expect(readFileSync(join(folder, "s")).equals(readFileSync(target))).toBe(true);
+  });
+
+  test.each([
+    ["half of the users", people(10), people(5), undefined],
+    ["more than half of the users", people(10), people(4), "10 users and the dataset 4"],
+    ["more than half of an odd number", people(11), people(5), "11 users and the dataset 5"],
+    ["less than half of an odd number", people(11), people(6), undefined],
+    ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
+    [
+      "more than half of the companies",
+      [ann, ...companies(4)],
+      [ann, ...companies(1)],
+      "4 companies and the dataset 1",
+    ],
+    ["the only company", [ann, company], [ann], "1 companies and the dataset 0"],
+    ["no user, of whom most are private now", people(10), [ann, ...hidden(9)], undefined],
+    ["users who were private", hidden(10), hidden(4), "10 users and the dataset 4"],
+    ["everybody for others", people(10), people(10, 500), undefined],
+  ])("%s", async (_, old, next, expected) => {
+    const target = await makeSnapshot(old);
+    const before = stateOf(target);
+    const dataset = makeFile(next);
+    const { code, stderr } = await roadbook(["import", dataset, "--to", target]);
+    expect(code).toBe(expected ? 1 : 0);
+    if (expected) {
+      expect(stderr).toBe(
+        `roadbook: ${target} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+      );
+      expect(stateOf(target)).toEqual(before);
+      const words = ["import", dataset, "--to", target, "--allow-shrink"];
+      expect(await roadbook(words)).toMatchObject({ code: 0, stderr: "" });
+    }
+    expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
+  });
+
+  test("also over a snapshot of another schema, whose counts can be read", async () => {
+    const target = await makeSnapshot(people(10));
+    const bytes = readFileSync(target);
+    bytes.writeUInt32BE(1, 60); // user_version
+    writeFileSync(target, bytes);
+    await expect(checkSnapshot(target)).rejects.toThrow("has schema 1");
+    const words = ["import", makeFile(people(4)), "--to", target];
+    expect((await roadbook(words)).stderr).toContain("10 users and the dataset 4");
+    expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
+  });
+
+  test.each([
+    ["empty", () => Buffer.alloc(0)],
+    ["cut in the first page", (bytes: Buffer) => bytes.subarray(0, 1000)],
+    ["no snapshot", () => Buffer.from("text".repeat(5000))],
+  ])("but not over a file that is %s: an import mends it", async (_, damage) => {
+    const target = await makeSnapshot(people(10));
+    writeFileSync(target, damage(readFileSync(target)));
+    const words = ["import", makeFile([ann]), "--to", target];
+    expect(await roadbook(words)).toMatchObject({ code: 0 });
+    expect((await checkSnapshot(target)).counts.users).toBe(1);
+  });
+});
+
+describe("--skip-invalid", () => {
+  /** Imports with wrong lines skipped; what was reported, and the export of the rest. */
+  async function importSkipping(lines: (object | string)[], words: string[] = []) {
+    const folder = temporaryFolder();
+    const text = lines
+      .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
+      .join("\n");
+    const outcome = await importStream(`${text}\n`, ["--skip-invalid", ...words], folder);
+    if (outcome.code !== 0) return { ...outcome, kept: undefined, bytes: "" };
+    const path = join(folder, "s");
+    await checkSnapshot(path);
+    const kept = (await exported(path)).trim().split("\n").slice(0, -1);
+    return {
+      ...outcome,
+      kept: kept.map((line) => JSON.parse(line)),
+      bytes: readFileSync(path, "latin1"),
+    };
+  }
+
+  test("leaves out wrong lines and what refers to them, and reports both", async () => {
+    const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
+    const { code, stdout, stderr, kept } = await importSkipping([
+      { ...role, name: "" },
+      { ...role, id: 2 },
+      { ...night, points: -1 },
+      { ...night, id: 8 },
+      "{",
+      user(5, "Eve", {
+        company: { id: 1, role: "Owner" },
+        roles: [1, 2],
+        achievements: [unlock, { ...unlock, id: 8 }],
+      }),
+      { ...company, member_count: "many" },
+      user(6, "Zoe", { created_at: "yesterday" }),
+      user(7, "Max", { roles: [2, 2] }),
+      end(9),
+    ]);
+    expect([code, stdout, stderr]).toEqual([
+      0,
+      "imported 1 users (1 public), 0 companies, 1 achievements, 1 roles to s, skipped 6 lines and 3 references\n",
+      `line 1: name: must be a string of 1 to 200 code points that is not blank
+line 3: points: must be an integer from 0 to 9007199254740991
+line 5: is not valid JSON
+line 6: company.id: there is no company 1
+line 6: roles[0]: there is no role 1
+line 6: achievements[0].id: there is no achievement 7
+line 7: member_count: must be an integer from 0 to 9007199254740991
+line 8: created_at: must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z
+line 9: roles[1]: role 2 is there already
+`,
+    ]);
+    expect(kept).toEqual([
+      { ...role, id: 2 },
+      { ...night, id: 8 },
+      user(5, "Eve", { company: null, roles: [2], achievements: [{ ...unlock, id: 8 }] }),
+    ]);
+  });
+
+  test("of a dataset without errors is an import like any other", async () => {
+    expect(await importSkipping([role, ann, end(2)])).toMatchObject({
+      stdout: "imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to s\n",
+      stderr: "",
+      kept: [role, ann],
+    });
+  });
+
+  test("reports twenty errors, and how many more there are", async () => {
+    const { stdout, stderr } = await importSkipping([...Array(33).fill("{"), ann]);
+    expect(stderr.trim().split("\n")).toHaveLength(21);
+    expect(stderr).toEndWith("line 20: is not valid JSON\n… and 13 more errors\n");
+    expect(stdout).toEndWith("to s, skipped 33 lines\n");
+  });
+
+  test("keeps the first of two lines with one id", async () => {
+    const { kept } = await importSkipping([
+      role,
+      { ...role, name: "Other" },
+      company,
+      { ...company, name: "Other" },
+      ann,
+      user(1, "Other"),
+    ]);
+    expect(kept).toEqual([role, company, expect.objectContaining({ name: "Ann" })]);
+  });
+
+  const hidden = { type: "user", id: 1, public: false };
+  const bea = user(2, "Bea");
+  const eve = JSON.stringify(user(1, "Evelyn", { achievements: [], roles: [1] }));
+  const hiding: [string, (object | string)[]][] = [
+    ["a line that hides, then one that shows", [hidden, eve]],
+    ["a line that shows, then one that hides", [eve, hidden]],
+    ["a line that hides and is wrong", [eve, { ...hidden, nick: "E" }]],
+    ["the same before it", [{ ...hidden, nick: "E" }, eve]],
+    ["a line that does not say", [eve, { type: "user", id: 1 }]],
+    ["a line that says something else", [eve, { ...hidden, public: "no" }]],
+    ["a line that says both", [eve, '{"type":"user","id":1,"public":false,"public":true}']],
+    ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
+    ["a line with an escaped name", [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}']],
+    ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
+    ["a line without type", [eve, { id: 1, public: false }]],
+    ["a line with a type that is none", [eve, { ...hidden, type: "User" }]],
+    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
+    ["a line that is broken after it", [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}']],
+    [
+      "a line that is broken before it",
+      [eve, '{"type":"user","id":1,"name":"E"E","public":false}'],
+    ],
+    ["a line that is too long", [eve, `{"type":"user","id":1,"name":"${"x".repeat(2 ** 20)}"}`]],
+  ];
+  test.each(hiding)("%s: the user is private", async (_, lines) => {
+    const { code, stderr, kept, bytes } = await importSkipping([role, bea, ...lines]);
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^line \d: /);
+    expect(kept).toEqual([role, hidden, expect.objectContaining(bea)]);
+    expect(bytes.toLowerCase()).not.toContain("evelyn");
+  });
+
+  test.each([
+    ["another line about the user that is wrong and says public", { ...ann, nick: "E" }],
+    ["a wrong line of a company with that id", { ...company, name: "" }],
+    ["a wrong line of a private user who has another id", { ...hidden, id: 3, nick: "E" }],
+    ["a wrong user in a company with that id", { ...user(3, ""), company: { id: 1, role: "x" } }],
+  ])("%s hides nobody", async (_, line) => {
+    const { kept } = await importSkipping([bea, line, ann]);
+    expect(kept).toEqual([ann, bea].map((one) => expect.objectContaining(one)));
+  });
+
+  test("a user whose only line is wrong is not there", async () => {
+    const { kept } = await importSkipping([bea, { ...hidden, nick: "E" }]);
+    expect(kept).toEqual([expect.objectContaining(bea)]);
+  });
+
+  const bytes = Buffer.from(textOf([role, bea, ann]));
+  test.each([
+    ["gzip that stops half way", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
+    ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
+    ["a last line that breaks off", bytes.subarray(0, -20), /line 3: is not valid JSON/],
+    [
+      "an end line that counts wrongly",
+      textOf([bea, "x", end(9)] as object[]),
+      /lines: is 9, but 2/,
+    ],
+    ["an end line that is wrong", textOf([bea, end("1")]), /line 2: lines: must be/],
+    ["a line after the end", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
+    ["nothing that is left", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
+  ])("%s stays an error", async (_, dataset, expected) => {
+    const folder = temporaryFolder();
+    const { code, stdout, stderr } = await importStream(dataset, ["--skip-invalid"], folder);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(expected);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("leaves out a last line that is wrong and has no line end, but is whole", async () => {
+    const text = textOf([bea, { ...ann, nick: "A" }]).trimEnd();
+    const { code, stdout } = await importStream(text, ["--skip-invalid"]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("to s, skipped 1 line\n")]);
+  });
+
+  test("does not do without the end line that is wanted", async () => {
+    expect(await importSkipping([bea, "{"], ["--expect-end"])).toMatchObject({ code: 1 });
+    expect(await importSkipping([bea, "{", end(2)], ["--expect-end"])).toMatchObject({ code: 0 });
+  });
+
+  test("does not let more than half of the users go", async () => {
+    const folder = temporaryFolder();
+    copyFileSync(await makeSnapshot([ann, bea, user(3, "Cid")]), join(folder, "s"));
+    const lines = [ann, user(2, ""), user(3, "")];
+    const { code, stderr } = await importStream(lines, ["--skip-invalid"], folder);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("3 users and the dataset 1")]);
+  });
+});
+
+describe("a user without an avatar", () => {
+  const lines = [
+    ann,
+    { ...ann, id: 2, avatar_url: null },
+    { ...ann, id: 3, avatar_url: undefined },
+  ];
+
+  test("has the drawing of that id, completed like any path", async () => {
+    for (const [publicUrl, base] of [
+      [undefined, "http://roadbook.test"],
+      ["https://api.example/drivers/", "https://api.example/drivers"],
+    ]) {
+      const { fetch } = await openInProcess({ dataset: lines, publicUrl });
+      for (const id of [2, 3]) {
+        const { user } = JSON.parse(await (await fetch(`/users/public/${id}`)).text());
+        expect(user.avatar_url).toBe(`${base}/avatars/${id}.svg`);
+      }
+      const { users } = JSON.parse(await (await fetch("/search/users?q=ann")).text());
+      expect(users.map((one: { avatar_url: string }) => one.avatar_url)).toEqual([
+        "https://avatars.example/1.png",
+        `${base}/avatars/2.svg`,
+        `${base}/avatars/3.svg`,
+      ]);
+    }
+  });
+
+  test("is exported without one, also after a change", async () => {
+    const target = await makeSnapshot(lines);
+    const changes = makeFile([{ ...ann, avatar_url: undefined }]);
+    expect(await roadbook(["apply", changes, "--to", target])).toMatchObject({ code: 0 });
+    expect((await exported(target)).match(/"avatar_url":null/g)).toHaveLength(3);
+  });
+});
+
+test("a change that names a field twice is an error, too", async () => {
+  const target = await makeSnapshot([ann]);
+  const before = stateOf(target);
+  const stdin = '{"type":"user","id":1,"deleted":true,"id":2}';
+  const { code, stderr } = await roadbook(["apply", "-", "--to", target], { stdin });
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining("\nline 1: id: appears more than once"),
+  ]);
+  expect(stateOf(target)).toEqual(before);
+});
+
+test("an import from a pipe and a seed show on a terminal how far they are", async () => {
+  const program = await executable();
+  const folder = temporaryFolder();
+  for (const [command, expected] of [
+    [`${program} seed --users 3000 --to seeded`, /\r.*inventing [█░]{30} \d+ %/],
+    [`cat seeded | ${program} import - --to s`, /\r.*reading \d+\.\d MB/],
+  ] as const) {
+    const { stdout } = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });
+    expect(stdout).toMatch(expected);
+    const { stderr } = await run(["sh", "-c", command], { cwd: folder });
+    expect(stderr).toBe("");
+  }
+  // Where the lines themselves are on the terminal, they are all there is.
+  const { stdout } = await run(["script", "-qec", `${program} seed --users 3`, "/dev/null"]);
+  expect(stdout).not.toContain("\u001b");
+});

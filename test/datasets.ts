@@ -1,0 +1,94 @@
+/** What the tests of snapshots share: datasets as lines, and files made of them. */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { importDataset } from "../src/snapshot/build/import.ts";
+import { exportDataset } from "../src/snapshot/read/export.ts";
+import { roadbook, temporaryFolder } from "./support.ts";
+
+export const community: object[] = [
+  { type: "role", id: 1, name: "Driver", hierarchy: 10 },
+  { type: "role", id: 2, name: "Patron", hierarchy: 20 },
+  {
+    type: "achievement",
+    id: 7,
+    name: "Night Owl",
+    description: "Deliver at night.",
+    icon: "night-owl.svg",
+    kind: "time",
+    tier: 1,
+    points: 25,
+  },
+  { type: "company", id: 3, name: "Baltic Express", member_count: 41 },
+  { type: "company", id: 4, name: "Żubr Trans", member_count: 7 },
+  user(42, "Łukasz Nowak", { company: { id: 3, role: "Owner" }, roles: [1, 2] }),
+  user(44, "Nora Nowak", { company: { id: 3, role: "Driver" } }),
+  { type: "user", id: 43, public: false },
+];
+
+/** A line of a public user, with more fields. */
+export function user(id: number, name: string, more: object = {}): object {
+  return {
+    type: "user",
+    id,
+    public: true,
+    name,
+    avatar_url: `https://avatars.example/${id}.png`,
+    created_at: "2021-05-01T10:00:00Z",
+    ...more,
+  };
+}
+
+export function textOf(lines: Iterable<object>): string {
+  let text = "";
+  for (const line of lines) text += `${JSON.stringify(line)}\n`;
+  return text;
+}
+
+export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(textOf(lines));
+}
+
+/** A snapshot in a folder of its own, made in this process. */
+export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
+  const path = join(temporaryFolder(), "snapshot");
+  await importDataset(bytesOf(lines), path, { allowEmpty: true });
+  return path;
+}
+
+/** A file of lines in a folder of its own. */
+export function makeFile(lines: Iterable<object>): string {
+  const path = join(temporaryFolder(), "lines.ndjson");
+  writeFileSync(path, textOf(lines));
+  return path;
+}
+
+/** A snapshot of an invented community, made by the executable; and the dataset. */
+export async function makeSeeded(
+  users: number,
+  seed = 1,
+): Promise<Record<"dataset" | "snapshot", string>> {
+  const folder = temporaryFolder();
+  const [dataset, snapshot] = [join(folder, "dataset.ndjson"), join(temporaryFolder(), "snapshot")];
+  await succeed(["seed", "--users", String(users), "--seed", String(seed), "--to", dataset]);
+  await succeed(["import", dataset, "--to", snapshot]);
+  return { dataset, snapshot };
+}
+
+/** Runs the executable to a good end; returns what it printed. */
+export async function succeed(words: string[]): Promise<string> {
+  const { code, stdout, stderr } = await roadbook(words);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+export async function exported(path: string): Promise<string> {
+  return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
+}
+
+/** The names of all that is in a folder, and the bytes of one file in it. */
+export function stateOf(path: string): { beside: string[]; bytes: string } {
+  return {
+    beside: readdirSync(join(path, "..")).sort(),
+    bytes: Bun.hash(readFileSync(path)).toString(16),
+  };
+}

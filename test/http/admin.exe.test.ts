@@ -1,0 +1,210 @@
+/** The admin address: who reaches it, what Prometheus reads there, and what a probe is told. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { makeSnapshot } from "../datasets.ts";
+import { openExecutable, roadbook, type Target, until } from "../support.ts";
+
+/** The executable with an admin address, whose origin comes from the log. */
+async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
+  const announced = Promise.withResolvers<string>();
+  let log = "";
+  const target = await openExecutable(["--admin-port", "0", ...words], (text) => {
+    log += text;
+    for (const line of log.split("\n").slice(0, -1)) {
+      const [, origin] = /^admin listening on (http:\/\/\S+)$/.exec(JSON.parse(line).msg) ?? [];
+      if (origin) announced.resolve(origin);
+    }
+  });
+  return { ...target, admin: await announced.promise };
+}
+
+/** A sample by its name and labels, as Prometheus would read it. */
+async function sample(admin: string, name: string): Promise<number | undefined> {
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+
+describe("metrics", () => {
+  let target: Target & { admin: string };
+  let snapshot: string;
+  beforeAll(async () => {
+    snapshot = await makeSnapshot();
+    target = await openWithAdmin("--snapshot", snapshot, "--search-limit", "2");
+  });
+  afterAll(() => target.close());
+  const read = (name: string) => sample(target.admin, name);
+
+  test("are Prometheus's text, each with its help and type", async () => {
+    const response = await fetch(`${target.admin}/metrics`);
+    expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+    const text = await response.text();
+    const families = new Set<string>();
+    for (const line of text.split("\n")) {
+      if (line === "") continue;
+      const [, kind, name = ""] = /^# (HELP|TYPE) (\w+) ./.exec(line) ?? [];
+      if (kind) families.add(name);
+      else
+        expect(line).toMatch(/^\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? (-?\d[\d.e+-]*|\+Inf|NaN)$/i);
+    }
+    for (const name of [
+      "http_requests_total",
+      "http_request_duration_seconds",
+      "roadbook_search_limit_decisions_total",
+      "roadbook_search_limit_clients",
+      "roadbook_snapshot_age_seconds",
+      "roadbook_snapshot_built_timestamp_seconds",
+      "roadbook_snapshot_replacements_total",
+      "nodejs_eventloop_lag_p99_seconds",
+      "process_resident_memory_bytes",
+    ]) {
+      expect(families).toContain(name);
+    }
+  });
+
+  test("count and time requests by route and status, the same at the root and under /api", async () => {
+    for (const path of ["/users/public/42", "/api/users/public/44", "/users/public/43", "/nope"]) {
+      await target.fetch(path);
+    }
+    const ok = '{route="/users/public/:userId",status="200"}';
+    expect(await read(`http_requests_total${ok}`)).toBe(2);
+    expect(await read(`http_request_duration_seconds_count${ok}`)).toBe(2);
+    expect(await read(`http_request_duration_seconds_sum${ok}`)).toBeWithin(0, 10);
+    const upTo = async (le: string) =>
+      read(`http_request_duration_seconds_bucket{le="${le}",${ok.slice(1)}`) ?? Number.NaN;
+    expect(await upTo("+Inf")).toBe(2);
+    const bounds = ["0.00001", "0.00005", "0.0001", "0.0005", "0.001", "0.01", "0.1", "1", "+Inf"];
+    const counts = await Promise.all(bounds.map(upTo));
+    expect(counts).toEqual(counts.toSorted((one, other) => Number(one) - Number(other)));
+    expect(await read('http_requests_total{route="/users/public/:userId",status="403"}')).toBe(1);
+    expect(await read('http_requests_total{route="unknown",status="404"}')).toBe(1);
+  });
+
+  test("count what the limit decides, and who is tracked", async () => {
+    for (let times = 0; times < 5; times++) await target.fetch("/search/users?q=no");
+    const decisions = "roadbook_search_limit_decisions_total";
+    expect(await read(`${decisions}{decision="allowed"}`)).toBe(2);
+    expect(await read(`${decisions}{decision="refused"}`)).toBe(3);
+    expect(await read("roadbook_search_limit_clients")).toBe(1);
+    expect(await read("roadbook_search_limit_store_up")).toBe(1);
+  });
+
+  test("tell of the snapshot, its swaps and refusals", async () => {
+    const replacements = (outcome: string) =>
+      read(`roadbook_snapshot_replacements_total{outcome="${outcome}"}`);
+    expect([await replacements("swapped"), await replacements("refused")]).toEqual([0, 0]);
+    expect(await read("roadbook_snapshot_public_users")).toBe(2);
+    renameSync(await makeSnapshot([{ type: "user", id: 1, public: false }]), snapshot);
+    await until(async () => (await replacements("swapped")) !== 0);
+    expect(await read("roadbook_snapshot_public_users")).toBe(0);
+    const health = await (await target.fetch("/health")).text();
+    const { built_at } = JSON.parse(health).snapshot;
+    expect(await read("roadbook_snapshot_built_timestamp_seconds")).toBe(
+      Date.parse(built_at) / 1000,
+    );
+    expect(await read("roadbook_snapshot_age_seconds")).toBeWithin(0, 120);
+    writeFileSync(`${snapshot}.new`, "");
+    renameSync(`${snapshot}.new`, snapshot);
+    await until(async () => (await replacements("refused")) !== 0);
+    expect(await replacements("swapped")).toBe(1);
+  });
+
+  test("name no user, no query and no address", async () => {
+    await target.fetch("/users/public/42?x=Zyxwv");
+    await target.fetch("/search/users?q=Zyxwv");
+    await target.fetch("/Zyxwv/%22%0A");
+    const text = await (await fetch(`${target.admin}/metrics`)).text();
+    for (const secret of ["Zyxwv", "Nowak", "127.0.0.1"]) expect(text).not.toContain(secret);
+  });
+});
+
+const notFound = {
+  success: false,
+  error: { code: "route_not_found", message: expect.any(String) },
+};
+
+describe("the two addresses", () => {
+  let target: Target & { admin: string };
+  beforeAll(async () => {
+    target = await openWithAdmin();
+  });
+  afterAll(() => target.close());
+
+  test.each(["/metrics", "/live", "/ready", "/api/metrics"])(
+    "the public one does not know %s",
+    async (path) => {
+      const response = await target.fetch(path);
+      expect([response.status, await response.json()]).toEqual([404, notFound]);
+    },
+  );
+
+  test.each(["/users/public/42", "/search/users?q=an", "/health", "/docs", "/", "/constructor"])(
+    "the admin one does not know %s",
+    async (path) => {
+      const response = await fetch(target.admin + path);
+      expect([response.status, await response.json()]).toEqual([404, notFound]);
+    },
+  );
+
+  test("the admin one is on loopback, and takes GET and HEAD", async () => {
+    expect(target.admin).toStartWith("http://127.0.0.1:");
+    for (const word of ["live", "ready"]) {
+      const path = `/${word}`;
+      const response = await fetch(target.admin + path);
+      expect([response.status, await response.text()]).toEqual([200, `${word}\n`]);
+      const head = await fetch(target.admin + path, { method: "HEAD" });
+      expect([head.status, await head.text()]).toEqual([200, ""]);
+      const post = await fetch(target.admin + path, { method: "POST", body: "x" });
+      expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+    }
+  });
+});
+
+test("--admin-host opens it to others", async () => {
+  const target = await openWithAdmin("--admin-host", "0.0.0.0");
+  expect(target.admin).toStartWith("http://0.0.0.0:");
+  const { port } = new URL(target.admin);
+  expect((await fetch(`http://127.0.0.2:${port}/live`)).status).toBe(200);
+  await target.close();
+});
+
+test("without --admin-port there is none", async () => {
+  let log = "";
+  const target = await openExecutable([], (text) => {
+    log += text;
+  });
+  await target.close();
+  expect(log).not.toContain("admin");
+});
+
+test("an admin port that is taken is one clear line and exit code 1", async () => {
+  const target = await openWithAdmin();
+  const { port } = new URL(target.admin);
+  const { code, stdout, stderr } = await roadbook(["--port", "0", "--admin-port", port]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toMatch(new RegExp(`^roadbook: cannot listen on 127.0.0.1 port ${port}: .*\n$`));
+  await target.close();
+});
+
+test("a server that is told to stop is live and not ready until what is under way is answered", async () => {
+  const target = await openWithAdmin("--grace", "1m");
+  const { hostname, port } = new URL(target.origin);
+  const socket = connect(Number(port), hostname);
+  const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // and no more of it
+  await new Promise((resolve) => socket.write(head, resolve));
+  // The server reads what came before this request by the time it answers it.
+  await until(async () => (await fetch(`${target.admin}/ready`)).status === 200);
+  const closed = target.close();
+  let ready = await fetch(`${target.admin}/ready`);
+  while (ready.status === 200) ready = await fetch(`${target.admin}/ready`);
+  expect([ready.status, await ready.text()]).toEqual([503, "not ready\n"]);
+  expect((await fetch(`${target.admin}/live`)).status).toBe(200);
+  socket.write("\r\n");
+  const [answer] = await new Promise<Buffer[]>((resolve) =>
+    socket.once("data", (data) => resolve([data])),
+  );
+  expect(String(answer)).toStartWith("HTTP/1.1 200 OK\r\n");
+  socket.destroy();
+  await closed;
+}, 30_000);

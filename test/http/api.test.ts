@@ -1,0 +1,362 @@
+/** The interface and the contract's §1 to §5 as a client sees them, in process and in the executable. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { sqlite } from "#sqlite";
+import { openInput } from "../../src/files/lines.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { importDataset } from "../../src/snapshot/build/import.ts";
+import {
+  community,
+  importByExecutable,
+  isQuick,
+  openExecutable,
+  openInProcess,
+  type Target,
+  temporaryFolder,
+} from "../support.ts";
+
+const json = "application/json; charset=utf-8";
+
+const openers = {
+  "in process": (limit: number) => openInProcess({ dataset: community, searchLimit: limit }),
+  "the executable": async (limit: number) =>
+    openExecutable([
+      "--snapshot",
+      await importByExecutable(community),
+      "--search-limit",
+      String(limit),
+    ]),
+};
+
+describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (_, open) => {
+  let target: Target;
+  beforeAll(async () => {
+    target = await open(0);
+  }, 60_000);
+  afterAll(() => target.close());
+
+  const get = async (path: string, init?: RequestInit) => {
+    const response = await target.fetch(path, init);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+
+  test.each([
+    [
+      "/users/public/42",
+      '{"success":true,"user":{"id":42,"name":"Łukasz Nowak","avatar_url":"https://cdn.example/a/42.png","company":{"id":3,"name":"Baltic Express","role":"Owner"},"roles":[{"id":2,"name":"Moderator","hierarchy":50},{"id":1,"name":"Driver","hierarchy":10},{"id":3,"name":"Helper","hierarchy":10}],"created_at":"2021-05-01T10:00:00Z"}}',
+    ],
+    [
+      "/users/public/9007199254740991",
+      '{"success":true,"user":{"id":9007199254740991,"name":"Ann","avatar_url":"ORIGIN/avatars/ann.png","company":null,"roles":[],"created_at":"2000-01-01T00:30:00Z"}}',
+    ],
+    [
+      "/users/42/achievements",
+      '{"success":true,"achievements":[{"achievement":{"id":8,"name":"“Łódź” <b>&","description":"","icon":"x.svg","type":"city","tier":3,"points":0},"tier":3,"unlocked_at":"2024-03-10T00:00:00Z"},{"achievement":{"id":7,"name":"Night Owl","description":"Drive through the night.","icon":"night-owl.svg","type":"distance","tier":1,"points":25},"tier":2,"unlocked_at":"2024-03-09T17:05:00Z"},{"achievement":{"id":9,"name":"Early Bird","description":"Up at four.","icon":"bird.svg","type":"time","tier":1,"points":5},"tier":1,"unlocked_at":"2024-03-09T17:05:00Z"}]}',
+    ],
+    ["/users/45/achievements", '{"success":true,"achievements":[]}'],
+    [
+      "/search/companies?q=express",
+      '{"success":true,"companies":[{"id":4,"name":"Express","member_count":2},{"id":5,"name":"Express Łódź","member_count":900},{"id":3,"name":"Baltic Express","member_count":41},{"id":6,"name":"Northern Expressway","member_count":7}]}',
+    ],
+    [
+      "/search/users?q=ann",
+      '{"success":true,"users":[{"id":9007199254740991,"name":"Ann","avatar_url":"ORIGIN/avatars/ann.png","company":null},{"id":45,"name":"Anna Nowak","avatar_url":"ORIGIN/avatars/45.png","company":null}]}',
+    ],
+    [
+      "/search/users?q=LUKASZ",
+      '{"success":true,"users":[{"id":42,"name":"Łukasz Nowak","avatar_url":"https://cdn.example/a/42.png","company":"Baltic Express"}]}',
+    ],
+    ["/search/users?q=sekret", '{"success":true,"users":[]}'],
+    ["/search/companies?q=%CC%81%CC%81", '{"success":true,"companies":[]}'],
+    [`/search/companies?q=${"x".repeat(5000)}`, '{"success":true,"companies":[]}'],
+  ])("%s has exactly the fields of the interface, in its order", async (path, expected) => {
+    for (const prefix of ["", "/api"]) {
+      const { status, headers, text } = await get(prefix + path);
+      expect(text).toBe(expected.replaceAll("ORIGIN", target.origin));
+      expect(status).toBe(200);
+      expect(headers.get("content-type")).toBe(json);
+    }
+  });
+
+  const wrongIds = [
+    "0",
+    "-1",
+    "+1",
+    "042",
+    "4e1",
+    "1e3",
+    "0x10",
+    "4.0",
+    "9007199254740992",
+    "100000000000000000000",
+    "abc",
+    "%34%32%20",
+    "%zz",
+    "%ff",
+    "٤٢",
+    "42n",
+    "null",
+  ];
+  test.each([
+    ...wrongIds.map((id) => [`/users/public/${id}`, 400, "invalid_user_id"] as const),
+    ...wrongIds.map((id) => [`/users/${id}/achievements`, 400, "invalid_user_id"] as const),
+    ["/users/public/43", 403, "profile_private"],
+    ["/users/43/achievements", 403, "profile_private"],
+    ["/users/public/46", 404, "user_not_found"],
+    ["/users/46/achievements", 404, "user_not_found"],
+    ...["users", "companies"].flatMap((kind) =>
+      [
+        "",
+        "?",
+        "?q",
+        "?q=",
+        "?q=x",
+        "?q=%20x%20",
+        "?q=e%CC%81",
+        "?q=ab&q=cd",
+        "?q=ab&%71=cd",
+        "?q=%zz",
+        "?q=%ff%fe",
+        "?q=a%00%",
+        "?Q=abc",
+        "?q[]=abc",
+        "?q=%ED%A0%80%ED%A0%80",
+      ].map((query) => [`/search/${kind}${query}`, 400, "invalid_query"] as const),
+    ),
+    ["/nope", 404, "route_not_found"],
+    ["/%zz", 404, "route_not_found"],
+    ["/users/public/42/", 404, "route_not_found"],
+    ["/users/public/", 404, "route_not_found"],
+    ["/v1/users/public/42", 404, "route_not_found"],
+    ["/api/api/users/public/42", 404, "route_not_found"],
+    ["/api", 404, "route_not_found"],
+    ["/api/health", 404, "route_not_found"],
+    ["/Users/public/42", 404, "route_not_found"],
+  ] as const)("%s is a %d %s", async (path, status, code) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("content-type")).toBe(json);
+    const body = JSON.parse(answer.text);
+    expect(body).toEqual({ success: false, error: { code, message: expect.any(String) } });
+    expect(body.error.message).not.toMatch(/Sekret|\/src\/|SELECT|node_modules/);
+  });
+
+  test("the value of q is percent-decoded, plus is a space, and other parameters do not matter", async () => {
+    const wanted = (await get("/search/companies?q=baltic%20express")).text;
+    expect(JSON.parse(wanted).companies).toHaveLength(1);
+    for (const query of [
+      "?q=baltic+express",
+      "?x=1&q=Baltic%20%20Express&y=%zz",
+      "?%71=b%61ltic+express",
+    ]) {
+      expect((await get(`/search/companies${query}`)).text).toBe(wanted);
+    }
+  });
+
+  test.each([
+    "/users/public/42",
+    "/api/users/42/achievements",
+    "/search/users?q=ann",
+    "/health",
+    "/docs",
+    "/docs/json",
+    "/",
+  ])("HEAD %s is GET without the body", async (path) => {
+    const [one, head] = [await get(path), await get(path, { method: "HEAD" })];
+    expect(head.status).toBe(one.status);
+    expect(head.text).toBe("");
+    for (const [name, value] of one.headers) {
+      const varies = /^(x-request-id|date|content-length|connection)$/.test(name);
+      expect([name, head.headers.get(name)]).toEqual([name, varies ? expect.anything() : value]);
+    }
+    if (one.status === 200) {
+      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(one.text)));
+    }
+  });
+
+  test("an error answers HEAD with its status", async () => {
+    const { status, text } = await get("/users/public/43", { method: "HEAD" });
+    expect([status, text]).toEqual([403, ""]);
+  });
+
+  test.each([
+    "/users/public/42",
+    "/users/42/achievements",
+    "/api/search/users",
+    "/search/companies",
+    "/health",
+    "/docs",
+    "/docs/json",
+    "/",
+  ])("%s takes GET, HEAD and OPTIONS only", async (path) => {
+    const options = await get(path, { method: "OPTIONS" });
+    expect([options.status, options.text]).toEqual([204, ""]);
+    expect(options.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+    expect(options.headers.get("access-control-allow-origin")).toBe("*");
+    for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+      const { status, headers, text } = await get(path, { method });
+      expect(status).toBe(405);
+      expect(headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      expect(JSON.parse(text).error.code).toBe("method_not_allowed");
+    }
+  });
+
+  test("an unknown path is unknown by any method", async () => {
+    for (const method of ["POST", "OPTIONS", "DELETE"]) {
+      const { status, text } = await get("/nope", { method });
+      expect([status, JSON.parse(text).error.code]).toEqual([404, "route_not_found"]);
+    }
+  });
+
+  test("health says what is served", async () => {
+    const body = JSON.parse((await get("/health")).text);
+    expect(body).toMatchObject({
+      success: true,
+      api_version: "v2.1.0",
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      snapshot: {
+        built_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+        dataset_sha256: new Bun.CryptoHasher("sha256")
+          .update(await Bun.file(community).bytes())
+          .digest("hex"),
+        counts: { roles: 3, achievements: 3, companies: 5, users: 5, public_users: 3 },
+      },
+    });
+  });
+
+  test("the root leads to the docs, whose page loads nothing from elsewhere", async () => {
+    const home = await get("/", { redirect: "manual" });
+    expect([home.status, home.headers.get("location")]).toEqual([302, "/docs"]);
+    const page = await get("/docs");
+    expect(page.headers.get("content-type")).toStartWith("text/html");
+    expect(page.text).not.toMatch(/(src|href)="?(https?:)?\/\//);
+  });
+
+  describe("the search limit", () => {
+    let limited: Target;
+    beforeAll(async () => {
+      limited = await open(5);
+    }, 60_000);
+    afterAll(() => limited.close());
+
+    test("counts both searches, GET and HEAD, and 400s, but nothing else", async () => {
+      const left = async (path: string, init?: RequestInit) => {
+        const { headers } = await limited.fetch(path, init);
+        return headers.get("x-ratelimit-remaining");
+      };
+      expect(await left("/search/users?q=ann")).toBe("4");
+      expect(await left("/api/search/companies?q=ex")).toBe("3");
+      expect(await left("/search/users?q=x")).toBe("2");
+      expect(await left("/users/public/42")).toBeNull();
+      expect(await left("/health")).toBeNull();
+      await limited.fetch("/search/users", { method: "OPTIONS" });
+      await limited.fetch("/search/users", { method: "POST" });
+      expect(await left("/search/users?q=ann", { method: "HEAD" })).toBe("1");
+
+      const last = await limited.fetch("/search/users?q=ann");
+      expect(last.status).toBe(200);
+      expect(last.headers.get("ratelimit-policy")).toBe('"search";q=5;w=3600');
+      expect(last.headers.get("ratelimit")).toMatch(/^"search";r=0;t=3(600|59\d)$/);
+      expect(last.headers.get("x-ratelimit-limit")).toBe("5");
+      const reset = Number(last.headers.get("x-ratelimit-reset")) - Date.now() / 1000;
+      expect(reset).toBeGreaterThan(3500);
+      expect(reset).toBeLessThanOrEqual(3601);
+
+      const refused = await limited.fetch("/api/search/users?q=ann");
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get("ratelimit")).toStartWith('"search";r=0;t=');
+      const seconds = Number(refused.headers.get("retry-after"));
+      expect(seconds).toBeWithin(3500, 3601);
+      expect(await refused.json()).toEqual({
+        success: false,
+        error: { code: "rate_limited", message: expect.any(String), retry_after: seconds },
+      });
+      expect((await limited.fetch("/users/public/42")).status).toBe(200);
+    });
+  });
+});
+
+test("--public-url completes avatar paths, whatever host was asked", async () => {
+  const target = await openInProcess({
+    dataset: community,
+    publicUrl: "https://cdn.example/base/",
+  });
+  const text = await (await target.fetch("/users/public/45")).text();
+  expect(JSON.parse(text).user.avatar_url).toBe("https://cdn.example/base/avatars/45.png");
+  await target.close();
+});
+
+test("a short host is the origin of its avatars all the same", async () => {
+  const roadbook = await createRoadbook({ dataset: community });
+  for (const origin of [
+    "http://a",
+    "http://nas",
+    "https://a",
+    "https://nas:8443",
+    "http://a.example",
+  ]) {
+    for (const method of ["GET", "HEAD"]) {
+      const response = await roadbook.fetch(new Request(`${origin}/users/public/45`, { method }));
+      const length = Number(response.headers.get("content-length"));
+      const text = await response.text();
+      if (method === "GET")
+        expect(JSON.parse(text).user.avatar_url).toBe(`${origin}/avatars/45.png`);
+      else expect(length).toBeGreaterThan(100);
+    }
+  }
+  roadbook.close();
+});
+
+test("a bug is a 500 without a word of it, and is handed on with the request's id", async () => {
+  const bugs: unknown[] = [];
+  const snapshot = join(temporaryFolder(), "snapshot");
+  await importDataset(openInput(community), snapshot);
+  const db = sqlite.openWritable(snapshot);
+  db.exec(`UPDATE user SET created_at = ${Number.MAX_SAFE_INTEGER}`); // no calendar has that time
+  db.close();
+  const target = await openInProcess({
+    snapshot,
+    onBug: (error, requestId) => bugs.push(requestId, String(error)),
+  });
+  const response = await target.fetch("/users/public/42");
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({
+    success: false,
+    error: { code: "internal_error", message: expect.stringContaining("X-Request-Id") },
+  });
+  expect(bugs).toEqual([response.headers.get("x-request-id"), expect.any(String)]);
+  await target.close();
+});
+
+describe.skipIf(isQuick)("X-Request-Id", () => {
+  const idOf = async (target: Target, given: string) => {
+    const headers = { "x-request-id": given };
+    return (await target.fetch("/users/public/42", { headers })).headers.get("x-request-id") ?? "";
+  };
+  const made = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+  test("is made anew, whatever a client says", async () => {
+    const target = await openExecutable([]);
+    const ids = [await idOf(target, "mine"), await idOf(target, "mine")];
+    for (const id of ids) expect(id).toMatch(made);
+    expect(ids[0]).not.toBe(ids[1]);
+    await target.close();
+  });
+
+  test("is taken from a trusted proxy when it is fit to be logged", async () => {
+    const target = await openExecutable(["--trusted-proxy", "127.0.0.1"]);
+    for (const fit of ["mine", "7f3a:1/2=+~.@_-", "x".repeat(128)]) {
+      expect(await idOf(target, fit)).toBe(fit);
+    }
+    for (const unfit of ["", "two words", "a,b", '"', "<b>", "x".repeat(129), "\u00fc"]) {
+      expect(await idOf(target, unfit)).toMatch(made);
+    }
+    await target.close();
+  });
+
+  test("is not taken from a proxy that is not trusted", async () => {
+    const target = await openExecutable(["--trusted-proxy", "10.0.0.0/8"]);
+    expect(await idOf(target, "mine")).toMatch(made);
+    await target.close();
+  });
+});

@@ -1,0 +1,270 @@
+/** Validators, freshness and content codings, as caches and browsers use them. */
+
+import { heapStats } from "bun:jsc";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import fc from "fast-check";
+import { chooseCoding } from "../../src/http/compression.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
+import {
+  community,
+  isQuick,
+  openExecutable,
+  openInProcess,
+  type Target,
+  until,
+} from "../support.ts";
+
+const paths = [
+  "/users/public/42",
+  "/api/users/42/achievements",
+  "/search/users?q=ann",
+  "/api/search/companies?q=express",
+];
+
+/** User 42 with enough achievements for an answer that is worth compressing. */
+async function makeDataset(): Promise<object[]> {
+  const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
+  const many = achievements.map((id) => ({
+    type: "achievement",
+    id,
+    name: `Ü ${id}`,
+    description: "Drive.",
+    icon: "a.svg",
+    kind: "x",
+    tier: 1,
+    points: 1,
+  }));
+  const lines = (await Bun.file(community).text()).trim().split("\n").filter(Boolean);
+  const known = lines
+    .map((line) => JSON.parse(line))
+    .filter(({ type, id }) => type !== "achievement" && id !== 42);
+  const user = {
+    type: "user",
+    id: 42,
+    public: true,
+    name: "Łukasz",
+    avatar_url: "/a.png",
+    created_at: "2020-01-01T00:00:00Z",
+    achievements: achievements.map((id) => ({ id, tier: 1, unlocked_at: "2021-01-01T00:00:00Z" })),
+  };
+  return [...known, ...many, user];
+}
+
+const openers: Record<string, (dataset: object[]) => Promise<Target>> = {
+  "in process": (dataset) => openInProcess({ dataset }),
+  "the executable": async (dataset) =>
+    openExecutable(["--snapshot", await makeSnapshot(dataset), "--search-limit", "0"]),
+};
+
+describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", (_, open) => {
+  let target: Target;
+  beforeAll(async () => {
+    target = await open(await makeDataset());
+  }, 60_000);
+  afterAll(() => target.close());
+
+  /** As sent: a client that takes codings says so itself, and no body is decoded on the way. */
+  const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+    target.fetch(path, {
+      headers: { "accept-encoding": "identity", ...headers },
+      method,
+      decompress: false,
+    } as RequestInit);
+
+  describe.each(paths)("%s", (path) => {
+    test("has a strong ETag, and asks caches to ask again", async () => {
+      const { headers } = await get(path);
+      expect(headers.get("etag")).toMatch(/^"[\w-]{20,}"$/);
+      expect(headers.get("cache-control")).toBe("no-cache");
+      expect(headers.get("vary")).toBe("accept-encoding");
+    });
+
+    test("is a 304 without a body for who has it", async () => {
+      const etag = (await get(path)).headers.get("etag") ?? "";
+      for (const known of [
+        etag,
+        `W/${etag}`,
+        `"x", ${etag}`,
+        `"a,b" , W/"c",${etag},"d"`,
+        "*",
+        " * ",
+      ]) {
+        for (const method of ["GET", "HEAD"]) {
+          const response = await get(path, { "if-none-match": known }, method);
+          expect([known, response.status]).toEqual([known, 304]);
+          expect(await response.text()).toBe("");
+          expect(response.headers.get("etag")).toBe(etag);
+          expect(response.headers.get("cache-control")).toBe("no-cache");
+          expect(response.headers.get("vary")).toBe("accept-encoding");
+          expect(response.headers.get("content-type")).toBeNull();
+          expect(response.headers.get("access-control-allow-origin")).toBe("*");
+        }
+      }
+    });
+
+    test("is whole for who has something else", async () => {
+      const etag = (await get(path)).headers.get("etag") ?? "";
+      const bare = etag.replaceAll('"', "");
+      for (const known of ['"x"', bare, `"${bare}x"`, `"${bare}`, "", '"*"', "W/", `"x${etag}`]) {
+        expect([known, (await get(path, { "if-none-match": known })).status]).toEqual([known, 200]);
+      }
+    });
+  });
+
+  test.each(["/users/public/43", "/users/public/x", "/nope", "/search/users?q=x"])(
+    "the error at %s is kept by nobody",
+    async (path) => {
+      const { headers } = await get(path, { "if-none-match": "*" });
+      expect([headers.get("cache-control"), headers.get("etag")]).toEqual(["no-store", null]);
+    },
+  );
+
+  describe("a long answer", () => {
+    const path = "/users/42/achievements";
+    const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
+
+    test.each(Object.entries(decoders))(
+      "comes in %s for who takes it, with an ETag of its own",
+      async (coding, decode) => {
+        const plain = await get(path);
+        const coded = await get(path, { "accept-encoding": `identity;q=0.1, ${coding}` });
+        expect(coded.headers.get("content-encoding")).toBe(coding);
+        const bytes = await coded.bytes();
+        expect(decode(bytes).toString()).toBe(await plain.text());
+        expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+        const head = await get(path, { "accept-encoding": coding }, "HEAD");
+        expect(head.headers.get("content-length")).toBe(String(bytes.length));
+        expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
+        const again = {
+          "accept-encoding": coding,
+          "if-none-match": coded.headers.get("etag") ?? "",
+        };
+        expect((await get(path, again)).status).toBe(304);
+      },
+    );
+
+    test("comes plain for who takes nothing of ours, and a short one always does", async () => {
+      for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
+        const { headers } = await get(path, { "accept-encoding": header });
+        expect([header, headers.get("content-encoding")]).toEqual([header, null]);
+      }
+      const short = await get("/users/public/42", { "accept-encoding": "zstd, br, gzip" });
+      expect(short.headers.get("content-encoding")).toBeNull();
+    });
+  });
+
+  test("no header value breaks an answer", async () => {
+    const text = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    });
+    await fc.assert(
+      fc.asyncProperty(text, text, async (encoding, known) => {
+        const response = await get("/users/42/achievements", {
+          "accept-encoding": encoding,
+          "if-none-match": known,
+        });
+        expect(response.status).toBeOneOf([200, 304]);
+      }),
+    );
+  });
+});
+
+test("--cache-max-age lets anyone keep profiles, and only the client its searches", async () => {
+  const kept = await openInProcess({ dataset: community, cacheMaxAgeSeconds: 60 });
+  const wanted = ["public", "public", "private", "private"].map((who) => `${who}, max-age=60`);
+  const said = await Promise.all(
+    paths.map(async (path) => (await kept.fetch(path)).headers.get("cache-control")),
+  );
+  expect(said).toEqual(wanted);
+  await kept.close();
+});
+
+test.each([
+  // Ours first among equals, whatever the order.
+  ["gzip, deflate, br, zstd", "zstd"],
+  ["gzip, br", "br"],
+  ["GZIP", "gzip"],
+  ["gzip;q=1, zstd;q=0.5", "gzip"],
+  ["gzip;q=0.5,br;q=0.501", "br"],
+  ["deflate, snappy", undefined],
+  ["", undefined],
+  // Everything that is not named, by the weight of the star.
+  ["*", "zstd"],
+  ["*;q=0", undefined],
+  ["*;q=0.5, zstd;q=0, gzip", "gzip"],
+  ["zstd;q=0, *;q=0.1", "br"],
+  ["gzip;q=0, *", "zstd"],
+  ["gzip, *;q=0", "gzip"],
+  // No coding is one of them.
+  ["identity;q=1, gzip;q=0.1", undefined],
+  ["identity;q=0.5, gzip;q=0.8", "gzip"],
+  ["identity, gzip", "gzip"],
+  ["identity;q=0, gzip;q=0.1", "gzip"],
+  ["identity;q=0, *;q=0.1", "zstd"],
+  ["identity;q=0", undefined],
+  ["identity;q=0, *;q=0", undefined],
+  // What is malformed is not taken, and what else there is still counts.
+  ["zstd;q=junk", undefined],
+  ["zstd;q=junk, gzip;q=0.2", "gzip"],
+  ["zstd;q=-1, gzip;q=0.2", "gzip"],
+  [",,;;==, gzip", "gzip"],
+  ['"gzip', undefined],
+  [`gzip${" ".repeat(1000)}`, undefined],
+  [",".repeat(256 * 1024), undefined],
+])("Accept-Encoding %j is %s", (header, coding) => {
+  for (let time = 0; time < 2; time++) {
+    expect(chooseCoding(header)).toBe(coding as ReturnType<typeof chooseCoding>);
+  }
+});
+
+describe("a response that is asked for again", () => {
+  test.skipIf(isQuick)("is the same, and what is cached of it goes with its snapshot", async () => {
+    const snapshot = await makeSnapshot();
+    const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+    const ask = async (path: string) => {
+      const response = await target.fetch(path);
+      return [response.status, response.headers.get("etag"), await response.text()] as const;
+    };
+    const asked = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
+    for (const path of asked) {
+      const first = await ask(path);
+      expect(first[0]).toBe(200);
+      for (let times = 0; times < 3; times++) expect(await ask(path)).toEqual(first);
+    }
+    await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
+    await until(async () => (await ask("/users/public/44"))[0] !== 200);
+    const now = await Promise.all(asked.map(ask));
+    expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
+    for (const [, , text] of now) expect(text).not.toContain("Nora");
+    await target.close();
+  });
+
+  test("has the avatar's origin of each host it is asked under", async () => {
+    const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];
+    const roadbook = await createRoadbook({ dataset });
+    for (const origin of ["http://one.example", "https://one.example", "http://two.example"]) {
+      for (const path of ["/users/public/9", "/search/users?q=ann"]) {
+        for (let times = 0; times < 2; times++) {
+          const response = await roadbook.fetch(new Request(origin + path));
+          expect(await response.text()).toContain(`"${origin}/9.png"`);
+        }
+      }
+    }
+    roadbook.close();
+  });
+
+  test("is cached up to a bound: a hundred thousand other searches cost no more than it", async () => {
+    const target = await openInProcess({ dataset: [user(9, "Ann")] });
+    const ask = async (from: number) => {
+      for (let n = from; n < from + 50_000; n++) await target.fetch(`/search/users?q=ann+${n}`);
+      Bun.gc(true);
+      const { heapSize, extraMemorySize } = heapStats();
+      return (heapSize + extraMemorySize) / 2 ** 20;
+    };
+    const before = await ask(0);
+    expect((await ask(50_000)) - before).toBeLessThan(10);
+    await target.close();
+  }, 60_000);
+});

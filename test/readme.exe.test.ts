@@ -1,0 +1,176 @@
+/** The README is held to the product: its commands are run, its table is the table of flags. */
+import { describe, expect, test } from "bun:test";
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { createProgram } from "../src/commands/program.ts";
+import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
+
+const readme = await Bun.file(join(root, "README.md")).text();
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+    ([, text = ""]) => text.trim(),
+  );
+const [start = "", testCommand = "", ...everyday] = blocks("sh");
+
+/** A copy of what git has, as a new user gets it, changed files included. */
+async function checkOut(): Promise<string> {
+  const folder = temporaryFolder();
+  const { stdout } = await run(["git", "ls-files", "-co", "--exclude-standard"], { cwd: root });
+  for (const file of stdout.trim().split("\n")) {
+    if (!(await Bun.file(join(root, file)).exists())) continue;
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    cpSync(join(root, file), join(folder, file));
+  }
+  return folder;
+}
+
+/** A PATH on which the only programs are those given, beside the system's own without Bun. */
+function pathWith(programs: Record<string, string>): string {
+  const folder = temporaryFolder();
+  for (const [name, target] of Object.entries(programs)) symlinkSync(target, join(folder, name));
+  return `${folder}:/usr/bin:/bin`;
+}
+
+async function servesTheDemo(command: string, cwd: string, env: Record<string, string>) {
+  const child = Bun.spawn(["sh", "-c", `exec ${command} --port 0`], {
+    cwd,
+    env,
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  try {
+    const origin = await readyOrigin(child.stdout);
+    const user = await fetch(`${origin}/users/public/42`);
+    expect(await user.text()).toContain("Łukasz Nowak");
+  } finally {
+    // Runners of scripts hand no signal on, so the whole group is told.
+    process.kill(-child.pid, "SIGTERM");
+    await child.exited;
+  }
+}
+
+const home = { HOME: process.env.HOME ?? "/root", TMPDIR: process.env.TMPDIR ?? "/tmp" };
+
+describe("on a clean checkout", () => {
+  test("with only Bun, the first command installs and serves the demo", async () => {
+    const env = { ...home, PATH: pathWith({ bun: process.execPath }) };
+    await servesTheDemo(start, await checkOut(), env);
+  }, 120_000);
+
+  test("with only Bun, the second command installs and runs the tests", async () => {
+    const env = { ...home, PATH: pathWith({ bun: process.execPath }) };
+    const command = ["sh", "-c", `${testCommand} test/architecture.test.ts`];
+    const { code, stderr } = await run(command, { cwd: await checkOut(), env });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
+  }, 120_000);
+
+  const npx = Bun.which("npx");
+  if (!npx && !process.env.ROADBOOK_REQUIRE_ALL)
+    console.warn("npx is missing: the README is not tried with Node");
+  test.if(npx !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
+    "with only Node and npm, the same two commands work through npx",
+    async () => {
+      const env = { ...home, PATH: pathWith({}), npm_config_yes: "true", CI: "true" };
+      expect(await run(["sh", "-c", "command -v bun"], { env })).toMatchObject({ code: 127 });
+      const folder = await checkOut();
+      const throughNpx = (command: string) => command.replace(/^bun/, "npx bun@1.4.5");
+      expect(readme).toContain(throughNpx(start));
+      const command = `${throughNpx(testCommand)} test/architecture.test.ts`;
+      const { code, stderr } = await run(["sh", "-c", command], { cwd: folder, env });
+      expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
+      await servesTheDemo(throughNpx(start), folder, env);
+    },
+    300_000,
+  );
+});
+
+test("the everyday commands work as written", async () => {
+  const folder = temporaryFolder();
+  const bin = await executable();
+  mkdirSync(join(folder, "dist"));
+  symlinkSync(bin, join(folder, "dist/roadbook"));
+  const [sample = ""] = blocks("json");
+  writeFileSync(join(folder, "dataset.ndjson"), sample);
+  const [demo = "", asks = "", ownData = "", change = ""] = everyday;
+  const [build, serveDemo = ""] = demo.split("\n");
+  expect(build).toBe("bun run build");
+
+  const withServer = async (command: string, use: (origin: string) => Promise<void>) => {
+    const child = Bun.spawn(["sh", "-c", `exec ${command.replace(/--port \d+/, "--port 0")}`], {
+      cwd: folder,
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    await use(await readyOrigin(child.stdout));
+    child.kill();
+    expect(await child.exited).toBe(0);
+  };
+
+  await withServer(serveDemo, async (origin) => {
+    const urls = [...asks.matchAll(/http:\/\/127\.0\.0\.1:3000(\/[^\s']*)/g)].map(
+      ([, path = ""]) => path,
+    );
+    expect(urls).toHaveLength(4);
+    for (const path of urls) {
+      const body = JSON.parse(await (await fetch(origin + path)).text());
+      expect(body.success).toBeTrue();
+      expect(JSON.stringify(body)).toMatch(/Nowak|unlocked_at|Express/);
+    }
+  });
+
+  const [importIt = "", serveIt = ""] = ownData.split("\n");
+  expect(await run(["sh", "-c", importIt], { cwd: folder })).toMatchObject({ code: 0, stderr: "" });
+  writeFileSync(join(folder, "changes.ndjson"), blocks("jsonl")[0] ?? "");
+  await withServer(serveIt, async (origin) => {
+    const find = async () => (await fetch(`${origin}/search/users?q=lukasz`)).text();
+    expect(await find()).toContain("Łukasz Nowak");
+    expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
+    expect(await run(["sh", "-ec", change], { cwd: folder })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    await until(async () => !(await find()).includes("Łukasz Nowak"));
+    expect((await fetch(`${origin}/users/public/42`)).status).toBe(403);
+  });
+  const now = await Bun.file(join(folder, "dataset-now.ndjson")).text();
+  expect(now).toContain('{"type":"user","id":42,"public":false}');
+  expect(now).not.toContain("Baltic");
+}, 120_000);
+
+test("the pipe from a platform is the one in the script, which is run on a real database", async () => {
+  const [pipe = ""] = blocks("bash");
+  const script = await Bun.file(join(root, "scripts/export/postgresql.sql")).text();
+  expect(script.replaceAll(/^-- +/gm, "")).toContain(`${pipe}\n`);
+});
+
+test("it is read in one go: at most 150 lines, and every link leads somewhere", async () => {
+  expect(readme.trim().split("\n").length).toBeLessThanOrEqual(150);
+  for (const [, file = ""] of readme.matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
+    expect([file, existsSync(join(root, file))]).toEqual([file, true]);
+  }
+});
+
+test("the program of the README runs", async () => {
+  const [program = ""] = blocks("ts");
+  const source = `${program.replace('"roadbook"', JSON.stringify(join(root, "src/roadbook.ts")))}\nconsole.log(response.status);`;
+  const file = join(temporaryFolder(), "program.ts");
+  writeFileSync(file, source);
+  expect(await run([process.execPath, file])).toMatchObject({ code: 0, stdout: "403\n" });
+});
+
+test("the table of flags is the program's own", () => {
+  const rows = [...readme.matchAll(/^\| `--(\S+?)(?: (.*?))?` \| (?:`(.*)`)? ?\| (.*) \|$/gm)].map(
+    ([, name, value, standard, description]) => ({ name, value, standard, description }),
+  );
+  const serve = createProgram({}).commands.find((command) => command.name() === "serve");
+  expect(rows).toEqual(
+    (serve?.options ?? []).map((option) => ({
+      name: option.name(),
+      value: /<(.*)>/.exec(option.flags)?.[1],
+      standard: option.defaultValueDescription,
+      description: option.description,
+    })),
+  );
+  expect(rows.length).toBeGreaterThan(10);
+});

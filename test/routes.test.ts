@@ -1,0 +1,54 @@
+/** The table of routes is what clients see: paths, caching, the limit, and one name each. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { pathsOf, type Route, routes } from "../src/http/routes.ts";
+import { community, openInProcess, type Target } from "./support.ts";
+
+const cacheControl: Record<Route["cache"], string | null> = {
+  public: "public, max-age=60",
+  private: "private, max-age=60",
+  hour: "max-age=3600",
+  none: null,
+};
+
+let target: Target;
+beforeAll(async () => {
+  target = await openInProcess({ dataset: community, searchLimit: 100, cacheMaxAgeSeconds: 60 });
+});
+afterAll(() => target.close());
+
+describe.each(routes.map((route) => [route.name, route] as const))("%s", (_, route) => {
+  const requests = pathsOf(route).map((path) => `${path.replace(":userId", "42")}?q=ann`);
+
+  test.each(requests)("%s is cached and counted as the table says", async (path) => {
+    const { status, headers } = await target.fetch(path);
+    expect(status).toBe(route.path === "/" ? 302 : 200);
+    expect(headers.get("cache-control")).toBe(cacheControl[route.cache]);
+    expect(headers.has("ratelimit")).toBe(route.limited);
+    expect(headers.has("etag")).toBe(route.cache === "public" || route.cache === "private");
+  });
+
+  test("is under /api when the table says so, and under no other prefix", async () => {
+    const path = route.path.replace(":userId", "42");
+    const { status } = await target.fetch(`/api${path}?q=ann`);
+    expect(status).toBe(route.api ? 200 : 404);
+    expect((await target.fetch(`/v2${path}`)).status).toBe(404);
+  });
+});
+
+test("no two routes have a name or a path in common", () => {
+  const names = routes.map(({ name }) => name);
+  const paths = routes.flatMap(pathsOf);
+  expect([new Set(names).size, new Set(paths).size]).toEqual([names.length, paths.length]);
+});
+
+test("the document has the documented routes under their names", async () => {
+  const document = JSON.parse(await (await target.fetch("/docs/json")).text());
+  const described = Object.entries<{ get: { operationId: string } }>(document.paths);
+  expect(Object.fromEntries(described.map(([path, { get }]) => [get.operationId, path]))).toEqual(
+    Object.fromEntries(
+      routes
+        .filter(({ operation }) => operation)
+        .map(({ name, path }) => [name, path.replace(":userId", "{userId}")]),
+    ),
+  );
+});

@@ -1,0 +1,58 @@
+/** A run of tests leaves nothing behind: no folder and no process, however it ends. */
+import { expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { executable, root, run, temporaryFolder, until } from "./support.ts";
+
+const runTests = [process.execPath, "--no-orphans", "scripts/test.ts"];
+
+/** What a run of its own in a temporary folder of its own sees of the environment. */
+async function environment(folder: string): Promise<Record<string, string>> {
+  const { PATH = "", HOME = "" } = process.env;
+  return { PATH, HOME, TMPDIR: folder, ROADBOOK_BIN: await executable() };
+}
+
+test("a run that ends takes its folder with it, and those of runs that were killed", async () => {
+  const folder = temporaryFolder();
+  const { pid, exited } = Bun.spawn(["true"]);
+  await exited;
+  mkdirSync(join(folder, `roadbook-test-${pid}`, "of", "a dead run"), { recursive: true });
+  mkdirSync(join(folder, `roadbook-test-${process.pid}`));
+  const outcome = await run([...runTests, "test/architecture.test.ts"], {
+    cwd: root,
+    env: await environment(folder),
+  });
+  expect([outcome.code, outcome.stderr]).toEqual([0, expect.stringMatching(/\b0 fail/)]);
+  expect(readdirSync(folder)).toEqual([`roadbook-test-${process.pid}`]);
+}, 60_000);
+
+/** The processes whose temporary folder is in this one. */
+function listProcesses(folder: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${folder}`);
+    } catch {
+      return false; // Not a process, or one that is gone.
+    }
+  });
+}
+
+test.skipIf(process.platform !== "linux").each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "a run that gets %s takes its servers and its folder with it",
+  async (signal) => {
+    const folder = temporaryFolder();
+    const tests = Bun.spawn([...runTests, "test/server/hostile.exe.test.ts"], {
+      cwd: root,
+      env: await environment(folder),
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    // The run, what runs the file, and the first servers.
+    await until(() => listProcesses(folder).length > 4);
+    tests.kill(signal);
+    expect(await tests.exited).toBeGreaterThan(128);
+    await until(() => listProcesses(folder).length === 0);
+    expect(readdirSync(folder)).toEqual([]);
+  },
+  60_000,
+);

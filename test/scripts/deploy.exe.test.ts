@@ -1,0 +1,247 @@
+/**
+ * scripts/deploy: the way from nothing to HTTPS on a small VPS, on a root folder of its own (ssh runs
+ * here, apt-get does nothing, and what systemd would start is started from the units that were
+ * installed), the operator's address, and the units.
+ */
+import { describe, expect, test } from "bun:test";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  community,
+  executable,
+  openExecutable,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
+
+const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+const hasCaddy = Bun.which("caddy") !== null;
+if (!hasCaddy) console.warn("caddy is missing: the README's VPS is not tried");
+const hasSystemd = Bun.which("systemd-analyze") !== null;
+if (!hasSystemd) console.warn("systemd-analyze is missing: the units are not checked");
+
+const readme = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
+    ([, text = ""]) => text.trim(),
+  );
+
+/** A folder of programs that go before the system's own. */
+function makePrograms(programs: Record<string, string>): string {
+  const folder = temporaryFolder();
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+/** The settings of a unit, as systemd would read them. */
+function readUnit(path: string) {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const all = (key: string) =>
+    lines.filter((line) => line.startsWith(`${key}=`)).map((line) => line.slice(key.length + 1));
+  const env = all("Environment").map((text) => text.split(/=(.*)/).slice(0, 2) as [string, string]);
+  return { command: all("ExecStart")[0] ?? "", env };
+}
+
+test.if(hasCaddy || isRequired)(
+  "five commands lead from nothing to HTTPS",
+  async () => {
+    const [commands = ""] = blocks("sh");
+    expect(commands.trim().split("\n")).toHaveLength(5);
+
+    const here = temporaryFolder();
+    mkdirSync(join(here, "dist"));
+    cpSync(await executable(), join(here, "dist/roadbook"));
+    cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
+    cpSync(community, join(here, "dataset.ndjson"));
+    const vps = temporaryFolder();
+    for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
+      mkdirSync(join(vps, folder), { recursive: true });
+    }
+    const path = makePrograms({
+      scp: `for last; do :; done; [ "$last" = root@api.example.org: ] || exit 1
+            while [ $# -gt 1 ]; do cp -p "$1" ${vps}/root/ || exit 1; shift; done`,
+      ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
+            exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib)/#${vps}\\1/#g')"`,
+      "apt-get": "exit 0",
+      systemctl: `echo "$@" >> ${vps}/systemctl`,
+    });
+    const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
+    expect(await run(["bash", "-ec", commands], { cwd: here, env })).toMatchObject({
+      code: 0,
+      stderr: "",
+    });
+    expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
+      "enable --now roadbook roadbook-health.timer\nreload caddy\n",
+    );
+    for (const unit of ["roadbook-health.service", "roadbook-health.timer"]) {
+      expect(existsSync(join(vps, "etc/systemd/system", unit))).toBe(true);
+    }
+    expect(existsSync(join(vps, "usr/local/bin/roadbook-health.sh"))).toBe(true);
+
+    const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
+    const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
+    const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port 0`], {
+      env: Object.fromEntries(unit.env.map(([name, text]) => [name, onVps(text)])),
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    const origin = await readyOrigin(child.stdout);
+
+    const [https, http] = [freePort(), freePort()];
+    const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
+      .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
+      .replace("127.0.0.1:3000", new URL(origin).host);
+    const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
+    writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
+    const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
+      cwd: vps,
+      env: { ...process.env, HOME: vps, XDG_DATA_HOME: vps, XDG_CONFIG_HOME: vps },
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const ask = async (from: string, path: string) => {
+      const words = ["-sk", "-i", "--http1.1", "--interface", from];
+      return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
+    };
+    await until(() => ask("127.0.0.1", "/health"));
+    expect(await ask("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
+    const left = async (from: string) =>
+      /^x-ratelimit-remaining: (\d+)/im.exec(await ask(from, "/search/users?q=no"))?.[1];
+    // Each address behind the proxy has a budget of its own.
+    expect(await left("127.0.0.2")).toBe("29");
+    expect(await left("127.0.0.2")).toBe("28");
+    expect(await left("127.0.0.3")).toBe("29");
+    caddy.kill();
+    await caddy.exited;
+    child.kill();
+    expect(await child.exited).toBe(0);
+  },
+  60_000,
+);
+
+function freePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  probe.stop();
+  return probe.port;
+}
+
+test("the commands for the operator's own address work as written, and its metrics are there", async () => {
+  const [, serve = "", asks = ""] = blocks("sh");
+  const command = serve
+    .replace(/--port \d+/, "--port 0")
+    .replace(/--admin-port \d+/, "--admin-port 0");
+  const child = Bun.spawn(["sh", "-c", `exec ${command.replace("roadbook", await executable())}`], {
+    cwd: temporaryFolder(),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const origin = await readyOrigin(child.stdout);
+  let log = "";
+  const admin = () => /admin listening on ([^"]+)/.exec(log)?.[1];
+  for await (const chunk of child.stderr) {
+    log += Buffer.from(chunk).toString();
+    if (admin()) break;
+  }
+  await fetch(`${origin}/users/public/42`);
+  const curls = asks
+    .replaceAll("http://127.0.0.1:9090", admin() ?? "")
+    .replaceAll("curl", "curl -sf");
+  const { code, stdout } = await run(["sh", "-ec", curls]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^live\nready\n/m)]);
+  const table = [...readme.matchAll(/^\| (`(?:http|roadbook)_.*?) \|/gm)].flatMap(
+    ([, names = ""]) => [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name),
+  );
+  expect(table.length).toBeGreaterThan(6);
+  for (const name of table) expect(stdout).toContain(`# TYPE ${name} `);
+  child.kill();
+  expect(await child.exited).toBe(0);
+}, 60_000);
+
+describe("the health check", () => {
+  /** Runs it beside a systemctl that says what it was told. */
+  const check = async (env: Record<string, string>, isActive = true) => {
+    const path = makePrograms({
+      systemctl: `[ "$1" = is-active ] && exit ${isActive ? 0 : 3}; echo "systemctl $*"`,
+      roadbook: `exec ${await executable()} "$@"`,
+      sleep: "exit 0",
+    });
+    const script = join(root, "scripts/deploy/roadbook-health.sh");
+    return run([script], { env: { PATH: `${path}:/usr/bin:/bin`, ...env } });
+  };
+  const restarted = { code: 0, stdout: "systemctl try-restart roadbook\n" };
+
+  test.concurrent("leaves a server alone that is well", async () => {
+    const target = await openExecutable([]);
+    const { port } = new URL(target.origin);
+    expect(await check({ ROADBOOK_PORT: port })).toEqual({ code: 0, stdout: "", stderr: "" });
+    await target.close();
+  });
+
+  test.concurrent("restarts one that hangs", async () => {
+    const target = await openExecutable([]);
+    const { port } = new URL(target.origin);
+    process.kill(target.pid, "SIGSTOP");
+    expect(await check({ ROADBOOK_PORT: port })).toMatchObject(restarted);
+    process.kill(target.pid, "SIGCONT");
+    await target.close();
+  });
+
+  test.concurrent("restarts one that is there and does not listen", async () => {
+    const outcome = await check({ ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(freePort()) });
+    expect(outcome).toMatchObject(restarted);
+    expect(outcome.stderr).toMatch(
+      /^roadbook: no response from http:\/\/\[::1\]:\d+\/health: connection refused\n/,
+    );
+    expect(outcome.stderr).toEndWith("roadbook does not answer well: restarting it\n");
+  });
+
+  test.concurrent("leaves one alone that has been stopped on purpose", async () => {
+    const outcome = await check({ ROADBOOK_PORT: String(freePort()) }, false);
+    expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+});
+
+test.if(hasSystemd || isRequired).each([
+  ["roadbook", 1.5],
+  ["roadbook-health", 2],
+])("the unit %s leaves it little it could do: an exposure of %d", async (name, most) => {
+  const unit = join(root, `scripts/deploy/${name}.service`);
+  const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
+  const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+  expect(Number(exposure)).toBeLessThanOrEqual(most);
+});
+
+test("the units unset each variable that makes the executable run other code", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "other.ts"), 'process.stdout.write("other code\\n");');
+  const other = {
+    BUN_OPTIONS: `--preload ${folder}/other.ts`,
+    BUN_INSPECT_PRELOAD: `${folder}/other.ts`,
+    BUN_BE_BUN: "1",
+  };
+  for (const [name, value] of Object.entries(other)) {
+    const { stdout } = await run([await executable(), "--version"], { env: { [name]: value } });
+    expect([name, stdout]).not.toEqual([name, expect.stringMatching(/^roadbook /)]);
+  }
+  for (const unit of ["roadbook.service", "roadbook-health.service"]) {
+    const text = readFileSync(join(root, "scripts/deploy", unit), "utf8");
+    const unset = /^UnsetEnvironment=(.*)$/m.exec(text)?.[1]?.split(" ");
+    expect(unset).toEqual(expect.arrayContaining([...Object.keys(other), "BUN_INSPECT"]));
+  }
+});
+
+test.if(hasSystemd || isRequired)("systemd understands the units", async () => {
+  const units = ["roadbook.service", "roadbook-health.service", "roadbook-health.timer"];
+  const paths = units.map((unit) => join(root, "scripts/deploy", unit));
+  const { stderr } = await run(["systemd-analyze", "verify", ...paths]);
+  const faults = stderr
+    .split("\n")
+    .filter((line) => line.includes("roadbook") && !line.includes("is not executable"));
+  expect(faults).toEqual([]);
+});

@@ -1,0 +1,181 @@
+/** The scripts in scripts/export on a real PostgreSQL and a real MariaDB: what they select is a dataset. */
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { executable, openExecutable, root, run, temporaryFolder } from "../support.ts";
+
+const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
+
+/** The command in the head of a script, which is how it is to be run. */
+function commandOf(script: string): string {
+  const [, command = ""] = /^--\s+set -o pipefail\n--\s+(.*)$/m.exec(script) ?? [];
+  if (command === "") throw new Error("the script does not say how it is run");
+  return `set -o pipefail; ${command}`;
+}
+
+/** Tables of two kinds of columns for times: such that know their zone, and such that hold UTC. */
+const tables = (zoned: string, local: string, text: string) => `
+CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text}, is_public boolean, created_at ${zoned} NOT NULL);
+CREATE TABLE companies (id bigint PRIMARY KEY, name ${text} NOT NULL);
+CREATE TABLE company_members (company_id bigint, user_id bigint, role ${text} NOT NULL);
+CREATE TABLE roles (id bigint PRIMARY KEY, name ${text} NOT NULL, hierarchy int NOT NULL);
+CREATE TABLE user_roles (user_id bigint, role_id bigint);
+CREATE TABLE achievements (id bigint PRIMARY KEY, name ${text} NOT NULL, description ${text} NOT NULL, icon ${text} NOT NULL, kind ${text} NOT NULL, tier int NOT NULL, points int NOT NULL);
+CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int NOT NULL, unlocked_at ${local} NOT NULL);
+INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20);
+INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚');
+INSERT INTO achievements VALUES (7, 'Night Owl', CONCAT('Two', CHR(10), 'lines, a ', CHR(92), ' and a ', CHR(9), 'tab.'), 'owl.svg', 'time', 1, 25), (8, 'Early Bird', 'Up.', 'bird.svg', 'time', 1, 5);
+INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', NULL, true, '2022-01-31 23:59:59'), (45, 'Verysecret too', '/secret.png', NULL, '2022-01-31 23:59:59');
+INSERT INTO company_members VALUES (3, 42, 'Owner'), (3, 43, 'Spy');
+INSERT INTO user_roles VALUES (42, 1), (42, 2), (43, 1);
+INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 1, '2024-03-10 00:00:00'), (43, 7, 1, '2024-03-09 17:05:00');
+`;
+
+/** Runs the script as it says, and asks what came of it. */
+async function importAndAsk(file: string, env: Record<string, string>) {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "bin"));
+  mkdirSync(join(folder, "scripts/export"), { recursive: true });
+  symlinkSync(await executable(), join(folder, "bin/roadbook"));
+  const script = await Bun.file(join(root, file)).text();
+  writeFileSync(join(folder, file), script);
+  const command = commandOf(script);
+  const options = { cwd: folder, env: { ...env, PATH: `${join(folder, "bin")}:${path}` } };
+  const sh = (text: string) => run(["bash", "-c", text], options);
+
+  const stream = await sh(command.replace(/\|.*/, ""));
+  expect([stream.code, stream.stderr]).toEqual([0, ""]);
+  expect(stream.stdout).not.toMatch(/secret|Spy/i);
+  expect(
+    stream.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+      .at(-1),
+  ).toEqual({
+    type: "end",
+    lines: 9,
+  });
+  expect(await sh(command)).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout:
+      "imported 4 users (2 public), 1 companies, 2 achievements, 2 roles to community.snapshot\n",
+  });
+
+  // What fails before the first line or after it leaves the snapshot as it is.
+  const before = Bun.hash(readFileSync(join(folder, "community.snapshot")));
+  for (const broken of [
+    script.replaceAll("FROM users", "FROM nowhere"),
+    script.replace("WITH line", "SELECT 1/;\nWITH line"),
+  ]) {
+    writeFileSync(join(folder, file), broken);
+    const { code, stderr } = await sh(command);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain("roadbook: ");
+  }
+  expect(Bun.hash(readFileSync(join(folder, "community.snapshot")))).toBe(before);
+
+  const server = await openExecutable(["--snapshot", join(folder, "community.snapshot")]);
+  const ask = async (path: string) => (await server.fetch(path)).text();
+  expect(await ask("/users/public/42")).toBe(
+    '{"success":true,"user":{"id":42,"name":"Łukasz \\"Diesel\\" 田中 🚛","avatar_url":"https://cdn.example/42.png","company":{"id":3,"name":"O\'Brien \\"Łódź\\" 🚚","role":"Owner"},"roles":[{"id":2,"name":"Patron","hierarchy":20},{"id":1,"name":"Driver","hierarchy":10}],"created_at":"2021-05-01T10:00:00Z"}}',
+  );
+  const { achievements } = JSON.parse(await ask("/users/42/achievements"));
+  expect(achievements[0].unlocked_at).toBe("2024-03-10T00:00:00Z");
+  expect(achievements[1].achievement.description).toBe("Two\nlines, a \\ and a \ttab.");
+  expect(JSON.parse(await ask("/users/public/44")).user).toMatchObject({
+    avatar_url: `${server.origin}/avatars/44.svg`,
+    created_at: "2022-01-31T23:59:59Z",
+    company: null,
+    roles: [],
+  });
+  for (const id of [43, 45]) {
+    expect(JSON.parse(await ask(`/users/public/${id}`)).error.code).toBe("profile_private");
+  }
+  expect(JSON.parse(await ask("/search/companies?q=brien")).companies[0].member_count).toBe(2);
+  await server.close();
+}
+
+/** Waits for a command to succeed; a test that waits in vain runs into its time limit. */
+async function until(command: string[], env: Record<string, string>): Promise<void> {
+  while ((await run(command, { env })).code !== 0) await Bun.sleep(50);
+}
+
+const path = `${process.env.PATH}:/usr/sbin`;
+const [initdb] = [
+  ...new Bun.Glob("*/bin/initdb").scanSync({
+    cwd: "/usr/lib/postgresql",
+    absolute: true,
+    throwErrorOnBrokenSymlink: false,
+  }),
+]
+  .sort()
+  .reverse();
+const hasMariadb = Bun.which("mariadbd", { PATH: path }) !== null;
+if (!initdb) console.warn("PostgreSQL is missing: scripts/export is not tried on it");
+if (!hasMariadb) console.warn("MariaDB is missing: scripts/export is not tried on it");
+
+test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
+  const folder = temporaryFolder();
+  chmodSync(folder, 0o777);
+  // PostgreSQL refuses to run as root.
+  const user =
+    process.getuid?.() === 0
+      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+      : [];
+  const bin = (initdb ?? "initdb").replace(/initdb$/, "");
+  const env = {
+    PATH: path,
+    LC_ALL: "C.UTF-8",
+    DATABASE_URL: `postgresql:///postgres?host=${folder}&user=platform`,
+  };
+  const data = join(folder, "data");
+  const made = await run(
+    [...user, `${bin}initdb`, "-D", data, "-U", "platform", "-A", "trust", "-E", "UTF8"],
+    { env, cwd: folder },
+  );
+  expect([made.code, made.stderr]).toEqual([0, expect.anything()]);
+  const server = Bun.spawn([...user, `${bin}postgres`, "-D", data, "-k", folder, "-h", ""], {
+    env,
+    cwd: folder,
+    stderr: "ignore",
+  });
+  await until(["psql", "-qX", "-c", "SELECT 1", env.DATABASE_URL], env);
+  const filled = await run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", env.DATABASE_URL], {
+    env,
+    stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text")}`,
+  });
+  expect(filled).toMatchObject({ code: 0, stderr: "" });
+  await importAndAsk("scripts/export/postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
+  server.kill("SIGINT");
+  await server.exited;
+});
+
+test.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
+  const folder = temporaryFolder();
+  const socket = join(folder, "socket");
+  const env = { PATH: path, HOME: folder };
+  writeFileSync(join(folder, ".my.cnf"), `[client]\nsocket=${socket}\nuser=root\n`);
+  const user = process.getuid?.() === 0 ? ["--user=root"] : [];
+  const place = ["--no-defaults", `--datadir=${join(folder, "data")}`, ...user];
+  const made = await run(
+    ["mariadb-install-db", ...place, "--auth-root-authentication-method=normal"],
+    { env },
+  );
+  expect([made.code, made.stderr]).toEqual([0, expect.anything()]);
+  const server = Bun.spawn(
+    ["mariadbd", ...place, "--skip-networking", `--socket=${socket}`, "--default-time-zone=+09:00"],
+    { env, stderr: "ignore" },
+  );
+  await until(["mysql", "-e", "SELECT 1"], env);
+  const schema = tables("timestamp", "datetime", "varchar(500)").replaceAll("CHR(", "CHAR(");
+  const filled = await run(["mysql", "--default-character-set=utf8mb4"], {
+    env,
+    stdin: `CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00'; ${schema}`,
+  });
+  expect(filled).toMatchObject({ code: 0, stderr: "" });
+  await importAndAsk("scripts/export/mysql.sql", env);
+  server.kill("SIGTERM");
+  await server.exited;
+});

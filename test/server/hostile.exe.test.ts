@@ -1,0 +1,682 @@
+/**
+ * Hostile input over TCP: an answer or a clean close each time, memory bounded, others served. What
+ * is no HTTP at all, or too long, is refused before Roadbook sees it, with a status and no body.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Socket } from "node:net";
+import { join } from "node:path";
+import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
+import {
+  type Answer,
+  besideOthers,
+  closed,
+  converse,
+  dial,
+  farewell,
+  peakMegabytes,
+  readAll,
+} from "../sockets.ts";
+import { community, importByExecutable, openExecutable, run, temporaryFolder } from "../support.ts";
+
+const MEGABYTE = 1_000_000;
+const PATIENCE_MS = 120_000;
+/** How much memory an attack may cost: what honest load costs, and room for the garbage collector. */
+const BOUND_MEGABYTES = 150;
+
+const profile = "/users/public/42";
+const host = "Host: a.example\r\n";
+const get = (path: string) => `GET ${path} HTTP/1.1\r\n`;
+const asked = get(profile) + host;
+const posted = `POST ${profile} HTTP/1.1\r\n${host}`;
+
+let server: Awaited<ReturnType<typeof openExecutable>>;
+beforeAll(async () => {
+  server = await openExecutable(["--search-limit", "0"]);
+}, PATIENCE_MS);
+afterAll(() => server.close(), PATIENCE_MS);
+
+/** What came back for the bytes, others being served meanwhile. */
+function send(...parts: (string | Uint8Array)[]) {
+  return besideOthers(server, () => converse(server, ...parts));
+}
+
+const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
+
+/** Not read to its end, so that the system may drop the refusal itself on the way. */
+async function expectRefusal(status: number, ...parts: (string | Uint8Array)[]) {
+  const { answers, rest } = await send(...parts);
+  expect([[], [status]]).toContainEqual(statusesOf(answers));
+  expect([rest, answers.map(({ body }) => body).join("")]).toEqual(["", ""]);
+}
+
+function expectErrorShape({ status, body }: Answer) {
+  expect(status).toBeWithin(400, 500);
+  expect(JSON.parse(body)).toEqual({
+    success: false,
+    error: { code: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) },
+  });
+}
+
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+
+describe("what is too long", () => {
+  test.each([
+    ["a path of a megabyte", get(`/${"a".repeat(MEGABYTE)}`) + host],
+    ["a query of a megabyte", get(`/search/users?q=${"a".repeat(MEGABYTE)}`) + host],
+    ["a header of a megabyte", `${asked}X: ${"a".repeat(MEGABYTE)}\r\n`],
+    ["a header's name of a megabyte", `${asked}${"a".repeat(MEGABYTE)}: x\r\n`],
+    ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
+  ])("%s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, farewell));
+
+  test("a path of 200,000 characters is a path at which there is nothing", async () => {
+    const { answers } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, farewell);
+    expect(statusesOf(answers)).toEqual([404, 200]);
+    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+  });
+
+  test.each([
+    [200, "GET, announced", `${asked}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
+    [200, "GET, in chunks", `${asked}Transfer-Encoding: chunked\r\n\r\n`, true],
+    [405, "POST, announced", `${posted}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
+    [405, "POST, in chunks", `${posted}Transfer-Encoding: chunked\r\n\r\n`, true],
+  ])(
+    "a body is read past and kept nowhere: %d for %s",
+    async (status, _, head, isChunked) => {
+      const target = await openExecutable([]);
+      const piece = "x".repeat(MEGABYTE);
+      const body = (isChunked ? chunk(piece) : piece).repeat(10) + (isChunked ? "0\r\n\r\n" : "");
+      const before = peakMegabytes(target.pid);
+      const clients = Array.from({ length: 20 }, () => converse(target, head, body, farewell));
+      const received = await besideOthers(target, () => Promise.all(clients));
+      for (const { answers } of received) expect(statusesOf(answers)).toEqual([status, 200]);
+      expectBounded(target.pid, before);
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+function expectBounded(pid: number, before: number | undefined) {
+  const after = peakMegabytes(pid);
+  if (before !== undefined && after !== undefined)
+    expect(after - before).toBeLessThan(BOUND_MEGABYTES);
+}
+
+/** So many connections, as far as this process may open them and leave some for others. */
+async function dialMany(target: { origin: string }, wanted: number): Promise<Socket[]> {
+  const { stdout } = await run(["sh", "-c", "ulimit -n"]);
+  const limit = Number(stdout);
+  const count = Math.min(wanted, Number.isNaN(limit) ? wanted : Math.floor(limit / 3));
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const batch = Math.min(100, count - sockets.length);
+    sockets.push(...(await Promise.all(Array.from({ length: batch }, () => dial(target)))));
+  }
+  return sockets;
+}
+
+/** About as much as a request's head may hold. */
+const HEAD_LENGTH = 240_000;
+const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
+const search = "/search/users?q=";
+
+/** NFC of the first took minutes; each must be over before the others wait for it. */
+const heavy: [string, string, string?][] = [
+  ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
+  ["marks that no fold drops", `${search}a${filled("%D6%B0%D6%91")}`],
+  ["half of one mark, then half of another", `${search}a${filled("%CD%85%CC%96")}`],
+  ["jamo", search + filled("%E1%84%80")],
+  ["words of one letter", search + filled("a+")],
+  ["letters that come apart", search + filled("%EF%B7%BA")],
+  ["pairs without a name", `/search/users?${filled("&")}`],
+  ["keys that are no UTF-8", `/search/users?${filled("%&")}`],
+  ["q again and again", `/search/users?${filled("q=a&")}`],
+  ["percent signs in a path", `/users/public/${filled("%25")}`],
+  ["commas of Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
+  ["codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
+  ["tags of If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
+  ["quotes of If-None-Match", profile, `If-None-Match: ${filled('"')}`],
+  ["commas of X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
+  ["a request id", profile, `X-Request-Id: ${filled("a")}`],
+];
+
+describe("no request of 240 KB costs more than its length", () => {
+  test.each(heavy)("%s, fifty times over", async (_, path, header = "X: y") => {
+    const one = `${get(path)}${host}${header}\r\n\r\n`;
+    for (let times = 0; times < 50; times += 5) {
+      const received = await Promise.all(
+        Array.from({ length: 5 }, () => converse(server, one, farewell)),
+      );
+      for (const { answers } of received) {
+        expect([200, 400, 404]).toContain(answers[0]?.status ?? 0);
+        expect(answers).toHaveLength(2);
+      }
+    }
+  });
+
+  test("white space around a query is no part of its length", async () => {
+    const path = `${search}${"+%20".repeat(50_000)}nowak${"%E2%80%83".repeat(5_000)}`;
+    const { answers } = await send(`${get(path)}${host}\r\n`, farewell);
+    expect(answers[0]?.body).toContain("Nowak");
+  });
+
+  test("a name with all marks that 200 code points can have is still found", async () => {
+    const name = "\u1f82".repeat(200);
+    const line = { type: "user", id: 1, public: true, name, avatar_url: "/a.png" };
+    const dataset = join(temporaryFolder(), "marks.ndjson");
+    await Bun.write(
+      dataset,
+      `${JSON.stringify({ ...line, created_at: "2024-01-01T00:00:00Z", company: null })}\n`,
+    );
+    const snapshot = await importByExecutable(dataset);
+    const target = await openExecutable(["--snapshot", snapshot]);
+    const response = await target.fetch(search + encodeURIComponent(name.normalize("NFD")));
+    expect(await response.json()).toMatchObject({ users: [{ id: 1 }] });
+    await target.close();
+  });
+});
+
+describe("clients that connect anew for each request", () => {
+  test(
+    "let others be served, and a shared budget stays exact over three instances",
+    async () => {
+      const store = hasRedisServer() ? await openRedisServer() : undefined;
+      const flags = store ? ["--rate-limit-store", store.url] : ["--search-limit", "10"];
+      const logs: string[] = [];
+      const three = await Promise.all(
+        [1, 2, 3].map(() => openExecutable(flags, (text) => logs.push(text))),
+      );
+      const storms = three.map(({ origin }) =>
+        Bun.spawn([process.execPath, join(import.meta.dir, "../storm.ts"), origin, "20"], {
+          stdout: "pipe",
+        }),
+      );
+      for (const storm of storms) await storm.stdout.getReader().read();
+      let allowed = 0;
+      for (let times = 0; times < 15; times++) {
+        const statuses = await Promise.all(
+          three.map(async (target) => (await target.fetch(`${search}nowak`)).status),
+        );
+        allowed += statuses.filter((status) => status === 200).length;
+      }
+      expect(allowed).toBe(30);
+      expect(logs.join("")).not.toContain("store down");
+      await Promise.all(three.map((target) => target.close()));
+      await Promise.all(storms.map((storm) => storm.exited));
+      await store?.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("slow clients are let go of, and cost nobody anything", () => {
+  test.concurrent(
+    "a byte of a header a second",
+    async () => {
+      const target = await openExecutable([]);
+      const before = peakMegabytes(target.pid);
+      const sockets = await dialMany(target, 300);
+      const head = `${asked}X-Slow: ${"x".repeat(1000)}`;
+      let at = 0;
+      const drip = setInterval(() => {
+        for (const socket of sockets) if (socket.writable) socket.write(head.charAt(at));
+        at++;
+      }, 1000);
+      const received = await besideOthers(target, () => Promise.all(sockets.map(readAll)));
+      clearInterval(drip);
+      expect(at).toBeLessThan(head.length);
+      for (const { answers } of received) expect(answers).toEqual([]);
+      expectBounded(target.pid, before);
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test.concurrent(
+    "a byte of a body a second",
+    async () => {
+      const target = await openExecutable([]);
+      const sockets = await dialMany(target, 100);
+      for (const socket of sockets) socket.write(`${posted}Content-Length: 60000\r\n\r\n`);
+      const drip = setInterval(() => {
+        for (const socket of sockets) if (socket.writable) socket.write("x");
+      }, 1000);
+      const received = await besideOthers(target, () => Promise.all(sockets.map(readAll)));
+      clearInterval(drip);
+      for (const { answers } of received) expect(statusesOf(answers)).toEqual([405]);
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test.concurrent(
+    "three thousand connections on which nothing comes",
+    async () => {
+      const target = await openExecutable([]);
+      const before = peakMegabytes(target.pid);
+      await besideOthers(target, async () => {
+        const sockets = await dialMany(target, 3000);
+        await Promise.all(sockets.map(closed));
+      });
+      expectBounded(target.pid, before);
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test.concurrent(
+    "three thousand connections that were asked on once, at the time of a stop",
+    async () => {
+      const target = await openExecutable([]);
+      const sockets = await dialMany(target, 3000);
+      const received = sockets.map(readAll);
+      for (const socket of sockets) socket.write(`${asked}\r\n`);
+      for (let times = 0; times < 10; times++)
+        expect((await target.fetch(profile)).status).toBe(200);
+      await target.close();
+      for (const { answers, rest } of await Promise.all(received)) {
+        expect([statusesOf(answers), rest]).toEqual([[200], ""]);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test.concurrent.each([
+    ["/docs/scalar.js", 2000],
+    ["/docs/json", 5000],
+    [profile, 20_000],
+  ])(
+    "a reader that never reads what it asked for: %s, %d times over",
+    async (path, times) => {
+      const target = await openExecutable([]);
+      const { answers: whole } = await converse(
+        target,
+        `${get(path)}${host}Connection: close\r\n\r\n`,
+      );
+      const before = peakMegabytes(target.pid);
+      await besideOthers(target, async () => {
+        const sockets = await dialMany(target, 20);
+        for (const socket of sockets) {
+          socket.pause();
+          socket.write(`${get(path)}${host}\r\n`.repeat(times));
+        }
+        await Bun.sleep(5000);
+        for (const { answers } of await Promise.all(sockets.map(readAll))) {
+          expect(answers.length).toBeLessThanOrEqual(times);
+          expect(answers.every(({ bytes }) => whole[0]?.bytes.equals(bytes))).toBe(true);
+        }
+      });
+      expectBounded(target.pid, before);
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+});
+
+describe("pipelining", () => {
+  // Bun closes a connection on which a request comes behind one whose response is not there yet.
+  test.skipIf(!hasRedisServer())(
+    "behind a search that waits for a store there is no response, and never half a one",
+    async () => {
+      const store = await openRedisServer();
+      const target = await openExecutable(["--rate-limit-store", store.url]);
+      const searched = `${get(`${search}nowak`)}${host}\r\n`;
+      const last = await converse(
+        target,
+        `${asked}\r\n`.repeat(3),
+        searched.replace(host, `${host}Connection: close\r\n`),
+      );
+      expect([statusesOf(last.answers), last.rest]).toEqual([[200, 200, 200, 200], ""]);
+      const behind = await converse(target, searched + farewell);
+      expect([[], [200, 200]]).toContainEqual(statusesOf(behind.answers));
+      expect(behind.rest).toBe("");
+      await target.close();
+      await store.close();
+    },
+  );
+
+  test("a thousand requests in one go are answered each, in their order", async () => {
+    const paths = [...Array.from({ length: 30 }, (_, at) => `/users/public/${at}`), "/nowhere"];
+    const bodies = await Promise.all(
+      paths.map(async (path) => {
+        const text = await (await server.fetch(path)).text();
+        return text.replaceAll(server.origin, "http://a.example");
+      }),
+    );
+    const order = Array.from({ length: 1000 }, (_, at) => (at * 7) % paths.length);
+    const text = order.map((at) => `${get(paths[at] ?? "")}${host}\r\n`).join("");
+    const { answers, rest } = await send(text, farewell);
+    expect(answers.slice(0, -1).map(({ body }) => body)).toEqual(
+      order.map((at) => bodies[at] ?? ""),
+    );
+    expect([answers.length, rest]).toEqual([1001, ""]);
+  });
+
+  test("requests that are cut anywhere between packets are put together", async () => {
+    const text = `${asked}\r\n`.repeat(5) + farewell;
+    const { answers } = await besideOthers(server, async () => {
+      const socket = await dial(server);
+      socket.setNoDelay(true);
+      const received = readAll(socket);
+      for (let at = 0; at < text.length; at += 7) {
+        socket.write(text.slice(at, at + 7));
+        await Bun.sleep(1);
+      }
+      return received;
+    });
+    expect(statusesOf(answers)).toEqual([200, 200, 200, 200, 200, 200]);
+  });
+});
+
+const oddHosts = [
+  "",
+  " ",
+  "a b",
+  "a:99999",
+  "a:b",
+  "[::1",
+  "[::1]:80:80",
+  "a@b",
+  "u:p@h?q#f",
+  "a/../../x",
+  "a\\b",
+  "a/search/users?q=no#",
+  '<script>"',
+  "{}|^`",
+  "%41",
+  "%zz",
+  "xn--a",
+  "1.2.3.4.5",
+  "999999999999",
+  "\u00ff\u00fe",
+  ".",
+  "?",
+  "#",
+  "a".repeat(100_000),
+];
+
+describe("the host", () => {
+  test(
+    "whatever it is, the answer is right and its avatars are URLs",
+    async () => {
+      const snapshot = await importByExecutable(community);
+      const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+      for (const name of oddHosts) {
+        for (const path of [
+          "/users/public/45",
+          "/search/users?q=nowak",
+          "/api/search/users?q=nowak",
+        ]) {
+          for (const method of ["GET", "HEAD"]) {
+            const head = `${method} ${path} HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;
+            const { answers, rest } = await converse(target, Buffer.from(head, "latin1"));
+            if (method === "HEAD") expect(rest).toStartWith("HTTP/1.1 200 OK\r\n");
+            else {
+              expect([name, ...statusesOf(answers)]).toEqual([name, 200]);
+              const { user, users = [user] } = JSON.parse(answers[0]?.body ?? "");
+              expect(users[0].avatar_url).toMatch(/^http:\/\/[^/]+\/avatars\/45\.png$/);
+              expect(URL.canParse(users[0].avatar_url)).toBe(true);
+            }
+          }
+        }
+      }
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test("without one an HTTP/1.0 request is answered, and an HTTP/1.1 request refused", async () => {
+    const { answers } = await send(`GET ${profile} HTTP/1.0\r\n\r\n`);
+    expect(statusesOf(answers)).toEqual([200]);
+    await expectRefusal(400, `${get(profile)}\r\n`, farewell);
+  });
+
+  test("two of them get one clean answer", async () => {
+    const { answers, rest } = await send(`${asked}Host: b.example\r\n\r\n`, farewell);
+    expect([[400], [200, 200]]).toContainEqual(statusesOf(answers));
+    expect(rest).toBe("");
+  });
+
+  test("a NUL in it is refused", () =>
+    expectRefusal(400, `${get(profile)}Host: a\u0000b\r\n\r\n`, farewell));
+});
+
+test(
+  "no twist of path or host gets a search past the limit",
+  async () => {
+    const snapshot = await importByExecutable(community);
+    const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "1"]);
+    const search = "/search/users?q=nowak";
+    const found = await target.fetch(search);
+    expect([found.status, await found.text()]).toEqual([200, expect.stringContaining("Anna")]);
+    const twists = [
+      search,
+      `/api${search}`,
+      `/x/..${search}`,
+      "/search/./users?q=nowak",
+      `/%2e${search}`,
+      `/%2e%2e${search}`,
+      "/search\\users?q=nowak",
+      "\\search\\users?q=nowak",
+      "/sea\trch/users?q=nowak",
+      "/search/users#?q=nowak",
+      "/search%2fusers?q=nowak",
+      "/search/us%65rs?q=nowak",
+      "/search/users/?q=nowak",
+      `/${search}`,
+      "/s?xxxxxxxxxxx&q=nowak&/search/users?",
+      "/?xxxxxxxxxxxxx&q=nowak&/search/users?",
+      `${search}&/search/users`,
+      `${search}&://`,
+      `http://a${search}`,
+      `http://${search}`,
+      `http://a:99999${search}`,
+      `http://a/x/..${search}`,
+      `http:///x/..${search}`,
+      `http://a://b${search}`,
+      `/a://b${search}`,
+    ];
+    const outcomes = new Set<string>();
+    for (const name of [...oddHosts.slice(0, -1), "a", "nas", "a.example"]) {
+      for (const twist of twists) {
+        const head = `${get(twist)}Host: ${name}\r\nConnection: close\r\n\r\n`;
+        const { answers, rest } = await converse(target, Buffer.from(head, "latin1"));
+        expect(rest).toBe("");
+        const [{ status = 0, body = "" } = {}] = answers;
+        if (status === 200 || status === 500) outcomes.add(`${status} for ${JSON.stringify(head)}`);
+        expect(body).not.toContain("Anna");
+      }
+    }
+    expect([...outcomes]).toEqual([]);
+    await target.close();
+  },
+  PATIENCE_MS,
+);
+
+describe("paths", () => {
+  const nowhere = [
+    "//",
+    "///",
+    "/%",
+    "/%zz",
+    "/%2e%2e%2f",
+    `/${profile}`,
+    "/users//public/42",
+    `${profile}/`,
+    "/users%2fpublic%2f42",
+    "/%75sers/public/42",
+    `/api/api${profile}`,
+    `/API${profile}`,
+    "/../../../../etc/passwd",
+    "/..%2f..%2f..%2fetc%2fpasswd",
+    "/..%5c..%5cetc%5cpasswd",
+    "/%2e%2e/%2e%2e/etc/passwd",
+    "/.%2e/.%2e/etc/passwd",
+    "/..\\..\\etc\\passwd",
+    "//etc/passwd",
+    "/docs/../../etc/passwd",
+    "/docs/..%2f..%2fetc/passwd",
+    "/docs//json",
+    "/docs/scalar.js/",
+    "/docs/scalar.js%00.html",
+    "/docs/%ff",
+    "/health/..;/",
+    "/$bunfs/root/demo.snapshot",
+    "/package.json",
+    "/.env",
+    "/..%c0%afetc/passwd",
+    "http://a.example/etc/passwd",
+    "http://a.example//users/public/42",
+  ];
+  test.each(nowhere)("there is nothing at %s", async (path) => {
+    const { answers } = await send(`${get(path)}${host}\r\n`, farewell);
+    expect(statusesOf(answers)).toEqual([404, 200]);
+    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+  });
+
+  test.each(["%00", "%ff", ";x", "#x", "%2f", "%20", "%2e%2e%2f42", "\u00ff"])(
+    "a user id that ends in %s is none",
+    async (end) => {
+      const head = `${get(profile + end)}${host}\r\n`;
+      const { answers } = await send(Buffer.from(head, "latin1"), farewell);
+      expect(statusesOf(answers)).toEqual([400, 200]);
+      for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+    },
+  );
+
+  test.each(["/./users/public/42", "/x/../users/public/42", "/%2e%2e/users/public/42"])(
+    "dots are resolved as in any URL: %s",
+    async (path) => {
+      const { answers } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, farewell);
+      const [dotted, plain] = answers;
+      expect([dotted?.status, dotted?.body]).toEqual([200, plain?.body ?? ""]);
+    },
+  );
+
+  test.each(["*", "a", "?q", "file:///etc/passwd", "\\users\\public\\42", "://", ""])(
+    "%j is no path: refused",
+    (path) => expectRefusal(400, `${get(path)}${host}\r\n`, farewell),
+  );
+
+  test.each([`${profile}\u0000`, `${profile} x`, "/ /x"])("a blank or a NUL in it: %j", (path) =>
+    expectRefusal(505, `${get(path)}${host}\r\n`, farewell),
+  );
+});
+
+describe("bytes that are no UTF-8", () => {
+  const sendBytes = (path: string) =>
+    send(Buffer.from(`${get(path)}${host}\r\n`, "latin1"), farewell);
+
+  test.each(["/\u00ff\u00fe", "/users/\u00c0\u00af", "/docs/\u0080"])("in a path", async (path) => {
+    const { answers } = await sendBytes(path);
+    expect(statusesOf(answers)).toEqual([404, 200]);
+    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+  });
+
+  test.each(["\u00ff\u00fe", "ab\u00c0\u00af", "\u00ed\u00a0\u0080ab"])("in a query", async (q) => {
+    const { answers } = await sendBytes(`/search/users?q=${q}`);
+    expect([200, 400]).toContain(answers[0]?.status ?? 0);
+    expect(answers).toHaveLength(2);
+  });
+
+  test.each(["%ff%fe", "ab%c0%af", "%ed%a0%80ab"])("in a query, encoded: %s", async (q) => {
+    const { answers } = await sendBytes(`/search/users?q=${q}`);
+    expect(statusesOf(answers)).toEqual([400, 200]);
+    expect(JSON.parse(answers[0]?.body ?? "").error.code).toBe("invalid_query");
+  });
+});
+
+describe("smuggling: what is inside a body is never a request of its own", () => {
+  const hidden = `GET /health HTTP/1.1\r\n${host}\r\n`;
+  const length = hidden.length;
+
+  test.each([
+    ["both lengths, the chunked one second", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+    ["both lengths, the chunked one first", "Transfer-Encoding: chunked\r\nContent-Length: 5"],
+    ["two lengths, the first of them 0", `Content-Length: 0\r\nContent-Length: ${length}`],
+    ["two lengths, the second of them 0", `Content-Length: ${length}\r\nContent-Length: 0`],
+    ["a list of lengths", `Content-Length: 0, ${length}`],
+    ["a length with a sign", `Content-Length: +${length}`],
+    ["a negative length", "Content-Length: -1"],
+    ["a length in hexadecimal", `Content-Length: 0x${length.toString(16)}`],
+    ["a length with a blank in it", "Content-Length: 3 4"],
+    ["an empty length", "Content-Length:"],
+    ["a length past all numbers", "Content-Length: 99999999999999999999"],
+    ["an unknown coding", "Transfer-Encoding: xchunked"],
+    ["chunked, but not last", "Transfer-Encoding: chunked, identity"],
+    ["chunked behind another coding", "Transfer-Encoding: gzip, chunked"],
+    ["chunked twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"],
+    ["identity beside a length", `Transfer-Encoding: identity\r\nContent-Length: ${length}`],
+    ["chunked behind a vertical tab", "Transfer-Encoding: \u000bchunked"],
+    ["a blank before the colon of a length", `Content-Length : ${length}`],
+    ["a blank before the colon of a coding", "Transfer-Encoding : chunked"],
+    ["a folded line", "X: a\r\n b"],
+    ["a folded coding", "Transfer-Encoding:\r\n chunked"],
+    ["a bare line feed between headers", `X: a\nContent-Length: ${length}`],
+    ["a bare carriage return between headers", "X: a\rTransfer-Encoding: chunked"],
+    ["a NUL in a header's name", `Content-Length\u0000: ${length}`],
+    ["a header without a name", `: ${length}`],
+    ["a header without a colon", "Content-Length"],
+  ])("%s is refused", async (_, lines) => {
+    for (const head of [asked, posted]) {
+      await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n`, hidden, farewell);
+    }
+  });
+
+  test.each([
+    ["no number", "zz\r\n"],
+    ["a negative number", "-1\r\n"],
+    ["past all numbers", "ffffffffffffffffff\r\n"],
+    ["ended by a bare line feed", "0\n\n"],
+    ["too small", "1\r\nxx\r\n"],
+    ["with an extension over two lines", "2;\nxx\r\n4c\r\n"],
+  ])("a chunk's size that is %s ends the connection", async (_, body) => {
+    const { answers } = await send(
+      `${posted}Transfer-Encoding: chunked\r\n\r\n${body}`,
+      hidden,
+      farewell,
+    );
+    expect([[], [400], [405], [405, 400]]).toContainEqual(statusesOf(answers));
+  });
+
+  test.each([
+    ["GET", asked, 200],
+    ["POST", posted, 405],
+  ])("a request as the body of a %s is a body", async (_, head, status) => {
+    const byLength = await send(`${head}Content-Length: ${length}\r\n\r\n`, hidden, farewell);
+    expect(statusesOf(byLength.answers)).toEqual([status, 200]);
+    const chunked = `Transfer-Encoding: chunked\r\n\r\n${chunk(hidden)}0\r\n\r\n`;
+    expect(statusesOf((await send(head + chunked, farewell)).answers)).toEqual([status, 200]);
+  });
+
+  test("a request behind an offer to upgrade is answered as what it is", async () => {
+    const { answers } = await send(
+      `${asked}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`,
+      farewell,
+    );
+    expect(statusesOf(answers)).toEqual([200, 200]);
+  });
+});
+
+describe("what is no HTTP/1 is refused and closed", () => {
+  const hello = Buffer.concat([Buffer.from("1603010200010001fc0303", "hex"), noise(500)]);
+
+  test.each<[string, string | Uint8Array, number]>([
+    ["HTTP/0.9", `GET ${profile}\r\n\r\n`, 505],
+    ["HTTP/1.2", `GET ${profile} HTTP/1.2\r\n${host}\r\n`, 505],
+    ["HTTP/2 with its preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0", 400],
+    ["lines that end in bare line feeds", `GET ${profile} HTTP/1.1\nHost: a\n\n`, 505],
+    ["a TLS hello", hello, 400],
+    ["zeros", Buffer.alloc(5000), 400],
+    ["noise", noise(5000), 400],
+  ])("%s", (_, bytes, status) => expectRefusal(status, bytes, farewell));
+
+  /** The same every time, and no letters that might begin a method. */
+  function noise(length: number): Uint8Array {
+    let state = 1;
+    return Uint8Array.from({ length }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      return 128 + (state >>> 25);
+    });
+  }
+});

@@ -1,0 +1,323 @@
+/** The log as an operator and their collector read it: through the executable, line by line. */
+import { describe, expect, test } from "bun:test";
+import { renameSync, writeFileSync } from "node:fs";
+import { sqlite } from "#sqlite";
+import { makeSnapshot } from "../datasets.ts";
+import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
+import {
+  executable,
+  openExecutable,
+  readyOrigin,
+  run,
+  type Target,
+  temporaryFolder,
+} from "../support.ts";
+
+interface Line {
+  level: number;
+  msg: string;
+  [field: string]: unknown;
+}
+
+/** The executable with the lines that it has logged so far. */
+async function openLogged(...words: string[]) {
+  let text = "";
+  const target = await openExecutable(words, (more) => {
+    text += more;
+  });
+  const lines = (): Line[] =>
+    text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  const until = async (found: (line: Line) => boolean): Promise<Line> => {
+    for (;;) {
+      const line = lines().find(found);
+      if (line) return line;
+      await Bun.sleep(10);
+    }
+  };
+  return { ...target, text: () => text, lines, until };
+}
+
+describe("without a terminal, each event is one line of JSON", () => {
+  test("start, ready and shutdown", async () => {
+    const target = await openLogged();
+    await target.close();
+    const lines = target.lines();
+    expect(lines.map(({ msg }) => msg)).toEqual(["starting", "ready", "stopping", "stopped"]);
+    expect(lines[0]).toMatchObject({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+      snapshot: "the bundled demo",
+      counts: { users: 3000 },
+    });
+    expect(lines[1]).toMatchObject({ url: target.origin });
+    expect(lines[2]).toMatchObject({ signal: "SIGTERM" });
+    for (const { level, time } of lines) {
+      expect(level).toBe(30);
+      expect(Math.abs(Number(time) - Date.now())).toBeLessThan(60_000);
+    }
+  });
+
+  test("a swap and the refusal of a snapshot", async () => {
+    const snapshot = await makeSnapshot();
+    const target = await openLogged("--snapshot", snapshot);
+    renameSync(await makeSnapshot(), snapshot);
+    const swap = await target.until(({ msg }) => msg === "serving a new snapshot");
+    expect(swap).toMatchObject({ level: 30, counts: { users: 3, public_users: 2 } });
+    writeFileSync(`${snapshot}.new`, "");
+    renameSync(`${snapshot}.new`, snapshot);
+    const refusal = await target.until(({ level }) => level === 50);
+    expect(refusal.msg).toEndWith("is empty; serving the old snapshot");
+    await target.close();
+  });
+
+  test("a bug, under the id that the client was given, and not a word of it to the client", async () => {
+    const snapshot = await makeSnapshot();
+    const db = sqlite.openWritable(snapshot);
+    db.exec(`UPDATE user SET created_at = ${Number.MAX_SAFE_INTEGER}`); // no calendar has that time
+    db.close();
+    const target = await openLogged("--snapshot", snapshot, "--trust-snapshot");
+    const response = await target.fetch("/users/public/42");
+    expect(response.status).toBe(500);
+    const bug = await target.until(({ msg }) => msg === "bug");
+    expect(bug).toMatchObject({
+      level: 50,
+      requestId: response.headers.get("x-request-id"),
+      err: { message: expect.any(String), stack: expect.any(String) },
+    });
+    expect(await response.text()).not.toContain(String(Object(bug.err).message));
+    await target.close();
+  });
+
+  if (!hasRedisServer()) console.warn("redis-server is missing: the store's log is not tried");
+  test.if(hasRedisServer() || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
+    "a store that goes, and one that comes back",
+    async () => {
+      const store = await openRedisServer();
+      const target = await openLogged("--rate-limit-store", store.url);
+      await target.until(({ msg }) => msg === "rate limit store up");
+      await store.kill();
+      const down = await target.until(({ msg }) => msg.startsWith("rate limit store down"));
+      expect(down).toMatchObject({ level: 40, reason: expect.any(String) });
+      await store.start();
+      const isUp = ({ msg }: Line) => msg === "rate limit store up";
+      await target.until(() => target.lines().filter(isUp).length === 2);
+      await target.close();
+      await store.close();
+    },
+  );
+
+  test("--log-level says how much", async () => {
+    const quiet = await openLogged("--log-level", "warn", "--access-log");
+    await quiet.fetch("/users/public/42");
+    await quiet.close();
+    expect(quiet.text()).toBe("");
+  });
+});
+
+describe("--access-log", () => {
+  const ask = async (target: Target) => {
+    const id = (await target.fetch("/users/public/42")).headers.get("x-request-id");
+    await target.fetch("/api/users/public/42?name=Zyxwv", { method: "HEAD" });
+    await target.fetch("/users/Zyxwv/achievements");
+    await target.fetch("/search/users?q=Zyxwv");
+    await target.fetch("/Zyxwv", { method: "POST" });
+    return id;
+  };
+
+  test("is a line a request: id, method, route, status, duration, client", async () => {
+    const target = await openLogged("--access-log");
+    const id = await ask(target);
+    await target.close();
+    const requests = target.lines().filter(({ msg }) => msg === "request");
+    expect(
+      requests.map(({ method, route, status, client }) => [method, route, status, client]),
+    ).toEqual([
+      ["GET", "/users/public/:userId", 200, "127.0.0.1"],
+      ["HEAD", "/users/public/:userId", 200, "127.0.0.1"],
+      ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
+      ["GET", "/search/users", 200, "127.0.0.1"],
+      ["POST", null, 404, "127.0.0.1"],
+    ]);
+    expect(requests[0]?.requestId).toBe(id);
+    for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
+  });
+
+  test("has the group that a client behind a proxy is counted in", async () => {
+    const target = await openLogged("--access-log", "--trusted-proxy", "127.0.0.1");
+    const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
+    await target.fetch("/users/public/42", { headers });
+    const { client } = await target.until(({ msg }) => msg === "request");
+    expect(client).toBe("2001:db8:1:2::/64");
+    await target.close();
+  });
+
+  test("never has what was typed, nor a name", async () => {
+    const target = await openLogged("--access-log", "--log-level", "trace");
+    await ask(target);
+    await target.close();
+    expect(target.text()).not.toContain("Zyxwv");
+    expect(target.text()).not.toContain("Nowak");
+  });
+
+  test("is off by default, and on by its variable", async () => {
+    const silent = await openLogged();
+    await ask(silent);
+    await silent.close();
+    expect(silent.lines().filter(({ msg }) => msg === "request")).toEqual([]);
+    for (const [value, code] of [
+      ["1", null],
+      ["true", null],
+      ["0", null],
+      ["maybe", 2],
+    ] as const) {
+      const child = Bun.spawn([await executable(), "--port", "0"], {
+        cwd: temporaryFolder(),
+        env: { ROADBOOK_ACCESS_LOG: value },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      if (code === null) {
+        const first = await child.stdout.getReader().read();
+        const origin = Buffer.from(first.value ?? [])
+          .toString()
+          .trim()
+          .split(" ")
+          .at(-1);
+        await fetch(`${origin}/health`);
+        child.kill();
+      }
+      expect(await child.exited).toBe(code ?? 0);
+      const log = await new Response(child.stderr).text();
+      expect([value, log.includes('"request"')]).toEqual([
+        value,
+        value === "1" || value === "true",
+      ]);
+      if (code) expect(log).toBe('roadbook: ROADBOOK_ACCESS_LOG is "maybe", not 1 or 0\n');
+    }
+  });
+});
+
+test("on a terminal the log is for reading", async () => {
+  const command = `${await executable()} --port 0 --access-log`;
+  const script = `
+    script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
+    while ! grep -qs listening log; do sleep 0.05; done
+    curl -s "$(grep -o 'http://[0-9.:]*' log | head -n 1)/users/public/42" > body
+    kill -TERM "$(cat pid)"
+    wait`;
+  const folder = temporaryFolder();
+  const { stderr } = await run(["bash", "-c", script], { cwd: folder });
+  const text = Bun.stripANSI(await Bun.file(`${folder}/log`).text());
+  expect([stderr, text]).toEqual([
+    "",
+    expect.stringMatching(/^\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\] INFO: ready/m),
+  ]);
+  expect(text).toMatch(/INFO: request \{.*"route":"\/users\/public\/:userId","status":200/);
+  expect(text).toContain("INFO: stopped");
+  expect(text).not.toContain('{"level"');
+}, 30_000);
+
+test.skipIf(process.platform !== "linux")("a log that cannot be written ends nothing", async () => {
+  const child = Bun.spawn(
+    ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2> /dev/full`],
+    { stdout: "pipe" },
+  );
+  const origin = await readyOrigin(child.stdout);
+  for (let times = 0; times < 3; times++) {
+    expect((await fetch(`${origin}/users/public/42`)).status).toBe(200);
+  }
+  child.kill();
+  expect(await child.exited).toBe(0);
+});
+
+/** A pipe that is full when nobody reads it holds 64 KB on Linux; this is many times that. */
+const STALLED_REQUESTS = 12_000;
+
+test.skipIf(process.platform !== "linux")(
+  "a reader of the log that has stalled holds up no response, and later reads how much was dropped",
+  async () => {
+    const folder = temporaryFolder();
+    await run(["mkfifo", `${folder}/log`]);
+    const reader = Bun.spawn(["sh", "-c", "read -r go; exec cat log"], {
+      cwd: folder,
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const child = Bun.spawn(
+      // Opened for reading too, so that it opens; and so that it is stalled, not gone.
+      ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
+      { cwd: folder, stdout: "pipe" },
+    );
+    const origin = await readyOrigin(child.stdout);
+    const ask = async () => (await fetch(`${origin}/users/public/42`)).status;
+    const statuses = new Set<number>();
+    for (let asked = 0; asked < STALLED_REQUESTS; asked += 50) {
+      for (const status of await Promise.all(Array.from({ length: 50 }, ask))) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([200]);
+
+    reader.stdin.write("go\n");
+    await reader.stdin.end();
+    let text = "";
+    let isStopping = false;
+    for await (const chunk of reader.stdout) {
+      text += Buffer.from(chunk).toString();
+      if (!isStopping && text.includes("log lines were dropped")) {
+        isStopping = true;
+        child.kill();
+      }
+      if (text.includes('"stopped"')) break;
+    }
+    reader.kill();
+    expect(await child.exited).toBe(0);
+    const lines: Line[] = text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+    const written = lines.filter(({ msg }) => msg === "request").length;
+    const reports = lines.filter(({ dropped }) => dropped !== undefined);
+    const dropped = reports.reduce((sum, line) => sum + Number(line.dropped), 0);
+    expect(reports[0]).toMatchObject({
+      level: 40,
+      msg: `${reports[0]?.dropped} log lines were dropped`,
+    });
+    expect(dropped).toBeGreaterThan(0);
+    expect(written + dropped).toBe(STALLED_REQUESTS);
+    expect(lines.slice(-2).map(({ msg }) => msg)).toEqual(["stopping", "stopped"]);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a stalled reader of the log does not keep the server from stopping",
+  async () => {
+    const folder = temporaryFolder();
+    await run(["mkfifo", `${folder}/log`]);
+    const child = Bun.spawn(
+      ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
+      { cwd: folder, stdout: "pipe" },
+    );
+    const origin = await readyOrigin(child.stdout);
+    for (let asked = 0; asked < 1000; asked++) await fetch(`${origin}/users/public/42`);
+    child.kill();
+    expect(await child.exited).toBe(0);
+  },
+  60_000,
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a ready line that cannot be written is one clear line and exit 1",
+  async () => {
+    const { code, stderr } = await run([
+      "sh",
+      "-c",
+      `exec ${await executable()} --port 0 --log-level silent > /dev/full`,
+    ]);
+    expect([code, stderr]).toEqual([
+      1,
+      "roadbook: cannot write to standard output: no space left on device\n",
+    ]);
+  },
+);

@@ -1,0 +1,166 @@
+/** The certificate of a running server: renewed on SIGHUP, and which ciphers it is served with. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { copyFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect, type TLSSocket } from "node:tls";
+import { openExecutable, run, temporaryFolder } from "../support.ts";
+
+type Served = Awaited<ReturnType<typeof openExecutable>>;
+
+interface Pair {
+  cert: string;
+  key: string;
+}
+
+/** RSA, because TLS 1.2 has ciphers without forward secrecy for it. */
+async function makePair(name: string): Promise<Pair> {
+  const folder = temporaryFolder();
+  const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+  const kind = "req -x509 -newkey rsa:2048 -nodes -days 1".split(" ");
+  const files = ["-subj", `/CN=${name}`, "-out", cert, "-keyout", key];
+  expect((await run(["openssl", ...kind, ...files])).code).toBe(0);
+  return { cert, key };
+}
+
+function dialTls({ origin }: Served): Promise<TLSSocket> {
+  const { hostname: host, port } = new URL(origin);
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () =>
+      resolve(socket),
+    );
+    socket.once("error", reject);
+  });
+}
+
+/** The name in the certificate that a new connection gets. */
+async function nameServed(target: Served): Promise<string> {
+  const socket = await dialTls(target);
+  const name = String(socket.getPeerCertificate().subject.CN);
+  socket.destroy();
+  return name;
+}
+
+/** The status line of a response over this connection; empty if it was closed. */
+function ask(socket: TLSSocket, path: string): Promise<string> {
+  return new Promise((resolve) => {
+    socket.once("data", (chunk) => resolve(chunk.toString("latin1").split("\r\n")[0] ?? ""));
+    socket.once("close", () => resolve(""));
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a.example\r\n\r\n`);
+  });
+}
+
+let one: Pair;
+let other: Pair;
+let target: Served;
+let pair: Pair;
+let log = "";
+beforeAll(async () => {
+  [one, other] = await Promise.all([makePair("one.example"), makePair("other.example")]);
+  const folder = temporaryFolder();
+  pair = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
+  put(one);
+  const flags = ["--tls-cert", pair.cert, "--tls-key", pair.key];
+  target = await openExecutable(flags, (text) => {
+    log += text;
+  });
+});
+afterAll(() => target.close());
+
+/** Puts a certificate and a key in the place of those served, as a client of a CA does. */
+function put({ cert, key }: Pair): void {
+  for (const [from, to] of [
+    [cert, pair.cert],
+    [key, pair.key],
+  ] as const) {
+    copyFileSync(from, `${to}.new`);
+    renameSync(`${to}.new`, to);
+  }
+}
+
+/** Resolves when the server has logged that. */
+async function hangUp(message: string): Promise<void> {
+  log = "";
+  process.kill(target.pid, "SIGHUP");
+  const deadline = performance.now() + 10_000;
+  while (!log.includes(message)) {
+    if (performance.now() > deadline) throw new Error(`"${message}" is not in the log: ${log}`);
+    await Bun.sleep(10);
+  }
+}
+
+test("SIGHUP renews it for new connections, and cuts off no response under way", async () => {
+  expect(await nameServed(target)).toBe("one.example");
+  put(other);
+  const slow = await dialTls(target);
+  let received = 0;
+  slow.on("data", (chunk) => {
+    received += chunk.length;
+  });
+  slow.pause();
+  slow.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(4));
+  const whole = (await (await fetchOk("/docs/scalar.js")).arrayBuffer()).byteLength;
+  await hangUp("using the new certificate");
+  expect(await nameServed(target)).toBe("other.example");
+  slow.resume();
+  const deadline = performance.now() + 10_000;
+  while (received <= 4 * whole && performance.now() < deadline) await Bun.sleep(10);
+  expect(received).toBeGreaterThan(4 * whole);
+  slow.destroy();
+});
+
+test("a bad one is logged, and the old one stays until a good one is there", async () => {
+  put(other);
+  await hangUp("");
+  writeFileSync(pair.key, "junk");
+  await hangUp("holds no private key (PEM, without a passphrase); using the old certificate");
+  expect(await nameServed(target)).toBe("other.example");
+  put({ cert: one.cert, key: other.key });
+  await hangUp("is not that of the certificate in");
+  expect(await nameServed(target)).toBe("other.example");
+  put(one);
+  await hangUp("using the new certificate");
+  expect(await nameServed(target)).toBe("one.example");
+});
+
+test("a SIGHUP with the same certificate closes no connection", async () => {
+  const socket = await dialTls(target);
+  expect(await ask(socket, "/health")).toBe("HTTP/1.1 200 OK");
+  process.kill(target.pid, "SIGHUP");
+  expect((await fetchOk()).status).toBe(200);
+  expect(await ask(socket, "/health")).toBe("HTTP/1.1 200 OK");
+  socket.destroy();
+});
+
+test.each([
+  ["-tls1_3", "ALL", true],
+  ["-tls1_2", "ECDHE-RSA-AES128-GCM-SHA256", true],
+  ["-tls1_2", "ECDHE-RSA-CHACHA20-POLY1305", true],
+  ["-tls1_2", "AES128-GCM-SHA256", false],
+  ["-tls1_2", "AES128-SHA", false],
+  ["-tls1_2", "ECDHE-RSA-AES128-SHA", false],
+  ["-tls1_1", "ALL:@SECLEVEL=0", false],
+])("%s with %s: %p", async (version, cipher, isServed) => {
+  const address = new URL(target.origin).host;
+  const { stdout } = await run([
+    "openssl",
+    "s_client",
+    "-connect",
+    address,
+    version,
+    "-cipher",
+    cipher,
+  ]);
+  expect([version, cipher, /Cipher is (?!\(NONE\))/.test(stdout)]).toEqual([
+    version,
+    cipher,
+    isServed,
+  ]);
+});
+
+async function fetchOk(path = "/health"): Promise<Response> {
+  return fetch(target.origin + path, {
+    keepalive: false,
+    decompress: false,
+    tls: { rejectUnauthorized: false },
+  });
+}

@@ -1,0 +1,292 @@
+/** What `apply` changes, refuses and leaves as it was. */
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { seedDataset } from "../../src/community/community.ts";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { openSnapshot } from "../../src/snapshot/read/open.ts";
+import {
+  bytesOf,
+  community,
+  exported,
+  makeFile,
+  makeSnapshot,
+  stateOf,
+  succeed,
+  user,
+} from "../datasets.ts";
+import { roadbook } from "../support.ts";
+
+type Line = { type: string; id: number; deleted?: true };
+
+/** The dataset after the changes, as a person would edit it. */
+function edited(lines: object[], changes: object[]): object[] {
+  const byId = new Map((lines as Line[]).map((line) => [`${line.type} ${line.id}`, line]));
+  for (const change of changes as Line[]) {
+    const key = `${change.type} ${change.id}`;
+    if (change.deleted) byId.delete(key);
+    else byId.set(key, change);
+  }
+  return [...byId.values()];
+}
+
+/** Everything that a snapshot answers, as far as some queries show it. */
+async function answersOf(path: string): Promise<unknown> {
+  const { profiles, achievements, search, close, meta } = await openSnapshot(path);
+  const queries = [
+    "no",
+    "nowak",
+    "an",
+    "a",
+    "zu",
+    "lukasz nowak",
+    "ex",
+    "trans",
+    "aa",
+    "ab",
+    "b a",
+  ];
+  const answers = {
+    counts: meta.counts,
+    users: Array.from({ length: 60 }, (_, id) => [profiles.find(id), achievements.list(id)]),
+    found: queries.map((query) => [search.listUsers(query), search.listCompanies(query)]),
+  };
+  close();
+  return answers;
+}
+
+const name = fc
+  .oneof(
+    fc.string({ unit: fc.constantFrom("a", "b", "A", " ", "á"), minLength: 1, maxLength: 6 }),
+    fc.constantFrom("Łukasz Nowak", "Żubr", "An an", "東京", "Nowak", "x".repeat(200)),
+  )
+  .filter((text) => text.trim() !== "");
+const id = fc.integer({ min: 1, max: 40 });
+const change = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ id, name }).map(({ id, name }) => user(id, name, { roles: [1] })),
+  },
+  id.map((id) => ({ type: "user", id, public: false })),
+  fc
+    .record({
+      id: fc.integer({ min: 3, max: 20 }),
+      name,
+      member_count: fc.integer({ min: 0, max: 4 }),
+    })
+    .map((company) => ({ type: "company", ...company })),
+);
+const changes = fc.uniqueArray(change, {
+  selector: (line) => `${(line as Line).type} ${(line as Line).id}`,
+  maxLength: 25,
+});
+
+test("a changed snapshot answers and exports as an import of the changed dataset", async () => {
+  await fc.assert(
+    fc.asyncProperty(changes, changes, fc.boolean(), async (first, second, deletes) => {
+      const path = await makeSnapshot();
+      const last = deletes
+        ? second.map((line) =>
+            (line as Line).type === "user" &&
+            first.some(
+              (one) => (one as Line).id === (line as Line).id && (one as Line).type === "user",
+            )
+              ? { type: "user", id: (line as Line).id, deleted: true }
+              : line,
+          )
+        : second;
+      await applyChanges(bytesOf(first), path);
+      await applyChanges(bytesOf(last), path);
+      const expected = await makeSnapshot(edited(edited(community, first), last));
+      expect(await exported(path)).toBe(await exported(expected));
+      expect(await answersOf(path)).toEqual(await answersOf(expected));
+      await checkSnapshot(path);
+    }),
+    { numRuns: 60, seed: 4 },
+  );
+}, 60_000);
+
+test("in a large community, change by change, names find their places among thousands", async () => {
+  const seeded = [...seedDataset({ users: 20_000, companies: 800, seed: 1 })];
+  let lines: object[] = seeded;
+  const path = await makeSnapshot(lines);
+  const people = seeded.filter((line) => line.type === "user" && line.public);
+  const companies = seeded.filter((line) => line.type === "company");
+  const rounds: object[][] = [
+    people.slice(0, 8).map(({ id }) => ({ type: "user", id, public: false })),
+    people.slice(500, 520).map((line, index) => ({ ...line, name: `Renamed ${index}` })),
+    people.slice(900, 910).map(({ id }) => ({ type: "user", id, deleted: true })),
+    companies.slice(0, 4).map((line) => ({ ...line, member_count: 1 })),
+    companies.slice(40, 44).map((line, index) => ({ ...line, name: `Karavaan ${index}` })),
+    // In the middle of a length, in one place, until there is no free rank near.
+    people.slice(4000, 4030).map((line) => ({ ...line, name: `Bunch ${line.id}`.slice(0, 9) })),
+    Array.from({ length: 30 }, (_, index) => user(1_000_000 + index, `Newcomer ${index % 7}`)),
+    people.slice(500, 515).map(({ id }) => ({ type: "user", id, public: false })),
+    [{ ...people[700], avatar_url: "/only-this.png" }],
+  ];
+  for (const changes of rounds) {
+    await applyChanges(bytesOf(changes), path);
+    lines = edited(lines, changes);
+  }
+  const expected = await makeSnapshot(lines);
+  const queries = [
+    "re",
+    "renamed",
+    "renamed 1",
+    "newcomer",
+    "kar",
+    "karavaan 3",
+    "an",
+    "bunch",
+    "wo",
+  ];
+  const answers = async (file: string) => {
+    const { search, close } = await openSnapshot(file);
+    const found = queries.map((query) => [search.listUsers(query), search.listCompanies(query)]);
+    close();
+    return found;
+  };
+  expect(await answers(path)).toEqual(await answers(expected));
+  expect(await exported(path)).toBe(await exported(expected));
+  await checkSnapshot(path);
+});
+
+test("a community may grow from nothing by changes alone", async () => {
+  const path = await makeSnapshot([]);
+  const people = Array.from({ length: 1500 }, (_, index) =>
+    user(index + 1, `Driver ${index % 37}`),
+  );
+  for (let from = 0; from < people.length; from += 300) {
+    await applyChanges(bytesOf(people.slice(from, from + 300)), path);
+  }
+  const expected = await makeSnapshot(people);
+  expect(await exported(path)).toBe(await exported(expected));
+  expect(await answersOf(path)).toEqual(await answersOf(expected));
+});
+
+describe("a change file that is refused leaves the file as it was, with nothing beside it", () => {
+  test.each([
+    [
+      "a company that users name",
+      [{ type: "company", id: 3, deleted: true }],
+      "line 1: id: company 3 is still named by users 42, 44",
+    ],
+    [
+      "a role that one user names",
+      [{ type: "role", id: 2, deleted: true }],
+      "line 1: id: role 2 is still named by user 42",
+    ],
+    [
+      "what is not there",
+      [
+        { type: "user", id: 99, deleted: true },
+        { type: "company", id: 9, deleted: true },
+      ],
+      "line 1: id: there is no user 99\nline 2: id: there is no company 9",
+    ],
+    [
+      "an id twice",
+      [
+        { type: "user", id: 44, public: false },
+        { type: "user", id: 44, deleted: true },
+      ],
+      "line 2: id: user 44 is in an earlier line already",
+    ],
+    [
+      "a reference to what the same file deletes",
+      [
+        { type: "achievement", id: 7, deleted: true },
+        user(50, "X Y", {
+          achievements: [{ id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }],
+        }),
+      ],
+      "line 1: id: achievement 7 is still named by user 50\nline 2: achievements[0].id: there is no achievement 7",
+    ],
+    [
+      "a deletion that says more",
+      [{ type: "user", id: 44, deleted: true, public: false }],
+      "line 1: public: is not a known field",
+    ],
+    [
+      "a deletion that is none",
+      [{ type: "user", id: 44, deleted: false }],
+      "line 1: deleted: must be true",
+    ],
+  ])("%s", async (_, lines, expected) => {
+    const path = await makeSnapshot();
+    const before = stateOf(path);
+    const { code, stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
+    const count = expected.split("\n").length;
+    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes, nothing was written`;
+    expect([code, stderr]).toEqual([1, `${head}\n${expected}\n`]);
+    expect(stateOf(path)).toEqual(before);
+  });
+});
+
+test("a company may go in the same file as what named it, in any order", async () => {
+  const path = await makeSnapshot();
+  const lines = [
+    { type: "company", id: 3, deleted: true },
+    user(42, "Łukasz Nowak"),
+    { type: "user", id: 44, deleted: true },
+  ];
+  await succeed(["apply", makeFile(lines), "--to", path]);
+  expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
+});
+
+test("of many users that name what is to go, five are told and the rest counted", async () => {
+  const people = Array.from({ length: 8 }, (_, index) => user(index + 1, "A B", { roles: [1] }));
+  const path = await makeSnapshot([...community.slice(0, 1), ...people]);
+  const lines = makeFile([{ type: "role", id: 1, deleted: true }]);
+  const { stderr } = await roadbook(["apply", lines, "--to", path]);
+  expect(stderr).toContain("role 1 is still named by users 1, 2, 3, 4, 5 and 3 more");
+});
+
+test("twenty errors are told, then counted", async () => {
+  const path = await makeSnapshot();
+  const lines = Array.from({ length: 30 }, (_, id) => ({
+    type: "user",
+    id: id + 100,
+    deleted: true,
+  }));
+  const { stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
+  expect(stderr.trim().split("\n")).toHaveLength(22);
+  expect(stderr).toEndWith("… and 10 more errors\n");
+});
+
+test.each([
+  [
+    "a file that is not there",
+    (path: string) => `${path}-none`,
+    /^roadbook: .*-none cannot be read: no such file or directory\n$/,
+  ],
+  ["a dataset", () => makeFile(community), /^roadbook: .* is not a Roadbook snapshot\n$/],
+])("changes to %s are one clear line", async (_, target, expected) => {
+  const path = await makeSnapshot();
+  const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", target(path)]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(expected);
+});
+
+test("a damaged snapshot is not made good by changing it", async () => {
+  const path = await makeSnapshot();
+  const bytes = readFileSync(path);
+  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
+  await Bun.write(path, bytes);
+  const before = stateOf(path);
+  const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", path]);
+  expect([code, stderr]).toEqual([1, `roadbook: ${path} is damaged: a part of it has changed\n`]);
+  expect(stateOf(path)).toEqual(before);
+});
+
+test("the identity of the dataset changes with it, and tells the changes apart", async () => {
+  const identity = async (changes: object[]) => {
+    const path = await makeSnapshot();
+    await applyChanges(bytesOf(changes), path);
+    return (await checkSnapshot(path)).dataset_sha256;
+  };
+  const goes = [{ type: "user", id: 44, public: false }];
+  expect(await identity(goes)).toBe(await identity(goes));
+  expect(await identity(goes)).not.toBe(await identity([{ type: "user", id: 44, deleted: true }]));
+});

@@ -1,0 +1,236 @@
+/** Bad days in numbers: killed writers, flipped bits and swaps under load, for tests and for the bench. */
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { createRandom } from "../../src/community/random.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { exported, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
+import { executable, openExecutable, type Target, temporaryFolder, until } from "../support.ts";
+
+/** Puts a copy of a file in the place of another at once. */
+export function replace(target: string, by: string): void {
+  copyFileSync(by, `${target}.copy`);
+  renameSync(`${target}.copy`, target);
+}
+
+interface Kills {
+  /** Killed before the file was replaced. */
+  unfinished: number;
+  /** Responses about private users other than 403. */
+  wrong: string[];
+  /** What a killed writer left where others can read it, and what its successor did not sweep. */
+  leftovers: string[];
+}
+
+/**
+ * Kills `count` imports and applies at random moments; after each, another snapshot is put there or
+ * not, a change is applied, and the file is checked, and asked through a running server for every
+ * user who is private.
+ */
+export async function killWriters(count: number, seed: number, users = 1000): Promise<Kills> {
+  const random = createRandom(seed);
+  const communities = await Promise.all([seed, seed + 1].map((one) => makeSeeded(users, one)));
+  const privateIds = new Map<string, Set<number>>();
+  for (const { snapshot } of communities) {
+    privateIds.set(snapshot, listPrivate(await exported(snapshot)));
+  }
+  const [first] = communities;
+  if (!first) throw new Error("no community");
+  const target = join(temporaryFolder(), "snapshot");
+  copyFileSync(first.snapshot, target);
+  let truth = new Set(privateIds.get(first.snapshot));
+  const server = await openExecutable(["--snapshot", target, "--log-level", "silent"]);
+  const result: Kills = { unfinished: 0, wrong: [], leftovers: [] };
+  const program = await executable();
+  const wholeMs = new Map<boolean, number>();
+
+  for (let kills = 0; kills < count; kills++) {
+    const other = communities[kills % 2] ?? first;
+    const goes = listPublic(await exported(target)).slice(0, 20);
+    const isImport = random.next() < 0.5;
+    const words = isImport
+      ? ["import", other.dataset]
+      : ["apply", makeFile(goes.map((id) => ({ type: "user", id, public: false })))];
+    const usualMs =
+      wholeMs.get(isImport) ??
+      (await timeWhole([program, ...words, "--to", `${target}-trial`], target));
+    wholeMs.set(isImport, usualMs);
+    const before = statSync(target).ino;
+    const child = Bun.spawn([program, ...words, "--to", target], {
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    await Bun.sleep(random.next() * usualMs * 1.1);
+    child.kill("SIGKILL");
+    await child.exited;
+    if (statSync(target).ino === before) result.unfinished++;
+    else truth = isImport ? new Set(privateIds.get(other.snapshot)) : truth.union(new Set(goes));
+    result.leftovers.push(...listReadable(dirname(target)));
+    if (random.next() < 0.5) {
+      const by = communities[Math.floor(random.next() * 2)] ?? first;
+      replace(target, by.snapshot);
+      truth = new Set(privateIds.get(by.snapshot));
+    }
+    const [last = 0] = listPublic(await exported(target)).slice(-1);
+    await succeed(["apply", makeFile([{ type: "user", id: last, public: false }]), "--to", target]);
+    truth.add(last);
+    result.leftovers.push(...readdirSync(dirname(target)).filter((name) => name !== "snapshot"));
+    const { dataset_sha256 } = await checkSnapshot(target);
+    process.kill(server.pid, "SIGHUP");
+    await until(async () => (await healthOf(server)).snapshot.dataset_sha256 === dataset_sha256);
+    for (const id of truth) {
+      const { status } = await server.fetch(`/users/public/${id}`);
+      if (status !== 403) result.wrong.push(`kill ${kills}: user ${id} answered ${status}`);
+    }
+  }
+  await server.close();
+  return result;
+}
+
+/** How long a writer takes that nobody kills. */
+async function timeWhole(command: string[], target: string): Promise<number> {
+  copyFileSync(target, `${target}-trial`);
+  const start = performance.now();
+  await Bun.spawn(command, { stdout: "ignore" }).exited;
+  await Bun.$`rm -f ${`${target}-trial`}`;
+  return performance.now() - start;
+}
+
+/** Beside the target, data that others than the owner can reach. */
+function listReadable(folder: string): string[] {
+  return readdirSync(folder).filter((name) => {
+    if (name === "snapshot" || name.startsWith(".snapshot.lock")) return false;
+    return (statSync(join(folder, name)).mode & 0o077) !== 0;
+  });
+}
+
+function listPublic(dataset: string): number[] {
+  return [...dataset.matchAll(/^\{"type":"user","id":(\d+),"public":true/gm)].map(([, id]) =>
+    Number(id),
+  );
+}
+
+function listPrivate(dataset: string): Set<number> {
+  return new Set(
+    [...dataset.matchAll(/^\{"type":"user","id":(\d+),"public":false/gm)].map(([, id]) =>
+      Number(id),
+    ),
+  );
+}
+
+/**
+ * Puts `count` copies of a snapshot, each with one bit flipped, in the place of one that is served;
+ * returns where a flip was that went unnoticed. A third each is in the head, the trailer and between.
+ */
+export async function flipBits(snapshot: string, count: number, seed: number): Promise<number[]> {
+  const random = createRandom(seed);
+  const target = join(temporaryFolder(), "snapshot");
+  copyFileSync(snapshot, target);
+  let log = "";
+  const server = await openExecutable(["--snapshot", target], (text) => {
+    log += text;
+  });
+  const bytes = readFileSync(snapshot);
+  const unnoticed: number[] = [];
+  const regions = [
+    [0, 100],
+    [100, bytes.length - 81],
+    [bytes.length - 81, bytes.length],
+  ] as const;
+  const refused = () => log.split("; serving the old snapshot").length - 1;
+  const swapped = () => log.split("serving a new snapshot").length - 1;
+  for (let flips = 1; flips <= count; flips++) {
+    const [from, to] = regions[flips % 3] ?? regions[1];
+    const at = from + Math.floor(random.next() * (to - from));
+    const before = swapped();
+    flip(bytes, at, flips);
+    writeFileSync(`${target}.copy`, bytes);
+    flip(bytes, at, flips);
+    renameSync(`${target}.copy`, target);
+    process.kill(server.pid, "SIGHUP");
+    await until(() => refused() + swapped() >= flips);
+    if (swapped() > before) unnoticed.push(at);
+  }
+  await server.close();
+  return unnoticed;
+}
+
+function flip(bytes: Buffer, at: number, bit: number): void {
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit % 8));
+}
+
+/**
+ * Swaps two communities that agree in no text, under load; returns how many responses were of each,
+ * and those that were of both or failed.
+ */
+export async function swapUnderLoad(
+  swaps: number,
+): Promise<{ alpha: number; omega: number; wrong: string[] }> {
+  const [alpha = "", omega = ""] = await Promise.all(["Alpha", "Omega"].map(makeUniform));
+  const snapshot = join(temporaryFolder(), "snapshot");
+  copyFileSync(alpha, snapshot);
+  const server = await openExecutable([
+    "--snapshot",
+    snapshot,
+    "--search-limit",
+    "0",
+    "--log-level",
+    "fatal",
+  ]);
+  const paths = [
+    "/search/users?q=driver",
+    "/search/users?q=company",
+    "/users/public/7",
+    "/search/companies?q=co",
+    "/health",
+  ];
+  const result = { alpha: 0, omega: 0, wrong: [] as string[] };
+  let isOver = false;
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let count = client; !isOver; count++) {
+      const response = await server.fetch(paths[count % paths.length] ?? "/");
+      const text = await response.text();
+      const [isAlpha, isOmega] = [text.includes("Alpha"), text.includes("Omega")];
+      if (response.status !== 200 || (isAlpha && isOmega)) {
+        result.wrong.push(`${response.status}: ${text}`);
+      }
+      if (isAlpha) result.alpha++;
+      if (isOmega) result.omega++;
+    }
+  });
+  for (let count = 0; count < swaps; count++) {
+    replace(snapshot, count % 2 ? alpha : omega);
+    process.kill(server.pid, "SIGHUP");
+    await Bun.sleep(10);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  await server.close();
+  return result;
+}
+
+/** A community in which every text ends with one word. */
+async function makeUniform(word: string): Promise<string> {
+  return makeSnapshot([
+    { type: "role", id: 1, name: `Role ${word}`, hierarchy: 1 },
+    { type: "company", id: 1, name: `Company ${word}`, member_count: 5 },
+    ...Array.from({ length: 40 }, (_, index) =>
+      user(index + 1, `Driver ${index} ${word}`, { company: { id: 1, role: word }, roles: [1] }),
+    ),
+  ]);
+}
+
+export interface Health {
+  snapshot: { dataset_sha256: string; counts: { users: number } };
+  refused_replacement: string | null;
+}
+
+export async function healthOf(server: Target): Promise<Health> {
+  return (await (await server.fetch("/health")).json()) as Health;
+}

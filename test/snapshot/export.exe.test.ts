@@ -1,0 +1,278 @@
+/** That a dataset comes out as it went in: export, seed and schema. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import Ajv from "ajv/dist/2020";
+import addFormats from "ajv-formats";
+import fc from "fast-check";
+import { parseChange, parseLine } from "../../src/domain/dataset.ts";
+import {
+  community,
+  exported,
+  makeFile,
+  makeSeeded,
+  makeSnapshot,
+  succeed,
+  user,
+} from "../datasets.ts";
+import { executable, roadbook, run, temporaryFolder } from "../support.ts";
+
+describe("export", () => {
+  test("has one order, and every field in the order of the contract", async () => {
+    const unlock = { id: 7, tier: 2, unlocked_at: "2024-03-09T19:05:00.9+02:00" };
+    const path = await makeSnapshot(
+      [
+        ...community,
+        user(9, "Z Z", { achievements: [unlock], roles: [2, 1], company: null }),
+      ].reverse(),
+    );
+    expect(
+      await succeed(["export", path]),
+    ).toBe(`{"type":"role","id":1,"name":"Driver","hierarchy":10}
+{"type":"role","id":2,"name":"Patron","hierarchy":20}
+{"type":"achievement","id":7,"name":"Night Owl","description":"Deliver at night.","icon":"night-owl.svg","kind":"time","tier":1,"points":25}
+{"type":"company","id":3,"name":"Baltic Express","member_count":41}
+{"type":"company","id":4,"name":"Żubr Trans","member_count":7}
+{"type":"user","id":9,"public":true,"name":"Z Z","avatar_url":"https://avatars.example/9.png","created_at":"2021-05-01T10:00:00Z","company":null,"roles":[1,2],"achievements":[{"id":7,"tier":2,"unlocked_at":"2024-03-09T17:05:00Z"}]}
+{"type":"user","id":42,"public":true,"name":"Łukasz Nowak","avatar_url":"https://avatars.example/42.png","created_at":"2021-05-01T10:00:00Z","company":{"id":3,"role":"Owner"},"roles":[1,2],"achievements":[]}
+{"type":"user","id":43,"public":false}
+{"type":"user","id":44,"public":true,"name":"Nora Nowak","avatar_url":"https://avatars.example/44.png","created_at":"2021-05-01T10:00:00Z","company":{"id":3,"role":"Driver"},"roles":[],"achievements":[]}
+{"type":"end","lines":9}
+`);
+  });
+
+  test("of an import of an export is the same bytes, whatever the texts", async () => {
+    const text = fc.string({ unit: "binary", maxLength: 30 });
+    const name = fc
+      .string({ unit: "binary", minLength: 1, maxLength: 30 })
+      .filter((one) => one.trim() !== "");
+    const integer = fc.maxSafeInteger();
+    const count = fc.maxSafeNat();
+    const time = fc.date({
+      min: new Date("0000-01-01T00:00:00Z"),
+      max: new Date("9999-12-31T23:59:59Z"),
+      noInvalidDate: true,
+    });
+    const things = fc.record({
+      name,
+      text,
+      icon: text,
+      kind: text,
+      hierarchy: integer,
+      count,
+      points: count,
+      time,
+      hasAvatar: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(things, { minLength: 1, maxLength: 8 }), async (list) => {
+        const lines = list.flatMap(
+          ({ name, text, icon, kind, hierarchy, count, points, time, hasAvatar }, index) => {
+            const id = index + 1;
+            const at = time.toISOString();
+            return [
+              { type: "role", id, name, hierarchy },
+              { type: "achievement", id, name, description: text, icon, kind, tier: count, points },
+              { type: "company", id, name, member_count: count },
+              user(id, name, {
+                created_at: at,
+                avatar_url: hasAvatar ? `/${id}.png` : null,
+                company: { id, role: name },
+                roles: [id],
+                achievements: [{ id, tier: count, unlocked_at: at }],
+              }),
+            ];
+          },
+        );
+        const first = await exported(await makeSnapshot(lines));
+        const again = await exported(
+          await makeSnapshot(
+            first
+              .trim()
+              .split("\n")
+              .map((line) => JSON.parse(line)),
+          ),
+        );
+        expect(again).toBe(first);
+        const values = first
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line));
+        expect(values.find(({ type }) => type === "achievement")).toEqual(lines[1]);
+        expect(values.find(({ type }) => type === "user").name).toBe(list[0]?.name);
+      }),
+      { numRuns: 60, seed: 4 },
+    );
+  }, 30_000);
+
+  test("to a file is the file, with nothing beside it", async () => {
+    const path = await makeSnapshot();
+    const out = join(temporaryFolder(), "out.ndjson");
+    await succeed(["export", path, "--to", out]);
+    expect(readFileSync(out, "utf8")).toBe(await exported(path));
+    expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
+  });
+
+  test("of what is no snapshot is one clear line", async () => {
+    const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^roadbook: .* is not a Roadbook snapshot\n$/);
+  });
+});
+
+describe("seed", () => {
+  test("gives the same bytes for the same seed, on every platform", async () => {
+    const digest = async (...words: string[]) =>
+      Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
+    expect(await digest("--users", "3000")).toBe(
+      "96ed3408d63ccf151ed7eec8903f5c6daf46371eefe0fb67f615d16465466963",
+    );
+    expect(await digest("--users", "3000", "--seed", "2")).not.toBe(
+      await digest("--users", "3000"),
+    );
+  });
+
+  test("is a dataset in the form of an export", async () => {
+    const { dataset, snapshot } = await makeSeeded(3000);
+    expect(await exported(snapshot)).toBe(readFileSync(dataset, "utf8"));
+  });
+
+  test.each([
+    [["--users", "0"], { users: 0, companies: 0 }],
+    [["--users", "1"], { users: 1, companies: 1 }],
+    [["--users", "10", "--companies", "0"], { users: 10, companies: 0 }],
+    [["--users", "10", "--companies", "64"], { users: 10, companies: 64 }],
+  ])("%p gives as many as asked for", async (words, expected) => {
+    const lines = (await succeed(["seed", ...words]))
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const count = (type: string) => lines.filter((line) => line.type === type).length;
+    expect({ users: count("user"), companies: count("company") }).toEqual(expected);
+    await makeSnapshot(lines);
+  });
+
+  test("has no more people in a company than the company's own count", async () => {
+    const { dataset } = await makeSeeded(5000, 7);
+    const lines = readFileSync(dataset, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const members = new Map<number, number>();
+    for (const { company } of lines)
+      if (company) members.set(company.id, (members.get(company.id) ?? 0) + 1);
+    for (const { type, id, member_count } of lines) {
+      if (type === "company") expect(members.get(id) ?? 0).toBeLessThanOrEqual(member_count);
+    }
+  });
+
+  test("ends without a word when its reader has had enough", async () => {
+    const shell = `"${await executable()}" seed --users 1000000 | head -n 1`;
+    const { code, stdout, stderr } = await run(["bash", "-c", `set -o pipefail; ${shell}`]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ type: "role", id: 1 });
+  });
+
+  test.each([
+    [[], /--users is missing/],
+    [["--users", "many"], /--users .* is "many", not a whole number/],
+    [["--users", "5", "--seed", "-1"], /--seed/],
+  ])("%p is wrong usage", async (words, expected) => {
+    const { code, stderr } = await roadbook(["seed", ...words]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(expected);
+  });
+});
+
+describe("schema", () => {
+  const ajv = new Ajv({ strict: true });
+  addFormats(ajv);
+
+  async function validators() {
+    const schema = JSON.parse(await succeed(["schema"]));
+    return {
+      line: ajv.compile(schema),
+      change: ajv.compile({ ...schema, anyOf: undefined, $ref: "#/$defs/change" }),
+    };
+  }
+
+  test("holds for every line that Roadbook writes", async () => {
+    const { line } = await validators();
+    const { dataset } = await makeSeeded(2000);
+    for (const text of readFileSync(dataset, "utf8").trim().split("\n")) {
+      if (!line(JSON.parse(text))) throw new Error(`${text}: ${JSON.stringify(line.errors)}`);
+    }
+  });
+
+  const achievement = (more: object) => ({
+    type: "achievement",
+    id: 1,
+    name: "A",
+    description: "",
+    icon: "a.svg",
+    kind: "x",
+    tier: 0,
+    points: 0,
+    ...more,
+  });
+
+  test("and the import agree on what is a line, and what is a change", async () => {
+    const { line, change } = await validators();
+    const lines = [
+      ...community,
+      user(1, "x".repeat(200)),
+      user(1, "🚛".repeat(200)),
+      user(1, "x".repeat(201)),
+      user(1, ""),
+      user(1, " \n"),
+      user(0, "Zero"),
+      user(1.5, "Half"),
+      user(2 ** 53, "Large"),
+      user(1, "Time", { created_at: "2024-03-09T17:05:00" }),
+      user(1, "Time", { created_at: "2024-02-30T17:05:00Z" }),
+      user(1, "Time", { created_at: "2024-03-09T17:05:00.25+05:30" }),
+      user(1, "Time", { created_at: "2024-03-09 17:05:00Z" }),
+      user(1, "Avatar", { avatar_url: "/a.png" }),
+      user(1, "Avatar", { avatar_url: "/" }),
+      user(1, "Avatar", { avatar_url: "//host/a.png" }),
+      user(1, "Avatar", { avatar_url: "ftp://host/a.png" }),
+      user(1, "Avatar", { avatar_url: "https://host/a b.png" }),
+      user(1, "Avatar", { avatar_url: null }),
+      user(1, "Avatar", { avatar_url: undefined }),
+      user(1, "Avatar", { avatar_url: `/${"a".repeat(2047)}` }),
+      user(1, "Avatar", { avatar_url: `/${"a".repeat(2048)}` }),
+      user(1, "Roles", { roles: Array.from({ length: 1000 }, (_, index) => index + 1) }),
+      user(1, "Roles", { roles: Array.from({ length: 1001 }, (_, index) => index + 1) }),
+      achievement({ description: "🚛".repeat(500) }),
+      achievement({ description: "🚛".repeat(501) }),
+      achievement({ icon: "i".repeat(201) }),
+      achievement({ kind: "k".repeat(101) }),
+      { type: "end", lines: 0 },
+      { type: "end", lines: -1 },
+      { type: "end" },
+      { type: "end", id: 1, deleted: true },
+      user(1, "More", { more: 1 }),
+      user(1, "Company", { company: null }),
+      user(1, "Company", { company: { id: 1 } }),
+      user(1, "Public", { public: "yes" }),
+      { type: "user", id: 1 },
+      { type: "user", id: 1, public: false, name: "Kept to oneself" },
+      { type: "user", id: 1, public: false, name: "" },
+      { type: "user", id: 1, deleted: true },
+      { type: "user", id: 1, deleted: true, public: false },
+      { type: "role", id: 1, deleted: true },
+      { type: "driver", id: 1, deleted: true },
+      { type: "company", id: 1, name: "Less", member_count: -1 },
+      [],
+      {},
+    ];
+    for (const value of lines) {
+      const text = JSON.stringify(value);
+      expect([text, line(value), change(value)]).toEqual([
+        text,
+        !Array.isArray(parseLine(text)),
+        !Array.isArray(parseChange(text)),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,351 @@
+/** That a snapshot survives what goes wrong: kill -9, a full disk, two writers, broken input. */
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import {
+  community,
+  makeFile,
+  makeSeeded,
+  makeSnapshot,
+  stateOf,
+  succeed,
+  textOf,
+} from "../datasets.ts";
+import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
+import { killWriters } from "./bad-days.ts";
+
+test("writers killed at any moment leave whole files, no private profile and nothing readable", async () => {
+  const { unfinished, wrong, leftovers } = await killWriters(40, 11);
+  expect([wrong, leftovers]).toEqual([[], []]);
+  expect(unfinished).toBeGreaterThan(5);
+}, 120_000);
+
+/** A command under way, that has not yet put its file in its place. */
+async function startWriting(
+  words: string[],
+  target: string,
+): Promise<Bun.Subprocess<"pipe", "ignore", "pipe">> {
+  const child = Bun.spawn([await executable(), ...words, "--to", target], {
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const folder = join(target, "..");
+  while (!readdirSync(folder).some((name) => name.includes(".tmp-"))) await Bun.sleep(1);
+  return child;
+}
+
+test("the import that follows a killed one works, and so does an apply", async () => {
+  for (const next of ["import", "apply"]) {
+    const target = await makeSnapshot();
+    const killed = await startWriting(["import", "-"], target);
+    killed.stdin.write(textOf(community));
+    await killed.stdin.flush();
+    killed.kill("SIGKILL");
+    await killed.exited;
+    const [left = ""] = readdirSync(join(target, "..")).filter((name) => name.includes(".tmp-"));
+    expect(statSync(join(target, "..", left)).mode & 0o777).toBe(0o700);
+    await succeed([next, makeFile(next === "apply" ? [] : community), "--to", target]);
+    expect((await checkSnapshot(target)).counts.users).toBe(3);
+    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+  }
+});
+
+describe("a signal ends a writer, leaves the target as it was and nothing beside it", async () => {
+  const { snapshot } = await makeSeeded(50_000);
+  const commands = [
+    ["import", "-"],
+    ["apply", "-"],
+    ["export", snapshot],
+    ["seed", "--users", "300000"],
+  ];
+  const signals = [
+    ["SIGHUP", 129],
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const;
+  test.each(commands.flatMap((words) => signals.map((signal) => [words, ...signal] as const)))(
+    "%p, %s",
+    async (words, signal, expected) => {
+      const target = await makeSnapshot();
+      const before = stateOf(target);
+      const child = await startWriting([...words], target);
+      child.kill(signal);
+      expect([await child.exited, await new Response(child.stderr).text()]).toEqual([expected, ""]);
+      expect(stateOf(target)).toEqual(before);
+    },
+  );
+});
+
+describe("a command does not write the file that it reads", () => {
+  async function expectRefused(words: string[], source: string, target: string, name = source) {
+    const before = stateOf(source);
+    const { code, stdout, stderr } = await roadbook([...words, source, "--to", target]);
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      "",
+      `roadbook: ${name} and --to ${target} are the same file\n`,
+    ]);
+    expect(stateOf(source)).toEqual(before);
+  }
+
+  test.each(["import", "apply", "export"])("%s", async (command) => {
+    const source = command === "export" ? await makeSnapshot() : makeFile(community);
+    const [link, hardLink] = [`${source}.link`, `${source}.hard`];
+    symlinkSync(source, link);
+    linkSync(source, hardLink);
+    const folder = join(source, "..");
+    const spelling = `${folder}/../${basename(folder)}/${basename(source)}`;
+    for (const target of [source, link, hardLink, spelling]) {
+      await expectRefused([command], source, target);
+    }
+  });
+
+  test("standard input", async () => {
+    const source = makeFile(community);
+    const command = `${await executable()} import - --to ${source} < ${source}`;
+    const { code, stderr } = await run(["sh", "-c", command]);
+    expect([code, stderr]).toEqual([
+      2,
+      `roadbook: standard input and --to ${source} are the same file\n`,
+    ]);
+    expect(readFileSync(source, "utf8")).toBe(textOf(community));
+  });
+});
+
+describe("two writers of one target", () => {
+  test("never meet: the second is told, the first ends well", async () => {
+    const target = await makeSnapshot();
+    const first = Bun.spawn([await executable(), "import", "-", "--to", target], {
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "inherit",
+    });
+    const lines = textOf(community);
+    first.stdin.write(lines.slice(0, 100));
+    await first.stdin.flush();
+    await until(() => readdirSync(join(target, "..")).some((name) => name.includes(".tmp-")));
+    for (const command of ["import", "apply"]) {
+      const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: another command is writing ${target} at this moment\n`,
+      ]);
+    }
+    first.stdin.write(lines.slice(100));
+    await first.stdin.end();
+    expect(await first.exited).toBe(0);
+    expect((await checkSnapshot(target)).counts.users).toBe(3);
+    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+  });
+
+  test("of whom many start at once leave one whole file and nothing beside it", async () => {
+    const folder = temporaryFolder();
+    const target = join(folder, "snapshot");
+    const dataset = makeFile(community);
+    const outcomes = await Promise.all(
+      Array.from({ length: 8 }, () => roadbook(["import", dataset, "--to", target])),
+    );
+    expect(outcomes.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    for (const { code, stderr } of outcomes) {
+      if (code !== 0)
+        expect(stderr).toBe(`roadbook: another command is writing ${target} at this moment\n`);
+    }
+    await checkSnapshot(target);
+    expect(readdirSync(folder)).toEqual(["snapshot"]);
+  });
+});
+
+test("what a killed run left is swept by the next, whatever it is", async () => {
+  const target = await makeSnapshot();
+  const folder = join(target, "..");
+  mkdirSync(join(folder, ".snapshot.tmp-aZ09zz"));
+  for (const name of [
+    ".snapshot.tmp-aZ09zz/snapshot.database",
+    ".snapshot.new",
+    ".snapshot.new-journal",
+    ".snapshot.lock",
+  ]) {
+    writeFileSync(join(folder, name), "half a file".repeat(name.endsWith("lock") ? 0 : 1));
+  }
+  await succeed(["import", makeFile(community), "--to", target]);
+  expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+});
+
+/** The most memory that a process had at once, as far as the system tells; else 0. */
+async function watchMemory(child: { pid: number; exitCode: number | null }): Promise<number> {
+  let peakKiB = 0;
+  const file = `/proc/${child.pid}/status`;
+  while (child.exitCode === null && existsSync(file)) {
+    const [, high = 0] =
+      /VmHWM:\s+(\d+)/.exec(
+        await Bun.file(file)
+          .text()
+          .catch(() => ""),
+      ) ?? [];
+    peakKiB = Math.max(peakKiB, Number(high));
+    await Bun.sleep(10);
+  }
+  return peakKiB * 1024;
+}
+
+describe("input that cannot be taken leaves the target as it was", () => {
+  const text = Buffer.from(textOf(community));
+  const gibibyte = Buffer.concat(Array(64).fill(gzipSync(Buffer.alloc(2 ** 24, "a"))));
+  test.each([
+    ["gzip that stops half way", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["zstd that stops half way", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["a line that stops half way", text.subarray(0, text.length - 20), /line 8: is not valid JSON/],
+    ["a line of a gibibyte", gibibyte, /line 1: is longer than 1 MiB/],
+  ])(
+    "%s",
+    async (_, input, expected) => {
+      const target = await makeSnapshot();
+      const before = stateOf(target);
+      for (const command of ["import", "apply"]) {
+        const child = Bun.spawn([await executable(), command, "-", "--to", target], {
+          stdin: input,
+          stdout: "pipe",
+          stderr: "pipe",
+        });
+        const peakBytes = watchMemory(child);
+        const stderr = await new Response(child.stderr).text();
+        expect(await child.exited).toBe(1);
+        expect(stderr).toMatch(expected);
+        expect(await peakBytes).toBeLessThan(400 * 2 ** 20);
+        expect(stateOf(target)).toEqual(before);
+      }
+    },
+    60_000,
+  );
+});
+
+describe("a target that cannot be written is one clear line", () => {
+  test.each([
+    ["a folder", () => temporaryFolder(), /is not a file that can be replaced/],
+    ["a device", () => "/dev/null", /\/dev\/null is not a file that can be replaced/],
+    [
+      "a folder that is not there",
+      () => join(temporaryFolder(), "no/where"),
+      /no such file or directory/,
+    ],
+  ])("%s", async (_, target, expected) => {
+    for (const words of [
+      ["import", makeFile(community)],
+      ["seed", "--users", "3"],
+    ]) {
+      const { code, stdout, stderr } = await roadbook([...words, "--to", target()]);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(/^roadbook: .*\n$/);
+      expect(stderr).toMatch(expected);
+    }
+  });
+});
+
+test("a new file has the permissions of the old one", async () => {
+  const target = await makeSnapshot();
+  chmodSync(target, 0o640);
+  await succeed(["apply", makeFile([]), "--to", target]);
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+});
+
+test("through a symbolic link that leads nowhere, the file it names is made", async () => {
+  const folder = temporaryFolder();
+  const link = join(folder, "link");
+  symlinkSync("further", link);
+  symlinkSync(join(temporaryFolder(), "snapshot"), join(folder, "further"));
+  await succeed(["import", makeFile(community), "--to", link]);
+  expect((await checkSnapshot(readlinkSync(join(folder, "further")))).counts.users).toBe(3);
+  expect(readdirSync(folder).sort()).toEqual(["further", "link"]);
+});
+
+test("through a symbolic link, the file it leads to is replaced", async () => {
+  const target = await makeSnapshot();
+  const link = join(temporaryFolder(), "link");
+  symlinkSync(target, link);
+  await succeed(["apply", makeFile([{ type: "user", id: 44, deleted: true }]), "--to", link]);
+  expect((await checkSnapshot(target)).counts.users).toBe(2);
+  expect(readFileSync(link).equals(readFileSync(target))).toBe(true);
+});
+
+describe("on a file system of its own", async () => {
+  const volumes: string[] = [];
+
+  /** A small memory disk, for which it takes the system's leave. */
+  async function mount(options: string): Promise<string | undefined> {
+    const folder = join(temporaryFolder(), "disk");
+    mkdirSync(folder);
+    const { code } = await run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]).catch(
+      () => ({ code: 1 }),
+    );
+    if (code !== 0) return undefined;
+    volumes.push(folder);
+    return folder;
+  }
+  afterAll(async () => {
+    for (const folder of volumes) await run(["umount", folder]);
+  });
+
+  const trial = await mount("size=1m");
+  const isPossible = trial !== undefined;
+  if (isPossible) await run(["umount", volumes.pop() ?? trial]);
+  if (!isPossible) {
+    const message =
+      "no leave to mount a memory disk: the tests of full and read-only disks are left out";
+    if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error(message);
+    console.warn(message);
+  }
+
+  test.skipIf(!isPossible)("a full disk is one clear line, and the old file is whole", async () => {
+    const { dataset, snapshot } = await makeSeeded(6000);
+    const disk = (await mount("size=1500k")) ?? "";
+    const target = join(disk, "snapshot");
+    copyFileSync(snapshot, target);
+    const before = stateOf(target);
+    const commands = [
+      ["import", dataset, "--to", target],
+      ["apply", makeFile([{ type: "user", id: 1, public: false }]), "--to", target],
+      ["export", snapshot, "--to", target],
+      ["seed", "--users", "90000", "--to", target],
+    ];
+    for (const words of commands) {
+      const { code, stdout, stderr } = await roadbook(words);
+      expect([code, stdout]).toEqual([1, ""]);
+      expect(stderr).toMatch(
+        /^roadbook: cannot write \S+: (no space left on device|database or disk is full)\n$/,
+      );
+      expect(stateOf(target)).toEqual(before);
+    }
+  });
+
+  test.skipIf(!isPossible)("a read-only disk is one clear line", async () => {
+    const disk = (await mount("size=1m")) ?? "";
+    const target = join(disk, "snapshot");
+    copyFileSync(await makeSnapshot(), target);
+    await run(["mount", "-o", "remount,ro", disk]);
+    const before = stateOf(target);
+    for (const command of ["import", "apply"]) {
+      const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: cannot write ${target}: read-only file system\n`,
+      ]);
+    }
+    expect(stateOf(target)).toEqual(before);
+    await succeed(["check", target]);
+  });
+});

@@ -1,0 +1,136 @@
+/** That a private profile is gone from the bytes of the file, not only from its rows. */
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { seedDataset } from "../../src/community/community.ts";
+import { fold } from "../../src/search/fold.ts";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
+
+/** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
+const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
+  avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
+  company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
+  roles: [1],
+  achievements: [{ id: 7, tier: 3, unlocked_at: "2033-03-03T03:03:03Z" }],
+});
+const goesPrivate = { type: "user", id: 77, public: false };
+
+/** Every piece of the secret of three code points or more, as written and folded. */
+function piecesOf(...texts: string[]): string[] {
+  const pieces = new Set<string>();
+  for (const text of texts.flatMap((text) => [text, fold(text)])) {
+    for (const word of text.split(" ")) {
+      const points = [...word];
+      for (let at = 0; at + 3 <= points.length; at++) pieces.add(points.slice(at, at + 3).join(""));
+    }
+  }
+  return [...pieces];
+}
+
+const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
+// The index has single characters too; this one alone is long enough to be looked for.
+pieces.push("🛸");
+
+function found(path: string): string[] {
+  const bytes = readFileSync(path);
+  return pieces.filter((piece) => bytes.includes(piece));
+}
+
+/** Rows of users without a profile, and lists of the index that have a rank without a name. */
+function leftOf(path: string): unknown {
+  const db = new Database(path, { readonly: true });
+  const links = db
+    .query(
+      `SELECT 'role' AS what FROM user_role WHERE user_id NOT IN (SELECT id FROM user)
+        UNION ALL SELECT 'achievement' FROM user_achievement
+                    WHERE user_id NOT IN (SELECT id FROM user)
+        UNION ALL SELECT 'profile' FROM user JOIN private_user USING (id)
+        UNION ALL SELECT 'name' FROM user_name WHERE id NOT IN (SELECT id FROM user)`,
+    )
+    .all();
+  db.run("CREATE VIRTUAL TABLE temp.listed USING fts5vocab(main, user_ngram, instance)");
+  const strays = db
+    .query("SELECT DISTINCT doc FROM listed WHERE doc NOT IN (SELECT rank FROM user_name)")
+    .all();
+  const unlisted = db
+    .query("SELECT rank FROM user_name WHERE rank NOT IN (SELECT doc FROM listed)")
+    .all();
+  // In more than one segment, what is gone may be struck out only.
+  const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_ngram_idx").get();
+  // Pages that were given back may hold what was on them.
+  const freePages = db.query("PRAGMA freelist_count").values();
+  db.close();
+  return { links, strays, unlisted, segments, freePages };
+}
+
+const nothing = { links: [], strays: [], unlisted: [], segments: { n: 1 }, freePages: [[0]] };
+
+test("the pieces are in the file while the profile is public", async () => {
+  const path = await makeSnapshot([...community, secret]);
+  expect(found(path).length).toBeGreaterThan(15);
+});
+
+test("after apply, no byte of name, avatar, role or achievements is in the file", async () => {
+  const path = await makeSnapshot([...community, secret]);
+  await succeed(["apply", makeFile([goesPrivate]), "--to", path]);
+  expect(found(path)).toEqual([]);
+  expect(leftOf(path)).toEqual(nothing);
+});
+
+test("a deleted user is gone from the bytes as well", async () => {
+  const path = await makeSnapshot([...community, secret]);
+  await succeed([
+    "apply",
+    makeFile([{ ...goesPrivate, public: undefined, deleted: true }]),
+    "--to",
+    path,
+  ]);
+  expect(found(path)).toEqual([]);
+});
+
+test("after import, nothing of a user who is private from the start is in the file", async () => {
+  const path = await makeSnapshot([...community, { ...secret, public: false }]);
+  expect(found(path)).toEqual([]);
+  expect(leftOf(path)).toEqual(nothing);
+});
+
+test("a large import in the worst order leaves nothing behind for a later apply to miss", async () => {
+  // Out of order, pages split and SQLite leaves copies of rows behind; FTS5 merges and frees pages.
+  const lines = [...seedDataset({ users: 12_000, companies: 300, seed: 3 })];
+  const shuffled = lines.map((line, index) => ({ line, key: (index * 7919) % lines.length }));
+  shuffled.sort((one, other) => one.key - other.key);
+  const hidden = Array.from({ length: 120 }, (_, index) => {
+    const mark = `ꙮ${String.fromCharCode(0x16a0 + (index % 60), 0x1f00 + index)}ꙮ`;
+    return {
+      mark,
+      line: user(500 * index + 251, `${mark} Somebody`, { avatar_url: `/${mark}.png` }),
+    };
+  });
+  const ids = new Set(hidden.map(({ line }) => (line as { id: number }).id));
+  const path = await makeSnapshot([
+    ...hidden.map(({ line }) => line),
+    ...shuffled.map(({ line }) => line).filter((line) => line.type !== "user" || !ids.has(line.id)),
+  ]);
+  // Half at once, the others one by one, with changes of neighbours between.
+  const goes = (line: object) => ({ ...goesPrivate, id: (line as { id: number }).id });
+  await applyChanges(bytesOf(hidden.slice(0, 100).map(({ line }) => goes(line))), path);
+  for (const { line } of hidden.slice(100)) await applyChanges(bytesOf([goes(line)]), path);
+  const bytes = readFileSync(path);
+  expect(hidden.filter(({ mark }) => bytes.includes(mark) || bytes.includes(fold(mark)))).toEqual(
+    [],
+  );
+  expect(leftOf(path)).toEqual(nothing);
+}, 30_000);
+
+test("when all who share a name go private, the table of common ngrams forgets it too", async () => {
+  const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
+  const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
+  const path = await makeSnapshot([...others, ...many]);
+  expect(readFileSync(path).includes(fold("Ǯöλξ"))).toBe(true);
+  for (const part of [many.slice(0, 60), many.slice(60, 300), many.slice(300)]) {
+    const goes = part.map((line) => ({ ...goesPrivate, id: (line as { id: number }).id }));
+    await applyChanges(bytesOf(goes), path);
+  }
+  expect(found(path)).toEqual([]);
+});

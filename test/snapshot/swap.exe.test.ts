@@ -1,0 +1,307 @@
+/** That a running server goes over to a replaced snapshot, whole and without a failed answer. */
+import { describe, expect, test } from "bun:test";
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { community, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
+import { openExecutable, roadbook, type Target, temporaryFolder, until } from "../support.ts";
+import { flipBits, healthOf, replace, swapUnderLoad } from "./bad-days.ts";
+
+async function serve(snapshot: string): Promise<Target & { pid: number }> {
+  return openExecutable(["--snapshot", snapshot, "--search-limit", "0", "--log-level", "fatal"]);
+}
+
+async function json(server: Target, path: string): Promise<unknown> {
+  return (await server.fetch(path)).json();
+}
+
+test("a profile taken private by apply is private on the running server", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  expect(await json(server, "/search/users?q=nora")).toMatchObject({ users: [{ id: 44 }] });
+  await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
+  await until(async () => (await server.fetch("/users/public/44")).status === 403);
+  expect(await json(server, "/search/users?q=nora")).toEqual({ success: true, users: [] });
+  expect((await server.fetch("/users/44/achievements")).status).toBe(403);
+  await server.close();
+});
+
+test("SIGHUP makes it look at once", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
+  process.kill(server.pid, "SIGHUP");
+  await until(async () => (await server.fetch("/users/public/99")).status === 200);
+  await server.close();
+});
+
+test("import onto a snapshot in use leaves no answer out, and nothing beside it", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  await succeed(["import", makeFile([...community, user(99, "New One")]), "--to", snapshot]);
+  await until(async () => (await server.fetch("/users/public/99")).status === 200);
+  expect(readdirSync(join(snapshot, ".."))).toEqual(["snapshot"]);
+  await server.close();
+});
+
+test("under load, every response is wholly of one snapshot and none fails", async () => {
+  const { alpha, omega, wrong } = await swapUnderLoad(150);
+  expect(wrong).toEqual([]);
+  expect(Math.min(alpha, omega)).toBeGreaterThan(100);
+}, 60_000);
+
+test("a bad replacement is refused and shown in /health, and the old one serves on", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  const before = await healthOf(server);
+  expect(before.refused_replacement).toBeNull();
+  const good = readFileSync(snapshot);
+  for (const [bad, reason] of [
+    [Buffer.alloc(0), "is empty"],
+    [good.subarray(0, good.length / 2), /^has \d+ bytes, not the \d+ it was written with$/],
+    [Buffer.from("not a snapshot at all".repeat(100)), "is not a Roadbook snapshot"],
+  ] as const) {
+    const file = join(temporaryFolder(), "bad");
+    writeFileSync(file, bad);
+    replace(snapshot, file);
+    await until(async () =>
+      new RegExp(reason).test((await healthOf(server)).refused_replacement ?? ""),
+    );
+    expect((await healthOf(server)).snapshot).toEqual(before.snapshot);
+    expect((await server.fetch("/users/public/44")).status).toBe(200);
+    expect(await json(server, "/search/users?q=nora")).toMatchObject({ users: [{ id: 44 }] });
+  }
+  unlinkSync(snapshot);
+  await until(
+    async () =>
+      (await healthOf(server)).refused_replacement === "cannot be read: no such file or directory",
+  );
+  replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
+  await until(async () => (await server.fetch("/users/public/99")).status === 200);
+  expect((await healthOf(server)).refused_replacement).toBeNull();
+  await server.close();
+});
+
+test.each([
+  ["held in memory", 300],
+  ["read as needed", 50_000],
+])(
+  "a replacement %s with any one bit flipped is never served",
+  async (_, users) => {
+    const { snapshot } = await makeSeeded(users);
+    expect(await flipBits(snapshot, users < 1000 ? 60 : 15, 5)).toEqual([]);
+  },
+  60_000,
+);
+
+test("--trust-snapshot skips the checksum at the start, and only there", async () => {
+  const snapshot = await makeSnapshot();
+  const bytes = readFileSync(snapshot);
+  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
+  writeFileSync(snapshot, bytes);
+  const { code, stderr } = await roadbook(["--port", "0", "--snapshot", snapshot]);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${snapshot} is damaged: a part of it has changed\n`,
+  ]);
+  const server = await openExecutable(["--snapshot", snapshot, "--trust-snapshot"]);
+  const drivers = { users: [{ id: 44 }] };
+  expect(await json(server, "/search/users?q=nora")).toMatchObject(drivers);
+  const other = join(temporaryFolder(), "other");
+  writeFileSync(other, bytes);
+  replace(snapshot, other);
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  await server.close();
+});
+
+describe("what is no file, in a snapshot's place, is refused at once", () => {
+  test.each([
+    ["a FIFO", (path: string) => Bun.$`mkfifo ${path}`],
+    ["a folder", (path: string) => Bun.$`mkdir ${path}`],
+    ["a device", (path: string) => Bun.$`ln -s /dev/zero ${path}`],
+  ])("%s", async (_, make) => {
+    const snapshot = await makeSnapshot();
+    const server = await serve(snapshot);
+    unlinkSync(snapshot);
+    await make(snapshot);
+    await until(
+      async () => (await healthOf(server)).refused_replacement === "is not a regular file",
+    );
+    const commands = [
+      ["check", snapshot],
+      ["export", snapshot],
+      ["serve", "--port", "0", "--snapshot", snapshot],
+      ["apply", makeFile([]), "--to", snapshot],
+    ];
+    for (const words of commands) {
+      const { code, stderr } = await roadbook(words);
+      expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
+    }
+    const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
+    expect([code, stderr]).toEqual([
+      1,
+      `roadbook: ${snapshot} is not a file that can be replaced\n`,
+    ]);
+    // A good file is served again, without a signal.
+    await Bun.$`rm -r ${snapshot}`;
+    replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
+    await until(async () => (await server.fetch("/users/public/99")).status === 200);
+    await server.close();
+  });
+});
+
+test("a replacement that cannot be opened for want of files is served when there are some", async () => {
+  const snapshot = await makeSnapshot();
+  let log = "";
+  const server = await openExecutable(["--snapshot", snapshot], (text) => {
+    log += text;
+  });
+  const limit = async (files: string) => {
+    await Bun.$`prlimit --pid ${server.pid} --nofile=${files}`;
+  };
+  const { stdout } = await Bun.$`prlimit --pid ${server.pid} --nofile -o SOFT --noheadings`.quiet();
+  const most = stdout.toString().trim();
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  await limit("3:"); // those that are open stay so
+  const failure = "cannot be read: too many open files; serving the old snapshot, trying again";
+  await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
+  await until(() => log.includes(failure));
+  process.kill(server.pid, "SIGHUP");
+  await Bun.sleep(1000); // in which it is tried again, in vain
+  await limit(`${most}:`);
+  await until(async () => (await server.fetch("/users/public/44")).status === 403);
+  expect((await healthOf(server)).refused_replacement).toBeNull();
+  await server.close();
+  expect(log.split(failure)).toHaveLength(2);
+}, 30_000);
+
+test("SIGHUP tries a file again that could not be opened", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  const folder = join(snapshot, "..");
+  renameSync(folder, `${folder}-away`);
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  renameSync(`${folder}-away`, folder);
+  process.kill(server.pid, "SIGHUP");
+  await until(async () => (await healthOf(server)).refused_replacement === null);
+  await server.close();
+});
+
+test("a bad replacement is logged once", async () => {
+  const snapshot = await makeSnapshot();
+  const log: string[] = [];
+  const server = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"], (text) =>
+    log.push(text),
+  );
+  writeFileSync(`${snapshot}.copy`, "");
+  renameSync(`${snapshot}.copy`, snapshot);
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  for (let times = 0; times < 5; times++) process.kill(server.pid, "SIGHUP");
+  await Bun.sleep(500);
+  await server.close();
+  expect(log.join("").match(/is empty; serving the old snapshot/g)).toHaveLength(1);
+});
+
+test("a path that leads nowhere for a while ends no server", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  renameSync(snapshot, `${snapshot}.away`);
+  symlinkSync(snapshot, snapshot); // to itself
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  expect((await healthOf(server)).refused_replacement).not.toContain(snapshot);
+  expect((await server.fetch("/users/public/42")).status).toBe(200);
+  renameSync(`${snapshot}.away`, snapshot);
+  await until(async () => (await healthOf(server)).refused_replacement === null);
+  await server.close();
+});
+
+test("a small snapshot that is written over in place cannot hurt the one in use", async () => {
+  const snapshot = await makeSnapshot();
+  const server = await serve(snapshot);
+  writeFileSync(snapshot, "garbage");
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  expect(await json(server, "/search/users?q=nora")).toMatchObject({ users: [{ id: 44 }] });
+  await server.close();
+});
+
+test("a large snapshot that is copied over in place ends no server, which goes over to it in the end", async () => {
+  const [{ snapshot }, other] = [await makeSeeded(50_000), await makeSeeded(40_000)];
+  const server = await serve(snapshot);
+  const users = async () => (await healthOf(server)).snapshot.counts.users;
+  expect(await users()).toBe(50_000);
+  let isDone = false;
+  const hammer = (async () => {
+    for (let id = 1; !isDone; id++) {
+      for (const path of [`/users/public/${id * 7}`, `/search/users?q=${id % 100}a`]) {
+        expect((await server.fetch(path)).status).toBeOneOf([200, 403, 404, 500]);
+      }
+    }
+  })();
+  for (let times = 0; times < 5; times++) {
+    for (const size of [0, 9_000_000, 12_345_678]) {
+      writeFileSync(snapshot, readFileSync(other.snapshot).subarray(0, size)); // as a copy goes on
+      await Bun.sleep(30);
+    }
+  }
+  copyFileSync(other.snapshot, snapshot);
+  await until(async () => (await users()) === 40_000);
+  isDone = true;
+  await hammer;
+  expect((await server.fetch("/search/users?q=an")).status).toBe(200);
+  await server.close();
+}, 60_000);
+
+const isLinux = process.platform === "linux";
+
+test.skipIf(!isLinux).each([
+  ["held in memory", 1_000],
+  ["read as needed", 50_000],
+])(
+  "1,000 swaps of snapshots %s leak neither descriptors nor memory",
+  async (_, users) => {
+    const { snapshot } = await makeSeeded(users);
+    const other = join(temporaryFolder(), "other");
+    copyFileSync(snapshot, other);
+    await succeed([
+      "apply",
+      makeFile([{ type: "company", id: 1, name: "Changed", member_count: 1 }]),
+      "--to",
+      other,
+    ]);
+    const server = await serve(snapshot);
+    const spare = `${snapshot}.spare`;
+    copyFileSync(other, spare);
+    const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
+    const residentKiB = () =>
+      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]);
+    const identity = async () => (await healthOf(server)).snapshot.dataset_sha256;
+
+    async function swap(times: number): Promise<void> {
+      for (let count = 0; count < times; count++) {
+        const before = await identity();
+        // The two files change places, so nothing is copied.
+        renameSync(snapshot, `${snapshot}.old`);
+        renameSync(spare, snapshot);
+        renameSync(`${snapshot}.old`, spare);
+        process.kill(server.pid, "SIGHUP");
+        await until(async () => (await identity()) !== before);
+        await server.fetch("/search/users?q=an");
+      }
+    }
+    await swap(200);
+    const [descriptorsBefore, residentBefore] = [descriptors(), residentKiB()];
+    await swap(800);
+    expect(descriptors()).toBeLessThanOrEqual(descriptorsBefore + 2);
+    expect(residentKiB()).toBeLessThan(residentBefore + 40 * 1024);
+    await server.close();
+  },
+  60_000,
+);
