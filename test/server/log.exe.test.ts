@@ -203,7 +203,7 @@ test("on a terminal the log is for reading", async () => {
   const command = `${await executable()} --port 0 --access-log`;
   const script = `
     script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
-    while ! grep -q listening log; do sleep 0.05; done
+    while ! grep -qs listening log; do sleep 0.05; done
     curl -s "$(grep -o 'http://[0-9.:]*' log | head -n 1)/users/public/42" > body
     kill -TERM "$(cat pid)"
     wait`;
