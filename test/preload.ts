@@ -5,7 +5,7 @@
 import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
 
-if (!process.env.ROADBOOK_TEST_FOLDER) {
+if (!process.env.TEST_RUN_FOLDER) {
   const folder = openRunFolder();
   setTemporaryFolder(folder);
   afterAll(() => removeFolder(folder));

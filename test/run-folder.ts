@@ -23,7 +23,7 @@ export function openRunFolder(): string {
 
 /** Makes it the temporary folder of this process and of those that it starts. */
 export function setTemporaryFolder(folder: string): void {
-  process.env.ROADBOOK_TEST_FOLDER = folder;
+  process.env.TEST_RUN_FOLDER = folder;
   process.env.TMPDIR = folder;
 }
 

@@ -26,10 +26,10 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
 }
 
 /** In the inner loop (`bun run test:quick`) nothing starts the executable. */
-export const isQuick = Boolean(process.env.ROADBOOK_QUICK);
+export const isQuick = Boolean(process.env.TEST_QUICK);
 
 /** The run's folder, which `bun test` has by test/preload.ts; a script that uses this file has its own. */
-const runFolder = process.env.ROADBOOK_TEST_FOLDER ?? openOwnFolder();
+const runFolder = process.env.TEST_RUN_FOLDER ?? openOwnFolder();
 
 function openOwnFolder(): string {
   const folder = openRunFolder();

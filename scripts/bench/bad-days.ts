@@ -3,8 +3,8 @@
  * under load, as the tests do it, in numbers that no test has the time for. Always the same by seed.
  */
 import { parseArgs } from "node:util";
+import { makeSeeded } from "../../test/datasets.ts";
 import { flipBits, killWriters, swapUnderLoad } from "../../test/snapshot/bad-days.ts";
-import { makeSeeded } from "../../test/snapshot/support.ts";
 
 /** `bun run bench bad-days [--kills 500] [--flips 2000] [--swaps 1000] [--seed 1]` */
 export async function benchBadDays(args: string[]): Promise<void> {

@@ -1,7 +1,7 @@
 /** The table of routes is what clients see: paths, caching, the limit, and one name each. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { pathsOf, type Route, routes } from "../src/http/routes.ts";
-import { community, openInProcess, type Target } from "./support.ts";
+import { pathsOf, type Route, routes } from "../../src/http/routes.ts";
+import { community, openInProcess, type Target } from "../support.ts";
 
 const cacheControl: Record<Route["cache"], string | null> = {
   public: "public, max-age=60",
