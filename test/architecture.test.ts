@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { dirname, join, relative, resolve } from "node:path";
 import { root } from "./support.ts";
 
-const layers = ["domain", "search", "sqlite", "files", "snapshot", "limit", "http", "main"];
+const layers = ["domain", "search", "sqlite", "files", "snapshot", "limit", "web", "http", "main"];
 const source = join(root, "src");
 const files = [...new Bun.Glob("**/*.ts").scanSync(source)].sort();
 

@@ -1,0 +1,53 @@
+/** The page as a whole HTML document: head, search form, the view, and the way to the developers. */
+import { html } from "./html.ts";
+import { renderView, titleOf } from "./render.ts";
+import { type Language, languages } from "./texts.ts";
+import type { View } from "./view.ts";
+
+export interface DocumentOptions {
+  view: View;
+  language: Language;
+  /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
+  isKiosk: boolean;
+  featuredIds: readonly number[];
+  /** Whether search engines may list the page. */
+  isIndexed: boolean;
+  scriptPath: string;
+  stylePath: string;
+}
+
+export function renderDocument(options: DocumentOptions): string {
+  const { view, language, isKiosk, featuredIds, isIndexed, scriptPath, stylePath } = options;
+  const texts = languages[language];
+  const query = "query" in view ? view.query : "";
+  return html`<!doctype html>
+<html lang="${language}" class="${isKiosk && "kiosk"}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+${!isIndexed && html`<meta name="robots" content="noindex">`}
+<title>${titleOf(view, language)}</title>
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${stylePath}">
+<script src="${scriptPath}" type="module" data-featured="${featuredIds.join(" ")}"></script>
+</head>
+<body>
+<a class="skip" href="#view">${texts.skipToContent}</a>
+<header class="top">
+  <a class="plate" href="/" aria-label="Roadbook, ${texts.toStart}">Roadbook</a>
+  <form action="/" method="get" role="search">
+    <label for="q">${texts.searchLabel}</label>
+    <div class="field">
+      <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchHint}"
+        autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search" maxlength="200">
+      <button>${texts.searchButton}</button>
+    </div>
+  </form>
+</header>
+<main id="view">${renderView(view, language)}</main>
+${!isKiosk && html`<footer><a href="/docs">${texts.api}</a></footer>`}
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,84 @@
+/**
+ * Draws the pictures that a dataset does not have: an avatar of an id and a name, a badge of an
+ * achievement, the icon of the page. SVG as text, the same for the same input. Pure.
+ */
+import type { Achievement } from "../domain/achievement.ts";
+import { html } from "./html.ts";
+
+/** The golden angle: the hues of neighbours in a row lie far apart. */
+const GOLDEN_ANGLE = 137.508;
+
+/** Behind the monogram: what a road has, as one path on a square of 64. */
+const patterns = [
+  "M-8 50 Q16 26 32 40 T72 30 V72 H-8Z",
+  "M32 0 L64 64 H0Z",
+  "M0 0 H64 L0 64Z",
+  "M24 0 H40 L56 64 H8Z",
+  "M0 32 A32 32 0 0 1 64 32 V64 H0Z",
+  "M0 20 H64 V32 H0Z M0 44 H64 V56 H0Z",
+  "M32 4 L60 32 L32 60 L4 32Z",
+];
+
+/** A driver's avatar: the initials of the name on a pattern and a colour of the id. */
+export function drawAvatar(id: number, name: string): string {
+  const hue = Math.round((id * GOLDEN_ANGLE) % 360);
+  const pattern = patterns[id % patterns.length] ?? "";
+  const monogram = monogramOf(name);
+  const size = monogram.length > 1 ? 25 : 32;
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="hsl(${hue} 48% 30%)"/><path d="${pattern}" fill="hsl(${hue} 52% 40%)"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
+    .text;
+}
+
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]\p{M}*/u;
+
+/** The first letters of the first and the last word that have any. */
+function monogramOf(name: string): string {
+  const letters = name
+    .normalize("NFC")
+    .split(/[\s._|[\](){}-]+/u)
+    .flatMap((word) => LETTER_OR_DIGIT.exec(word)?.[0] ?? [])
+    .map((letter) => letter.toUpperCase());
+  const [first = "?", ...others] = letters;
+  return first + (others.at(-1) ?? "");
+}
+
+const glyphs = [
+  "M32 17 L36 28 H48 L38 35 L42 47 L32 40 L22 47 L26 35 L16 28 H28Z",
+  "M24 48 L29 17 H35 L40 48 H34 L33 40 H31 L30 48Z",
+  "M18 44 L32 18 L46 44 H38 L32 33 L26 44Z",
+  "M20 24 H36 V20 L46 29 L36 38 V34 H20Z",
+  "M32 17 A15 15 0 1 0 47 32 H40 A8 8 0 1 1 32 24Z",
+  "M18 22 H38 V28 H44 L48 34 V42 H18Z",
+  "M35 16 L20 36 H30 L27 48 L44 27 H34Z",
+  "M20 18 H26 V47 H20Z M28 19 H46 L41 26 L46 33 H28Z",
+  "M32 16 L46 32 L32 48 L18 32Z M32 26 L27 32 L32 38 L37 32Z",
+];
+
+/** What the rim is made of, tier by tier: bronze, silver, gold, and beyond. */
+const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
+
+/** An achievement's badge: a colour of its kind, a figure of its name, a rim of its tier. */
+export function drawBadge({
+  name,
+  type,
+  tier,
+}: Pick<Achievement, "name" | "type" | "tier">): string {
+  const hue = hash(type) % 360;
+  const glyph = glyphs[hash(name) % glyphs.length] ?? "";
+  const turn = (hash(`${name}/turn`) % 6) * 60;
+  const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${turn} 32 32)"/><path d="${glyph}" fill="#fff" fill-rule="evenodd"/></svg>`
+    .text;
+}
+
+/** The icon of the page: a road on the plate. */
+export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="#ffc61a"/><path d="M25 12 H39 L52 52 H12Z" fill="#141414"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="#ffc61a"/></svg>`;
+
+/** FNV-1a over UTF-16 code units, 32 bits. */
+function hash(text: string): number {
+  let bits = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    bits = Math.imul(bits ^ text.charCodeAt(index), 0x01000193);
+  }
+  return bits >>> 0;
+}

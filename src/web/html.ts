@@ -1,0 +1,31 @@
+/** HTML as text: a template in which every value is escaped unless it is HTML already. No DOM here. */
+
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Value = Html | string | number | false | undefined | readonly Value[];
+
+const entities: Record<string, string> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** Joins the parts of a template; strings and numbers are escaped, lists joined, `false` left out. */
+export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
+  return new Html(parts.reduce((text, part, index) => text + toText(values[index - 1]) + part));
+}
+
+function toText(value: Value): string {
+  if (value === undefined || value === false) return "";
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(toText).join("");
+  return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}

@@ -1,0 +1,152 @@
+/** The views as HTML: the same functions on the server and in the browser. Pure. */
+import type { AchievementEntry } from "../domain/achievement.ts";
+import type { User } from "../domain/user.ts";
+import { type Html, html } from "./html.ts";
+import type { Language, Texts } from "./texts.ts";
+import { languages } from "./texts.ts";
+import type { View } from "./view.ts";
+
+/** The main part of the page. Its first heading takes the focus when it replaces another. */
+export function renderView(view: View, language: Language): Html {
+  const texts = languages[language];
+  switch (view.kind) {
+    case "start":
+      return renderStart(view, texts);
+    case "results":
+      return renderResults(view, texts, language);
+    case "driver":
+      return renderDriver(view, texts, language);
+    case "problem":
+      return renderProblem(view, texts);
+  }
+}
+
+/** What the tab and the history call the view. */
+export function titleOf(view: View, language: Language): string {
+  const texts = languages[language];
+  const titles: Record<View["kind"], () => string> = {
+    start: () => texts.title,
+    results: () => (view.kind === "results" ? texts.resultsFor(view.query) : ""),
+    driver: () => (view.kind === "driver" ? view.user.name : ""),
+    problem: () => (view.kind === "problem" ? texts.problems[view.problem].heading : ""),
+  };
+  return `${titles[view.kind]()} · Roadbook`;
+}
+
+function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html {
+  const cards = featured.map(
+    (user) => html`<li><a class="card" href="/drivers/${user.id}" aria-label="${user.name}">
+      ${avatarOf(user, 96)}
+      <span>
+        <span class="card-name">${user.name}</span>
+        <span class="card-company">${user.company?.name ?? texts.noCompany}</span>
+      </span>
+    </a></li>`,
+  );
+  return html`<h1 tabindex="-1">${texts.title}</h1>
+    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
+}
+
+function renderResults(view: View & { kind: "results" }, texts: Texts, language: Language): Html {
+  const { query, drivers, companies, searchesLeft } = view;
+  const isEmpty = drivers.length + companies.length === 0;
+  return html`<h1 tabindex="-1">${texts.resultsFor(query)}</h1>
+    <p class="quiet" role="status">${texts.found(drivers.length, companies.length)}${
+      searchesLeft !== undefined && ` · ${texts.searchesLeft(searchesLeft)}`
+    }</p>
+    ${
+      isEmpty &&
+      html`<div class="problem"><h2>${texts.problems.nothing.heading}</h2><p>${texts.problems.nothing.advice}</p></div>`
+    }
+    ${
+      !isEmpty &&
+      html`<div class="boards">
+      <section><h2>${texts.drivers}</h2>
+        ${drivers.length === 0 && html`<p>${texts.noDrivers}</p>`}
+        <ul class="board">${drivers.map(
+          (user) => html`<li>
+          ${avatarOf(user, 44)}
+          <a href="/drivers/${user.id}">${user.name}</a>
+          <span class="detail">${user.company ?? texts.noCompany}</span></li>`,
+        )}</ul>
+      </section>
+      <section><h2>${texts.companies}</h2>
+        ${companies.length === 0 && html`<p>${texts.noCompanies}</p>`}
+        <ul class="board">${companies.map(
+          ({ name, member_count }) => html`<li>
+          <span class="name">${name}</span>
+          <span class="detail">${texts.members(member_count, numberIn(language, member_count))}</span></li>`,
+        )}</ul>
+      </section>
+    </div>`
+    }`;
+}
+
+function renderDriver(view: View & { kind: "driver" }, texts: Texts, language: Language): Html {
+  const { user, achievements } = view;
+  const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+  return html`<article>
+    <header class="sign">
+      ${avatarOf(user, 128)}
+      <div>
+        <h1 tabindex="-1">${user.name}</h1>
+        <p>${user.company ? texts.companyAndRole(user.company.name, user.company.role) : texts.noCompany}</p>
+      </div>
+    </header>
+    <dl class="facts">
+      <div><dt>${texts.memberSince}</dt><dd>${dateIn(language, user.created_at)}</dd></div>
+      <div><dt>${texts.achievements}</dt><dd>${numberIn(language, achievements.length)}</dd></div>
+      <div><dt>${texts.totalPoints}</dt><dd>${numberIn(language, points)}</dd></div>
+      ${
+        user.roles.length > 0 &&
+        html`<div><dt>${texts.roles}</dt><dd>${user.roles.map(({ name }) => name).join(", ")}</dd></div>`
+      }
+    </dl>
+    <h2>${texts.achievements}</h2>
+    ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
+    <ul class="badges">${achievements.map((entry) => renderAchievement(entry, texts, language))}</ul>
+  </article>`;
+}
+
+function renderAchievement(entry: AchievementEntry, texts: Texts, language: Language): Html {
+  const { achievement, tier, unlocked_at } = entry;
+  const { name, description, icon, points } = achievement;
+  return html`<li>
+    <img src="/icons/${encodeURIComponent(icon)}" alt="" width="56" height="56" loading="lazy" decoding="async">
+    <div>
+      <h3>${name}</h3>
+      <p>${description}</p>
+      <p class="quiet">${texts.tier(tier)} · ${texts.points(points, numberIn(language, points))} ·
+        <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
+    </div>
+  </li>`;
+}
+
+function renderProblem(view: View & { kind: "problem" }, texts: Texts): Html {
+  const { problem, retryAfterSeconds = 0 } = view;
+  const minutes = Math.ceil(retryAfterSeconds / 60);
+  const canRetry = problem === "offline" || problem === "broken";
+  return html`<div role="alert">${renderAdvice(texts.problems[problem])}
+    ${problem === "limited" && html`<p class="wait">${texts.waitMinutes(minutes)}</p>`}</div>
+    ${canRetry && html`<p><a class="button" href="" data-retry>${texts.tryAgain}</a></p>`}`;
+}
+
+function renderAdvice({ heading, advice }: { heading: string; advice: string }): Html {
+  return html`<div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>`;
+}
+
+/** The name stands beside it, so the picture has none of its own. */
+function avatarOf({ avatar_url }: Pick<User, "avatar_url">, size: number): Html {
+  return html`<img class="avatar" src="${avatar_url}" alt="" width="${size}" height="${size}" decoding="async">`;
+}
+
+function numberIn(language: Language, value: number): string {
+  return new Intl.NumberFormat(language).format(value);
+}
+
+/** In UTC, as the API has it: the server and the browser write the same date. */
+function dateIn(language: Language, time: string): string {
+  return new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(
+    new Date(time),
+  );
+}

@@ -1,0 +1,68 @@
+/** The texts of the page in German. */
+import type { Texts } from "./en.ts";
+
+export const de: Texts = {
+  language: "Deutsch",
+  title: "Wer unterwegs ist",
+  searchLabel: "Fahrer oder Firma finden",
+  searchHint: "Teil eines Namens",
+  searchButton: "Suchen",
+  toStart: "Start",
+  skipToContent: "Zum Inhalt",
+  drivers: "Fahrer",
+  companies: "Firmen",
+  featured: "Heute unterwegs",
+  noCompany: "Selbstständig",
+  members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
+  resultsFor: (query) => `Ergebnisse für „${query}“`,
+  found: (drivers, companies) =>
+    `${drivers} Fahrer, ${companies} ${companies === 1 ? "Firma" : "Firmen"}`,
+  searchesLeft: (count) =>
+    count === 1 ? "Noch 1 Suche in dieser Stunde" : `Noch ${count} Suchen in dieser Stunde`,
+  noDrivers: "Kein Fahrer hat das im Namen.",
+  noCompanies: "Keine Firma hat das im Namen.",
+  companyAndRole: (company, role) => `${company}, ${role}`,
+  roles: "Rollen",
+  memberSince: "Dabei seit",
+  achievements: "Erfolge",
+  noAchievements: "Noch keine Erfolge: Der Weg liegt noch vor uns.",
+  totalPoints: "Punkte",
+  points: (count, text) => (count === 1 ? "1 Punkt" : `${text} Punkte`),
+  tier: (tier) => `Stufe ${tier}`,
+  api: "Für Entwickler: die API",
+  problems: {
+    nothing: {
+      heading: "Niemand mit diesem Namen",
+      advice:
+        "Weniger Buchstaben oder ein anderer Teil des Namens helfen. Akzente und Großschreibung sind egal.",
+    },
+    short: {
+      heading: "Ein Buchstabe ist zu wenig",
+      advice: "Bitte mindestens zwei Zeichen des Namens eingeben.",
+    },
+    private: {
+      heading: "Dieses Profil ist privat",
+      advice: "Nur der Fahrer selbst kann das ändern.",
+    },
+    unknown: {
+      heading: "Diesen Fahrer gibt es nicht",
+      advice:
+        "Die Adresse ist vielleicht vertippt, oder der Fahrer ist nicht mehr dabei. Besser nach dem Namen suchen.",
+    },
+    limited: {
+      heading: "Zeit für eine Pause",
+      advice: "Von dieser Adresse wurde genug gesucht. Profile öffnen sich weiterhin.",
+    },
+    offline: {
+      heading: "Der Server antwortet nicht",
+      advice: "Bitte die Verbindung prüfen und noch einmal versuchen. Die Eingabe bleibt stehen.",
+    },
+    broken: {
+      heading: "Hier ging etwas schief",
+      advice: "Bitte gleich noch einmal versuchen.",
+    },
+  },
+  waitMinutes: (minutes) =>
+    minutes === 1 ? "Neue Suche in 1 Minute." : `Neue Suche in ${minutes} Minuten.`,
+  tryAgain: "Noch einmal",
+};

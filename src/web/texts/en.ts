@@ -1,0 +1,67 @@
+/** The texts of the page in English. Another language is another file like this one. */
+
+export const en = {
+  language: "English",
+  title: "Who is on the road",
+  searchLabel: "Find a driver or a company",
+  searchHint: "Part of a name",
+  searchButton: "Search",
+  toStart: "Start",
+  skipToContent: "Skip to the content",
+  drivers: "Drivers",
+  companies: "Companies",
+  featured: "On the road today",
+  noCompany: "Independent",
+  members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
+  resultsFor: (query: string) => `Results for “${query}”`,
+  found: (drivers: number, companies: number) =>
+    `${drivers} ${drivers === 1 ? "driver" : "drivers"}, ${companies} ${companies === 1 ? "company" : "companies"}`,
+  searchesLeft: (count: number) =>
+    count === 1 ? "1 search left this hour" : `${count} searches left this hour`,
+  noDrivers: "No driver has this in the name.",
+  noCompanies: "No company has this in the name.",
+  companyAndRole: (company: string, role: string) => `${company}, ${role}`,
+  roles: "Roles",
+  memberSince: "Member since",
+  achievements: "Achievements",
+  noAchievements: "No achievements yet: the road is still ahead.",
+  totalPoints: "Points",
+  points: (count: number, text: string) => (count === 1 ? "1 point" : `${text} points`),
+  tier: (tier: number) => `Tier ${tier}`,
+  api: "For developers: the API",
+  problems: {
+    nothing: {
+      heading: "Nobody by that name",
+      advice: "Try fewer letters, or another part of the name. Accents and capitals do not matter.",
+    },
+    short: {
+      heading: "One letter is too little",
+      advice: "Type at least two characters of the name.",
+    },
+    private: {
+      heading: "This driver keeps to themselves",
+      advice: "The profile is private. Only the driver can change that.",
+    },
+    unknown: {
+      heading: "No such driver",
+      advice: "The address may be mistyped, or the driver has left. Search by name instead.",
+    },
+    limited: {
+      heading: "Time for a break",
+      advice: "This address has made all its searches for now. Profiles still open.",
+    },
+    offline: {
+      heading: "The server does not answer",
+      advice: "Check the connection, then try again. What you typed is still here.",
+    },
+    broken: {
+      heading: "Something went wrong here",
+      advice: "Try again in a moment.",
+    },
+  },
+  waitMinutes: (minutes: number) =>
+    minutes === 1 ? "Search again in 1 minute." : `Search again in ${minutes} minutes.`,
+  tryAgain: "Try again",
+};
+
+export type Texts = typeof en;

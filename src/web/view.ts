@@ -1,0 +1,98 @@
+/**
+ * What the page shows, as data: read from the public API, by the server for the first page and by the
+ * browser for those that follow. No HTML and no DOM here.
+ */
+import type { AchievementEntry } from "../domain/achievement.ts";
+import type { CompanySearchResult } from "../domain/company.ts";
+import type { User, UserSearchResult } from "../domain/user.ts";
+
+export type View =
+  | { kind: "start"; featured: User[] }
+  | {
+      kind: "results";
+      query: string;
+      drivers: UserSearchResult[];
+      companies: CompanySearchResult[];
+      /** Searches of the page that the limit has left; undefined without a limit. */
+      searchesLeft: number | undefined;
+    }
+  | { kind: "driver"; user: User; achievements: AchievementEntry[] }
+  | { kind: "problem"; problem: Problem; query: string; retryAfterSeconds?: number };
+
+export type Problem = "short" | "private" | "unknown" | "limited" | "offline" | "broken";
+
+/** Asks the API for a path such as `/users/public/42`. */
+export type Ask = (path: string) => Promise<Response>;
+
+/** A search of the page is one request for drivers and one for companies. */
+const REQUESTS_PER_SEARCH = 2;
+
+export interface Address {
+  /** Such as `/drivers/42`. */
+  path: string;
+  /** What is searched, as typed; empty for the start. */
+  query: string;
+}
+
+/** Reads what an address of the page shows. Never rejects. */
+export async function loadView(
+  { path, query }: Address,
+  featuredIds: readonly number[],
+  ask: Ask,
+): Promise<View> {
+  try {
+    const [, id] = /^\/drivers\/([^/]+)$/.exec(path) ?? [];
+    if (id !== undefined) return await loadDriver(id, ask);
+    return query.trim() === "" ? await loadStart(featuredIds, ask) : await loadResults(query, ask);
+  } catch {
+    return { kind: "problem", problem: "offline", query };
+  }
+}
+
+async function loadStart(featuredIds: readonly number[], ask: Ask): Promise<View> {
+  const responses = await Promise.all(featuredIds.map((id) => ask(`/users/public/${id}`)));
+  const bodies = await Promise.all(
+    responses.map(async (response) => (response.ok ? [(await response.json()).user] : [])),
+  );
+  return { kind: "start", featured: bodies.flat() };
+}
+
+async function loadResults(query: string, ask: Ask): Promise<View> {
+  if ([...query.normalize("NFC").trim()].length < 2) {
+    return { kind: "problem", problem: "short", query };
+  }
+  const q = encodeURIComponent(query);
+  // One after the other: of two at once nobody knows which one the limit refuses.
+  const drivers = await ask(`/search/users?q=${q}`);
+  if (!drivers.ok) return problemOf(drivers, query);
+  const companies = await ask(`/search/companies?q=${q}`);
+  if (!companies.ok) return problemOf(companies, query);
+  const remaining = companies.headers.get("x-ratelimit-remaining");
+  return {
+    kind: "results",
+    query,
+    drivers: (await drivers.json()).users,
+    companies: (await companies.json()).companies,
+    searchesLeft: remaining === null ? undefined : Math.floor(+remaining / REQUESTS_PER_SEARCH),
+  };
+}
+
+async function loadDriver(id: string, ask: Ask): Promise<View> {
+  const [profile, unlocked] = await Promise.all([
+    ask(`/users/public/${id}`),
+    ask(`/users/${id}/achievements`),
+  ]);
+  if (!profile.ok) return problemOf(profile, "");
+  if (!unlocked.ok) return problemOf(unlocked, "");
+  const { user } = await profile.json();
+  const { achievements } = await unlocked.json();
+  return { kind: "driver", user, achievements };
+}
+
+function problemOf({ status, headers }: Response, query: string): View {
+  const problems: Record<number, Problem> = { 403: "private", 404: "unknown", 429: "limited" };
+  // An address such as /drivers/abc is nobody's, and a query that the API finds too short is short.
+  const problem = problems[status] ?? (status !== 400 ? "broken" : query ? "short" : "unknown");
+  const retryAfterSeconds = Number(headers.get("retry-after") ?? 0);
+  return { kind: "problem", problem, query, retryAfterSeconds };
+}
