@@ -5,7 +5,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { DEMO_SNAPSHOT, DOCS_SCRIPT, demoSnapshot, packDocsScript } from "../src/assets.ts";
+import {
+  bundlePageScript,
+  bundlePageStyle,
+  DEMO_SNAPSHOT,
+  DOCS_SCRIPT,
+  demoSnapshot,
+  PAGE_SCRIPT,
+  PAGE_STYLE,
+  packDocsScript,
+} from "../src/assets.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -15,12 +24,19 @@ const outfile = resolve(values.outfile ?? join(root, "dist/roadbook"));
 mkdirSync(dirname(outfile), { recursive: true });
 const folder = mkdtempSync(join(dirname(outfile), ".build-"));
 try {
-  const demo = join(folder, DEMO_SNAPSHOT);
-  const script = join(folder, DOCS_SCRIPT);
-  writeFileSync(demo, await demoSnapshot());
-  writeFileSync(script, packDocsScript());
+  const embedded = {
+    [DEMO_SNAPSHOT]: await demoSnapshot(),
+    [DOCS_SCRIPT]: packDocsScript(),
+    [PAGE_SCRIPT]: await bundlePageScript(),
+    [PAGE_STYLE]: await bundlePageStyle(),
+  };
+  const files = Object.entries(embedded).map(([name, content]) => {
+    const file = join(folder, name);
+    writeFileSync(file, content);
+    return file;
+  });
   await Bun.build({
-    entrypoints: [join(root, "src/main.ts"), demo, script],
+    entrypoints: [join(root, "src/main.ts"), ...files],
     target: "bun",
     // Not identifiers: Elysia reads the source of handlers to see what they use.
     minify: { whitespace: true, syntax: true },
@@ -29,7 +45,7 @@ try {
     format: "esm",
     splitting: true,
     naming: { asset: "[name].[ext]" },
-    loader: { ".snapshot": "file", ".gz": "file" },
+    loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
     // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
     external: ["better-sqlite3"],
     compile: {

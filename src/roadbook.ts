@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { readFileBytes } from "./files/lines.ts";
 import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
+import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
@@ -37,6 +38,10 @@ export interface RoadbookOptions {
   ipv6Prefix?: number;
   /** How long a cache may use a response without asking again. Default 0. */
   cacheMaxAgeSeconds?: number;
+  /** The page for people at / and /drivers/{id}; needs `pageAssets`. Default none. */
+  page?: PageOptions | undefined;
+  /** The script and the style of that page. */
+  pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs. */
   docsScript?: DocsScript;
   /** Gets every bug that became a 500. */
@@ -81,6 +86,8 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
+    page: options.pageAssets && options.page,
+    pageAssets: options.pageAssets ?? (() => Promise.reject(new Error("no pageAssets"))),
     docsScript: options.docsScript ?? (() => new Uint8Array()),
     onBug: options.onBug ?? ((error) => console.error(error)),
     onResponse: options.onResponse,

@@ -52,9 +52,9 @@ export function list<Flags extends string, T>(
   }) as Option<Flags, undefined, T[], T[]>;
 }
 
-/** A flag without a value: it is on when it is given. */
+/** A flag without a value: it is on when it is given; `--no-page` turns `page` off. */
 export function toggle<Flags extends string>(flags: Flags, description: string) {
-  return new Option(flags, description).default<boolean>(false);
+  return new Option(flags, description).default<boolean>(flags.startsWith("--no-"));
 }
 
 export function argument<Name extends string>(
@@ -111,6 +111,7 @@ export function completeFromEnvironment(command: AnyCommand, env: Environment): 
 
 function parseVariable(option: AnyCommand["options"][number], variable: string, text: string) {
   if (option.isBoolean()) return readValue(variable, text, parseBoolean);
+  if (option.negate) return !readValue(variable, text, parseBoolean);
   try {
     return option.parseArg?.(text, option.defaultValue);
   } catch (error) {

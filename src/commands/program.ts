@@ -12,6 +12,7 @@ import {
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
+import { type Language, languages } from "../web/texts.ts";
 import {
   argument,
   completeFromEnvironment,
@@ -36,6 +37,8 @@ import {
   parseText,
   UsageError,
 } from "./values.ts";
+
+const languageCodes = Object.keys(languages) as Language[];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
@@ -114,6 +117,16 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
         "0",
       ),
     )
+    .addOption(toggle("--no-page", "leave out the page for people at / and /drivers/{id}"))
+    .addOption(toggle("--kiosk", "make the page fit a screen that nobody watches over"))
+    .addOption(
+      flag(
+        "--language <LANGUAGE>",
+        "the language of the page: en or de (default: each reader's own)",
+        parseOneOf(languageCodes),
+      ),
+    )
+    .addOption(toggle("--index", "let search engines list the page and its drivers"))
     .optionsGroup("Limits:")
     .addOption(
       flag(

@@ -1,6 +1,6 @@
 /** `roadbook serve`: puts the server together, and takes it apart on a signal. */
 import type { Logger } from "pino";
-import { demoSnapshot, docsScript } from "../assets.ts";
+import { demoFeaturedIds, demoSnapshot, docsScript, pageAssets } from "../assets.ts";
 import { version } from "../domain/version.ts";
 import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
@@ -9,6 +9,7 @@ import { type Listener, listen } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
+import type { Language } from "../web/texts.ts";
 import { writeStdout } from "./output.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
@@ -19,6 +20,10 @@ export interface ServeConfig {
   snapshot?: string | undefined;
   trustSnapshot: boolean;
   publicUrl?: string | undefined;
+  page: boolean;
+  kiosk: boolean;
+  language?: Language | undefined;
+  index: boolean;
   cacheMaxAgeSeconds: number;
   searchLimit: number;
   searchWindowMs: number;
@@ -78,6 +83,15 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     trustedProxies: config.trustedProxies,
     ipv6Prefix: config.ipv6Prefix,
     cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
+    page: config.page
+      ? {
+          isKiosk: config.kiosk,
+          isIndexed: config.index,
+          language: config.language,
+          featuredIds: config.snapshot === undefined ? demoFeaturedIds : [],
+        }
+      : undefined,
+    pageAssets,
     docsScript,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {

@@ -62,9 +62,10 @@ export function parseBoolean(text: string): boolean {
 }
 
 /** One of some words. */
-export function parseOneOf(words: readonly string[]): (text: string) => string {
+export function parseOneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
-    if (words.includes(text)) return text;
+    const found = words.find((word) => word === text);
+    if (found !== undefined) return found;
     throw new InvalidValue(`one of ${words.join(", ")}`);
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Clients } from "../limit/client.ts";
 import type { Decision } from "../limit/window.ts";
+import { type Context, originOf } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
 import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
 import { isRequestId, pathOf } from "./request.ts";
@@ -64,10 +65,13 @@ export function createFetch(options: AppOptions): Fetch {
     exchange.match = match;
     if (!match) return fail("route_not_found");
     if (!isRead(request)) return resultOfOtherMethod(request);
-    if (!searchLimit || !match.route.limited) return router.handle(match, request);
+    if (!searchLimit || !match.route.limited)
+      return router.handle(match, request, askFor(exchange));
     return next(searchLimit.limiter.consume(clientOf(exchange)), (decision) => {
       exchange.decision = decision;
-      return decision.allowed ? router.handle(match, request) : failLimited(decision);
+      return decision.allowed
+        ? router.handle(match, request, askFor(exchange))
+        : failLimited(decision);
     });
   }
 
@@ -113,6 +117,16 @@ export function createFetch(options: AppOptions): Fetch {
     return response;
   }
 
+  /** Whom the exchange is for stays the same; what the page itself was asked for does not matter. */
+  function askFor({ request, peer }: Exchange): Context["ask"] {
+    return async (path) => {
+      const headers = new Headers();
+      const forwardedFor = request.headers.get("x-forwarded-for");
+      if (forwardedFor !== null) headers.set("x-forwarded-for", forwardedFor);
+      return fetch(new Request(originOf(request.url) + path, { headers }), peer);
+    };
+  }
+
   function clientOf({ request, peer }: Exchange): string {
     return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
   }
@@ -125,7 +139,7 @@ export function createFetch(options: AppOptions): Fetch {
       : crypto.randomUUID();
   }
 
-  return (request, peer) => {
+  const fetch: Fetch = (request, peer) => {
     const exchange: Exchange = {
       request,
       peer,
@@ -136,6 +150,7 @@ export function createFetch(options: AppOptions): Fetch {
     };
     return next(guard(exchange), (response) => finish(exchange, response));
   };
+  return fetch;
 }
 
 function isRead({ method }: Request): boolean {

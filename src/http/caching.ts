@@ -2,13 +2,14 @@
 
 /**
  * `public` and `private` responses have validators. `public`: any cache may store it; `private`: only
- * the client's own, as what somebody searches for is theirs. `hour`: any cache, for an hour. `none`:
- * nothing is said.
+ * the client's own, as what somebody searches for is theirs. `page`: the reader's own, which asks
+ * again each time. `immutable`: any cache, for good, as the name changes with the content. `hour`: any
+ * cache, for an hour. `none`: no cache.
  */
-export type CachePolicy = "public" | "private" | "hour" | "none";
+export type CachePolicy = "public" | "private" | "page" | "immutable" | "hour" | "none";
 
 export function hasValidator(policy: CachePolicy): boolean {
-  return policy === "public" || policy === "private";
+  return policy !== "none";
 }
 
 /**
@@ -16,8 +17,15 @@ export function hasValidator(policy: CachePolicy): boolean {
  * ETag makes that cheap.
  */
 export function cacheHeaders(policy: CachePolicy, maxAgeSeconds: number): Record<string, string> {
-  if (policy === "none") return {};
-  if (policy === "hour") return { "cache-control": "max-age=3600" };
-  const control = maxAgeSeconds > 0 ? `${policy}, max-age=${maxAgeSeconds}` : "no-cache";
-  return { "cache-control": control, vary: "accept-encoding" };
+  const apiControl = maxAgeSeconds > 0 ? `${policy}, max-age=${maxAgeSeconds}` : "no-cache";
+  const controls: Record<CachePolicy, string> = {
+    public: apiControl,
+    private: apiControl,
+    page: "private, no-cache",
+    immutable: "public, max-age=31536000, immutable",
+    hour: "public, max-age=3600",
+    none: "no-store",
+  };
+  const vary = policy === "page" ? "accept, accept-encoding, accept-language" : "accept-encoding";
+  return { "cache-control": controls[policy], ...(hasValidator(policy) && { vary }) };
 }

@@ -1,6 +1,7 @@
 /** What a handler reads: the request, and the service around it, which roadbook.ts makes. */
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
 import type { DocsScript } from "./docs.ts";
+import type { PageAssets, PageOptions } from "./pages.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 import type { Result } from "./result.ts";
 
@@ -9,6 +10,8 @@ export interface Context {
   /** The parameters of the route's path, percent-decoded. */
   params: Record<string, string>;
   service: Service;
+  /** Asks this API for a path as the same client would: a search counts against its limit. */
+  ask(path: string): Promise<Response>;
 }
 
 export interface Service {
@@ -24,6 +27,9 @@ export interface Service {
   /** What each client may search; without it, anything. */
   searchLimit: SearchLimit | undefined;
   docsScript: DocsScript;
+  /** The page for people; without it, the start leads to the docs. */
+  page: PageOptions | undefined;
+  pageAssets(): Promise<PageAssets>;
   /** What the documentation plugin serves at a path; the same for every request. */
   documentation(path: string): Promise<Result>;
 }
@@ -37,6 +43,6 @@ export function absoluteUrl(avatarUrl: string, { service, request }: Context): s
   return (service.publicUrl ?? originOf(request.url)) + avatarUrl;
 }
 
-function originOf(url: string): string {
+export function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : LOCAL_ORIGIN;
 }

@@ -22,6 +22,8 @@ export function createRespond(maxAgeSeconds: number): Respond {
   const prepared: Record<CachePolicy, Headers> = {
     public: prepareFor("public"),
     private: prepareFor("private"),
+    page: prepareFor("page"),
+    immutable: prepareFor("immutable"),
     hour: prepareFor("hour"),
     none: prepareFor("none"),
   };

@@ -7,7 +7,7 @@ import type { Context, Service } from "./context.ts";
 import { documentationPlugin } from "./docs.ts";
 import { describe } from "./openapi.ts";
 import type { Result } from "./result.ts";
-import { pathsOf, type Route, routes } from "./routes.ts";
+import { pathsOf, type Route, routesWith } from "./routes.ts";
 
 export type RouterOptions = Omit<Service, "documentation">;
 
@@ -15,7 +15,7 @@ export interface Router {
   /** What is at a path, as it stands in the request; undefined where nothing is. */
   find(path: string): Match | undefined;
   /** What the route's handler returns for a GET, or for a HEAD as if it were one. */
-  handle(match: Match, request: Request): Result | Promise<Result>;
+  handle(match: Match, request: Request, ask: Context["ask"]): Result | Promise<Result>;
 }
 
 export interface Match {
@@ -36,9 +36,11 @@ export function createRouter(options: RouterOptions): Router {
   // Ahead of time (`aot`), Elysia would read the source of handlers and write its own around them.
   const elysia = new Elysia({ aot: false, strictPath: true })
     .use(documentationPlugin())
-    .decorate("service", service);
+    .decorate("service", service)
+    // app.ts calls the handlers of the table, each with the client it is for.
+    .decorate("ask", () => Promise.reject<Response>(new Error("no client to ask for")));
   const routeAt = new Map<string, Route>();
-  for (const route of routes) {
+  for (const route of routesWith(options)) {
     for (const path of pathsOf(route)) {
       const operation = path === route.path ? route.operation : undefined;
       const detail = operation ? describe(route.name, operation) : { hide: true };
@@ -60,6 +62,6 @@ export function createRouter(options: RouterOptions): Router {
       const route = found ? routeAt.get(found.store.route) : undefined;
       return found && route ? { route, params: found.params } : undefined;
     },
-    handle: ({ route, params }, request) => route.handler({ request, params, service }),
+    handle: ({ route, params }, request, ask) => route.handler({ request, params, service, ask }),
   };
 }

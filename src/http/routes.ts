@@ -5,8 +5,10 @@
 import type { CachePolicy } from "./caching.ts";
 import type { Context } from "./context.ts";
 import { getDocsPage, getDocsScript, getOpenApi, redirectToDocs } from "./docs.ts";
+import { getAvatar, getFavicon, getIcon } from "./drawings.ts";
 import { getHealth, healthOperation } from "./health.ts";
 import type { Operation } from "./openapi.ts";
+import { getDriverPage, getPageAsset, getRobots, getStartPage } from "./pages.ts";
 import type { Result } from "./result.ts";
 import {
   searchCompanies,
@@ -39,7 +41,7 @@ export interface Route {
 /** Reads a GET, or a HEAD as if it were one. What it throws becomes a 500. */
 export type Handler = (context: Context) => Result | Promise<Result>;
 
-export const routes: readonly Route[] = [
+const routes: readonly Route[] = [
   {
     name: "getPublicUser",
     path: "/users/public/:userId",
@@ -86,18 +88,10 @@ export const routes: readonly Route[] = [
     handler: getHealth,
   },
   {
-    name: "redirectToDocs",
-    path: "/",
-    api: false,
-    cache: "none",
-    limited: false,
-    handler: redirectToDocs,
-  },
-  {
     name: "getDocsPage",
     path: "/docs",
     api: false,
-    cache: "none",
+    cache: "hour",
     limited: false,
     handler: getDocsPage,
   },
@@ -105,7 +99,7 @@ export const routes: readonly Route[] = [
     name: "getOpenApi",
     path: "/docs/json",
     api: false,
-    cache: "none",
+    cache: "public",
     limited: false,
     handler: getOpenApi,
   },
@@ -117,7 +111,81 @@ export const routes: readonly Route[] = [
     limited: false,
     handler: getDocsScript,
   },
+  {
+    name: "getAvatar",
+    path: "/avatars/:file",
+    api: false,
+    cache: "public",
+    limited: false,
+    handler: getAvatar,
+  },
+  {
+    name: "getIcon",
+    path: "/icons/:file",
+    api: false,
+    cache: "public",
+    limited: false,
+    handler: getIcon,
+  },
+  {
+    name: "getFavicon",
+    path: "/favicon.svg",
+    api: false,
+    cache: "hour",
+    limited: false,
+    handler: getFavicon,
+  },
+  {
+    name: "getRobots",
+    path: "/robots.txt",
+    api: false,
+    cache: "hour",
+    limited: false,
+    handler: getRobots,
+  },
 ];
+
+/** The page for people. */
+const pageRoutes: readonly Route[] = [
+  {
+    name: "getStartPage",
+    path: "/",
+    api: false,
+    cache: "page",
+    limited: false,
+    handler: getStartPage,
+  },
+  {
+    name: "getDriverPage",
+    path: "/drivers/:driverId",
+    api: false,
+    cache: "page",
+    limited: false,
+    handler: getDriverPage,
+  },
+  {
+    name: "getPageAsset",
+    path: "/assets/:file",
+    api: false,
+    cache: "immutable",
+    limited: false,
+    handler: getPageAsset,
+  },
+];
+
+/** What is at the start without the page. */
+const redirectRoute: Route = {
+  name: "redirectToDocs",
+  path: "/",
+  api: false,
+  cache: "none",
+  limited: false,
+  handler: redirectToDocs,
+};
+
+export function routesWith({ page }: { page: unknown }): readonly Route[] {
+  return page ? [...routes, ...pageRoutes] : [...routes, redirectRoute];
+}
 
 /** The paths at which a route is; the first of them is its template. */
 export function pathsOf({ path, api }: Route): string[] {

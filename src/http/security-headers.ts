@@ -3,6 +3,16 @@
 /** On every response: no browser guesses a type. */
 export const securityHeaders = { "x-content-type-options": "nosniff" };
 
+/** What is about people is nobody's search index. */
+export const noIndexHeader = { "x-robots-tag": "noindex" };
+
+/** The page's script and style come from this server; a dataset's avatars may be anywhere. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** A drawing is shapes and text. */
+export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
 /** Scalar writes its styles into the docs page; everything else comes from this server or not at all. */
 export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";

@@ -1,34 +1,56 @@
 /** The table of routes is what clients see: paths, caching, the limit, and one name each. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { pathsOf, type Route, routes } from "../../src/http/routes.ts";
+import { pageAssets } from "../../src/assets.ts";
+import { pathsOf, type Route, routesWith } from "../../src/http/routes.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
-const cacheControl: Record<Route["cache"], string | null> = {
+const cacheControl: Record<Route["cache"], string> = {
   public: "public, max-age=60",
   private: "private, max-age=60",
-  hour: "max-age=3600",
-  none: null,
+  page: "private, no-cache",
+  immutable: "public, max-age=31536000, immutable",
+  hour: "public, max-age=3600",
+  none: "no-store",
 };
+
+const routes = routesWith({ page: {} });
+const { script } = await pageAssets();
+const files: Record<string, string> = {
+  getAvatar: "42.svg",
+  getIcon: "night-owl.svg",
+  getPageAsset: script.file,
+};
+
+/** The path with parameters for which there is something. */
+function fill(path: string, name: string): string {
+  return path.replace(/:(?:user|driver)Id/, "42").replace(":file", files[name] ?? "");
+}
 
 let target: Target;
 beforeAll(async () => {
-  target = await openInProcess({ dataset: community, searchLimit: 100, cacheMaxAgeSeconds: 60 });
+  target = await openInProcess({
+    dataset: community,
+    searchLimit: 100,
+    cacheMaxAgeSeconds: 60,
+    page: {},
+    pageAssets,
+  });
 });
 afterAll(() => target.close());
 
 describe.each(routes.map((route) => [route.name, route] as const))("%s", (_, route) => {
-  const requests = pathsOf(route).map((path) => `${path.replace(":userId", "42")}?q=ann`);
+  const requests = pathsOf(route).map((path) => `${fill(path, route.name)}?q=ann`);
 
   test.each(requests)("%s is cached and counted as the table says", async (path) => {
     const { status, headers } = await target.fetch(path);
-    expect(status).toBe(route.path === "/" ? 302 : 200);
+    expect(status).toBe(200);
     expect(headers.get("cache-control")).toBe(cacheControl[route.cache]);
     expect(headers.has("ratelimit")).toBe(route.limited);
-    expect(headers.has("etag")).toBe(route.cache === "public" || route.cache === "private");
+    expect(headers.has("etag")).toBe(route.cache !== "none");
   });
 
   test("is under /api when the table says so, and under no other prefix", async () => {
-    const path = route.path.replace(":userId", "42");
+    const path = fill(route.path, route.name);
     const { status } = await target.fetch(`/api${path}?q=ann`);
     expect(status).toBe(route.api ? 200 : 404);
     expect((await target.fetch(`/v2${path}`)).status).toBe(404);
@@ -51,4 +73,12 @@ test("the document has the documented routes under their names", async () => {
         .map(({ name, path }) => [name, path.replace(":userId", "{userId}")]),
     ),
   );
+});
+
+test("without the page, the start leads to the docs", async () => {
+  const bare = await openInProcess({ dataset: community });
+  const { status, headers } = await bare.fetch("/");
+  expect([status, headers.get("location")]).toEqual([302, "/docs"]);
+  expect((await bare.fetch("/drivers/42")).status).toBe(404);
+  await bare.close();
 });

@@ -1,5 +1,5 @@
 /** Lists the achievements of a public user; of anyone else there are none in a snapshot. */
-import type { AchievementEntry } from "../../domain/achievement.ts";
+import type { Achievement, AchievementEntry } from "../../domain/achievement.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { achievement } from "../format/schema.ts";
@@ -7,6 +7,8 @@ import { achievement } from "../format/schema.ts";
 export interface Achievements {
   /** Newest first. */
   list(userId: number): AchievementEntry[];
+  /** The definition with that icon; of several, the one with the lowest id. */
+  findByIcon(icon: string): Achievement | undefined;
 }
 
 interface UnlockRow {
@@ -35,7 +37,9 @@ export function openAchievements(db: Sqlite): Achievements {
       .all()
       .map((definition) => [definition.id, definition]),
   );
+  const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
   return {
+    findByIcon: (icon) => byIcon.get(icon),
     list: (userId) =>
       listUnlocks
         .all(userId)

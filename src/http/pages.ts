@@ -1,0 +1,119 @@
+/**
+ * The routes of the page for people. It reads the public API as any client does, and what it asks for
+ * counts for whoever opened the page.
+ */
+import Negotiator from "negotiator";
+import { renderDocument } from "../web/document.ts";
+import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
+import { loadView, type Problem, type View } from "../web/view.ts";
+import type { Context } from "./context.ts";
+import { fail, type Result } from "./result.ts";
+import { PAGE_POLICY } from "./security-headers.ts";
+
+export interface PageOptions {
+  /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
+  isKiosk?: boolean;
+  /** Whether search engines may list the pages. */
+  isIndexed?: boolean;
+  /** The language for everyone; without it, each reader's own. */
+  language?: Language | undefined;
+  /** The ids of the drivers whom the start shows. */
+  featuredIds?: readonly number[];
+}
+
+/** The script and the style of the page, by file name; a name changes with its content. */
+export interface PageAssets {
+  script: PageAsset;
+  style: PageAsset;
+}
+
+export interface PageAsset {
+  file: string;
+  text: string;
+}
+
+/** No name is as long: what is behind it changes no result. */
+const MAX_QUERY_LENGTH = 1000;
+
+/** The start, or the results of a search. */
+export function getStartPage(context: Context): Promise<Result> {
+  const query = URL.parse(context.request.url)?.searchParams.get("q") ?? "";
+  return renderPage(context, { path: "/", query: query.slice(0, MAX_QUERY_LENGTH) });
+}
+
+/** A driver. Whoever does not ask for a page gets an error as the API has it. */
+export async function getDriverPage(context: Context): Promise<Result> {
+  const id = context.params.driverId ?? "";
+  const accepted = context.request.headers.get("accept") ?? "";
+  if (accepted.includes("text/html"))
+    return renderPage(context, { path: `/drivers/${encodeURIComponent(id)}`, query: "" });
+  const profile = await context.ask(`/users/public/${encodeURIComponent(id)}`);
+  if (profile.ok) return renderPage(context, { path: `/drivers/${id}`, query: "" });
+  const type = profile.headers.get("content-type") ?? "";
+  return { status: profile.status, type, body: await profile.text() };
+}
+
+const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
+
+async function renderPage(
+  context: Context,
+  address: { path: string; query: string },
+): Promise<Result> {
+  const { service, request, ask } = context;
+  const {
+    isKiosk = false,
+    isIndexed = false,
+    featuredIds = [],
+    language: fixed,
+  } = service.page ?? {};
+  const language = fixed ?? languageOf(request);
+  const [view, { script, style }] = await Promise.all([
+    loadView(address, featuredIds, ask),
+    service.pageAssets(),
+  ]);
+  const body = renderDocument({
+    view,
+    language,
+    isKiosk,
+    isIndexed,
+    featuredIds,
+    scriptPath: `/assets/${script.file}`,
+    stylePath: `/assets/${style.file}`,
+  });
+  return {
+    status: statusOfView(view),
+    type: "text/html; charset=utf-8",
+    body,
+    headers: {
+      "content-security-policy": PAGE_POLICY,
+      "content-language": language,
+      "referrer-policy": "same-origin",
+    },
+  };
+}
+
+/** A search is a page whatever it finds; a driver who cannot be shown is an error. */
+function statusOfView(view: View): number {
+  return (view.kind === "problem" && statusOf[view.problem]) || 200;
+}
+
+function languageOf({ headers }: Request): Language {
+  const accepted = { "accept-language": headers.get("accept-language")?.slice(0, 1000) ?? "*" };
+  const [best = ""] = new Negotiator({ headers: accepted }).languages(Object.keys(languages));
+  return isLanguage(best) ? best : DEFAULT_LANGUAGE;
+}
+
+export async function getPageAsset({ params, service }: Context): Promise<Result> {
+  const { script, style } = await service.pageAssets();
+  if (params.file === script.file)
+    return { status: 200, type: "text/javascript; charset=utf-8", body: script.text };
+  if (params.file === style.file)
+    return { status: 200, type: "text/css; charset=utf-8", body: style.text };
+  return fail("route_not_found");
+}
+
+/** Profiles of people are not for search engines, unless the operator says so. */
+export function getRobots({ service }: Context): Result {
+  const rule = service.page?.isIndexed ? "Allow: /" : "Disallow: /";
+  return { status: 200, type: "text/plain; charset=utf-8", body: `User-agent: *\n${rule}\n` };
+}
