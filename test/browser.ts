@@ -3,13 +3,15 @@ import { run, temporaryFolder } from "./support.ts";
 
 const chromium = Bun.which("chromium");
 
+export const chromiumPath = chromium ?? "chromium";
+
 /** Whether to go ahead: Chromium is here, or its absence is a failure. */
 export const tryBrowser = chromium !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
 /** The page's document when its scripts have run for that much of its own time. */
 export async function dumpPage(url: string, budgetMs: number): Promise<string> {
   const { stdout } = await run([
-    chromium ?? "chromium",
+    chromiumPath,
     "--headless",
     "--no-sandbox",
     "--disable-gpu",

@@ -35,13 +35,13 @@ export function titleOf(view: View, language: Language): string {
 
 function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html {
   const cards = featured.map(
-    (user) => html`<li><a class="card" href="/drivers/${user.id}" aria-label="${user.name}">
+    (user) => html`<li class="card">
       ${avatarOf(user, 96)}
-      <span>
-        <span class="card-name">${user.name}</span>
-        <span class="card-company">${user.company?.name ?? texts.noCompany}</span>
-      </span>
-    </a></li>`,
+      <p>
+        <a href="/drivers/${user.id}">${user.name}</a>
+        <span>${user.company?.name ?? texts.noCompany}</span>
+      </p>
+    </li>`,
   );
   return html`<h1 tabindex="-1">${texts.title}</h1>
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;

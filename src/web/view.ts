@@ -78,11 +78,10 @@ async function loadResults(query: string, ask: Ask): Promise<View> {
 }
 
 async function loadDriver(id: string, ask: Ask): Promise<View> {
-  const [profile, unlocked] = await Promise.all([
-    ask(`/users/public/${id}`),
-    ask(`/users/${id}/achievements`),
-  ]);
+  if (!/^[1-9]\d*$/.test(id)) return { kind: "problem", problem: "unknown", query: "" };
+  const profile = await ask(`/users/public/${id}`);
   if (!profile.ok) return problemOf(profile, "");
+  const unlocked = await ask(`/users/${id}/achievements`);
   if (!unlocked.ok) return problemOf(unlocked, "");
   const { user } = await profile.json();
   const { achievements } = await unlocked.json();
