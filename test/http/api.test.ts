@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import { pageAssets } from "../../src/assets.ts";
 import { openInput } from "../../src/files/lines.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
@@ -18,7 +19,8 @@ import {
 const json = "application/json; charset=utf-8";
 
 const openers = {
-  "in process": (limit: number) => openInProcess({ dataset: community, searchLimit: limit }),
+  "in process": (limit: number) =>
+    openInProcess({ dataset: community, searchLimit: limit, page: {}, pageAssets }),
   "the executable": async (limit: number) =>
     openExecutable([
       "--snapshot",
@@ -162,7 +164,9 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     "/docs/json",
     "/",
   ])("HEAD %s is GET without the body", async (path) => {
-    const [one, head] = [await get(path), await get(path, { method: "HEAD" })];
+    const headers = { "accept-encoding": "identity" };
+    const one = await get(path, { headers });
+    const head = await get(path, { headers, method: "HEAD" });
     expect(head.status).toBe(one.status);
     expect(head.text).toBe("");
     for (const [name, value] of one.headers) {
@@ -224,12 +228,34 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     });
   });
 
-  test("the root leads to the docs, whose page loads nothing from elsewhere", async () => {
-    const home = await get("/", { redirect: "manual" });
-    expect([home.status, home.headers.get("location")]).toEqual([302, "/docs"]);
-    const page = await get("/docs");
-    expect(page.headers.get("content-type")).toStartWith("text/html");
-    expect(page.text).not.toMatch(/(src|href)="?(https?:)?\/\//);
+  test.each(["/", "/drivers/43", "/docs"])(
+    "%s is a page of nothing from elsewhere",
+    async (path) => {
+      const page = await get(path, { headers: { accept: "text/html" } });
+      expect(page.headers.get("content-type")).toStartWith("text/html");
+      expect(page.text).not.toMatch(/(src|href)="?(https?:)?\/\//);
+    },
+  );
+
+  test("a driver who cannot be shown is an error to who asked for no page", async () => {
+    for (const [path, code] of [
+      ["/drivers/43", "profile_private"],
+      ["/drivers/999", "user_not_found"],
+      ["/drivers/0x1", "invalid_user_id"],
+    ]) {
+      expect(JSON.parse((await get(path ?? "")).text)).toMatchObject({ error: { code } });
+    }
+  });
+
+  test("drawings are of public drivers and known achievements only", async () => {
+    const avatar = await get("/avatars/42.svg");
+    expect(avatar.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
+    expect(avatar.text).toContain(">ŁN</text>");
+    expect((await get("/avatars/43.svg")).status).toBe(403);
+    expect((await get("/avatars/999.svg")).status).toBe(404);
+    expect((await get("/avatars/42.png")).status).toBe(404);
+    expect((await get("/icons/night-owl.svg")).text).toStartWith("<svg");
+    expect((await get("/icons/nothing.svg")).status).toBe(404);
   });
 
   describe("the search limit", () => {
@@ -316,6 +342,7 @@ test("a bug is a 500 without a word of it, and is handed on with the request's i
   db.close();
   const target = await openInProcess({
     snapshot,
+    trustSnapshot: true,
     onBug: (error, requestId) => bugs.push(requestId, String(error)),
   });
   const response = await target.fetch("/users/public/42");
