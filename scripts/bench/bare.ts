@@ -1,13 +1,14 @@
-/** The least that a server under Bun can do: one body, whatever is asked. For `bench http`. */
+/** The least that a server under Bun can do: one response, whatever is asked. For `bench http`. */
 import { readFileSync } from "node:fs";
 
 const [file = ""] = process.argv.slice(2);
-const body = readFileSync(file, "utf8");
-const headers = { "content-type": "application/json; charset=utf-8" };
+const { status, headers, body } = JSON.parse(readFileSync(file, "utf8"));
+// Prepared, as copying them is the fastest way that Bun has.
+const prepared = new Headers(headers);
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   development: false,
-  fetch: () => new Response(body, { headers }),
+  fetch: () => new Response(body, { status, headers: prepared }),
 });
 process.stdout.write(`roadbook listening on ${server.url.origin}\n`);

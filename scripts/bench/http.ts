@@ -1,96 +1,127 @@
 /**
  * Owns the share of a bare `Bun.serve` that each endpoint reaches in the executable with the limit,
- * the metrics and every header on: requests a second, turn about, median of the rounds. Needs wrk.
+ * the metrics and every header on. The bare server sends the same bytes and headers. Random users of
+ * a large snapshot, turn about, median of the rounds: requests a second, and processor time of the
+ * server's main thread a request, which other programs on the machine disturb less. Needs wrk.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createRandom } from "../../src/community/random.ts";
 import { openExecutable, readyOrigin, type Target, temporaryFolder } from "../../test/support.ts";
+import { buildSnapshot, createDraw, searchPath, usersOf } from "./server.ts";
 import { load, luaList } from "./wrk.ts";
 
 const ROUNDS = 5;
 const SECONDS = 2;
 const CONNECTIONS = 16;
-const PATHS = 200;
+/** So many that what is asked for is rarely in the processor's cache, or in SQLite's. */
+const SAMPLE = 20_000;
 
-export async function benchHttp(): Promise<void> {
-  const roadbook = await openExecutable(
-    "--search-limit 1000000 --search-window 1s --admin-port 0".split(" "),
-  );
-  for (const [name, paths] of Object.entries(await samplePaths(roadbook))) {
-    const { body, bytes } = await medianBody(roadbook, paths);
-    const bare = await openBare(body);
-    for (const asked of ["again", "new"] as const) {
-      const shares: number[] = [];
-      let last = 0;
-      for (let round = 0; round < ROUNDS; round++) {
-        const most = await requestsPerSecond(bare.origin, paths, asked);
-        last = await requestsPerSecond(roadbook.origin, paths, asked);
-        shares.push(last / most);
-      }
-      shares.sort((one, other) => one - other);
-      const [least, median, most] = [0, ROUNDS >> 1, ROUNDS - 1].map((at) =>
-        shares[at]?.toFixed(2),
-      );
-      console.log(
-        `http  ${name}, ${asked === "again" ? "asked before" : "never asked before"}:`,
-        `${median} of a bare Bun.serve (${least}–${most}), ${Math.round(last)} requests/s of ${bytes} bytes`,
-      );
+interface Case {
+  /** Asked for at random. */
+  paths: string[];
+  headers?: Record<string, string>;
+}
+
+export async function benchHttp(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { size: { type: "string", default: "1M" } } });
+  const users = usersOf(values.size);
+  const { path: snapshot } = await buildSnapshot(users);
+  const flags = "--search-limit 100000 --search-window 1s --admin-port 0".split(" ");
+  const roadbook = await openExecutable(["--snapshot", snapshot, ...flags]);
+  for (const [name, measured] of Object.entries(listCases(users))) {
+    const { bare, bytes } = await openBare(roadbook, measured);
+    const speeds: number[] = [];
+    const costs: number[] = [];
+    let ours = { perSecond: 0, microseconds: 0 };
+    for (let round = 0; round < ROUNDS; round++) {
+      const limit = await measure(bare, measured);
+      ours = await measure(roadbook, measured);
+      speeds.push(ours.perSecond / limit.perSecond);
+      costs.push(limit.microseconds / ours.microseconds);
     }
+    console.log(
+      `http  ${name}: of a bare Bun.serve ${spread(speeds)} by requests a second,`,
+      `${spread(costs)} by processor time; last ${Math.round(ours.perSecond)} requests/s,`,
+      `${ours.microseconds.toFixed(1)} µs, ${bytes} bytes`,
+    );
     bare.close();
   }
   await roadbook.close();
 }
 
-/** What is asked of each endpoint: users of the demo, and pairs of letters that begin their names. */
-async function samplePaths(target: Target): Promise<Record<string, string[]>> {
-  const ids: number[] = [];
-  const starts = new Set<string>();
-  for (let id = 1; ids.length < PATHS; id++) {
-    const response = await target.fetch(`/users/public/${id}`);
-    const { user } = (await response.json()) as { user?: { name: string } };
-    if (!user) continue;
-    ids.push(id);
-    starts.add([...user.name].slice(0, 2).join(""));
-  }
-  const queries = [...starts].map(encodeURIComponent);
+/** The median, the least and the most. */
+function spread(shares: number[]): string {
+  const sorted = shares.toSorted((one, other) => one - other).map((share) => share.toFixed(2));
+  return `${sorted[sorted.length >> 1]} (${sorted[0]}–${sorted.at(-1)})`;
+}
+
+function listCases(users: number): Record<string, Case> {
+  const draw = createDraw(users, createRandom(1, 0));
+  const sample = Array.from({ length: SAMPLE }, draw);
+  const profile = { paths: sample.map(({ id }) => `/users/public/${id}`) };
+  const starting = (count: number) => ({
+    paths: sample
+      .map(({ name }) => [...name].slice(0, count).join(""))
+      .filter((start) => start.trim().length >= count)
+      .map(searchPath),
+  });
   return {
-    profile: ids.map((id) => `/users/public/${id}`),
-    "profile 42": ["/users/public/42"],
-    achievements: ids.map((id) => `/users/${id}/achievements`),
-    "achievements of 42": ["/users/42/achievements"],
-    "search users, 2 characters": queries.map((q) => `/search/users?q=${q}`),
-    "search companies, 2 characters": queries.map((q) => `/search/companies?q=${q}`),
+    profile,
+    achievements: { paths: sample.map(({ id }) => `/users/${id}/achievements`) },
+    "profile, 304": { ...profile, headers: { "If-None-Match": "*" } },
+    "search users, 2 characters": starting(2),
+    "search users, 5 characters": starting(5),
   };
 }
 
-async function medianBody(target: Target, paths: string[]) {
-  const bodies = await Promise.all(paths.map(async (path) => (await target.fetch(path)).text()));
-  const body = bodies.sort((one, other) => one.length - other.length)[paths.length >> 1] ?? "";
-  return { body, bytes: Buffer.byteLength(body) };
-}
-
-async function openBare(body: string) {
-  const file = join(temporaryFolder(), "body");
-  writeFileSync(file, body);
+/** A server that gives the median response of the paths, by its length, to whatever is asked. */
+async function openBare(target: Target, { paths, headers = {} }: Case) {
+  const responses = await Promise.all(
+    paths.slice(0, 200).map(async (path) => {
+      const response = await target.fetch(path, {
+        headers: { "accept-encoding": "identity", ...headers },
+      });
+      const body = await response.text();
+      const own = [...response.headers].filter(([name]) => !/^(date|content-length)$/.test(name));
+      return { status: response.status, headers: own, body: body === "" ? null : body };
+    }),
+  );
+  const lengthOf = ({ body }: { body: string | null }) => Buffer.byteLength(body ?? "");
+  const median = responses.sort((one, other) => lengthOf(one) - lengthOf(other))[100];
+  if (!median) throw new Error("too few paths");
+  const file = join(temporaryFolder(), "response.json");
+  writeFileSync(file, JSON.stringify(median));
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "bare.ts"), file], {
     stdout: "pipe",
   });
-  return { origin: await readyOrigin(child.stdout), close: () => child.kill() };
+  const origin = await readyOrigin(child.stdout);
+  const bare = { origin, pid: child.pid, close: () => child.kill() };
+  return { bare, bytes: lengthOf(median) };
 }
 
-/** Asks for the paths in turn; one never asked before has a number behind it that no other has. */
-async function requestsPerSecond(origin: string, paths: string[], asked: "again" | "new") {
-  const separator = paths[0]?.includes("?") ? "&n=" : "?n=";
-  const number = asked === "new" ? `.. "${separator}${started++}-" .. n` : "";
+async function measure(
+  { origin, pid }: { origin: string; pid: number },
+  { paths, headers = {} }: Case,
+) {
+  const fields = Object.entries(headers).map(([name, value]) => `["${name}"] = "${value}"`);
   const script = `
-    local paths, n = ${luaList(paths)}, 0
+    local paths, headers = ${luaList(paths)}, { ${fields.join()} }
     request = function()
-      n = n + 1
-      return wrk.format("GET", paths[n % #paths + 1] ${number})
+      return wrk.format("GET", paths[math.random(#paths)], headers)
     end`;
+  const before = mainThreadSeconds(pid);
   const result = await load({ origin, script, connections: CONNECTIONS, seconds: SECONDS });
+  const spent = mainThreadSeconds(pid) - before;
   if (result.refused + result.lost > 0) throw new Error(JSON.stringify(result));
-  return result.requestsPerSecond;
+  const perSecond = result.requestsPerSecond;
+  return { perSecond, microseconds: (spent * 1e6) / (perSecond * SECONDS) };
 }
 
-let started = 0;
+/** Processor time of a process's first thread, which counts in hundredths of a second on Linux. */
+function mainThreadSeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, "utf8");
+  const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+  return (Number(user) + Number(system)) / 100;
+}

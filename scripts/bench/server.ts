@@ -26,13 +26,19 @@ export interface Built {
 
 const communityOf = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
 
-/** Draws the name of a public user of the community of that size. */
-export function createNamer(users: number, random: Random): () => string {
+/** Draws a public user of the community of that size. */
+export function createDraw(users: number, random: Random): () => { id: number; name: string } {
   const community = createCommunity(communityOf(users));
-  return function drawName(): string {
+  return function draw(): { id: number; name: string } {
     const user = community.user(random.below(users));
-    return user.public ? user.name : drawName();
+    return user.public ? user : draw();
   };
+}
+
+/** Draws the name of such a user. */
+export function createNamer(users: number, random: Random): () => string {
+  const draw = createDraw(users, random);
+  return () => draw().name;
 }
 
 /** The snapshot of a community of that size, made by the executable when it is not there yet. */

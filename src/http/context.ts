@@ -37,10 +37,14 @@ export interface Service {
 /** The origin of a client that names no host, or none that can be: it is on the same machine. */
 const LOCAL_ORIGIN = "http://localhost";
 
-/** An avatar as an absolute URL: a dataset may have it as a path. */
-export function absoluteUrl(avatarUrl: string, { service, request }: Context): string {
-  if (!avatarUrl.startsWith("/")) return avatarUrl;
-  return (service.publicUrl ?? originOf(request.url)) + avatarUrl;
+/** The URL that completes paths: as the operator says, or as the client knows this server. */
+export function baseUrlOf({ service, request }: Context): string {
+  return service.publicUrl ?? originOf(request.url);
+}
+
+/** An avatar as an absolute URL: a snapshot may have it as a path. */
+export function absoluteUrl(avatarUrl: string, baseUrl: string): string {
+  return avatarUrl.startsWith("/") ? baseUrl + avatarUrl : avatarUrl;
 }
 
 export function originOf(url: string): string {

@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { CompanySearchResult } from "../domain/company.ts";
 import { UserSearchResult } from "../domain/user.ts";
-import { absoluteUrl, type Context } from "./context.ts";
+import { absoluteUrl, baseUrlOf, type Context } from "./context.ts";
 import type { Operation } from "./openapi.ts";
 import { rateLimitHeaderDocs, retryAfterDocs } from "./rate-limit.ts";
 import { parseQuery } from "./request.ts";
@@ -11,18 +11,33 @@ import { fail, type Result, succeed } from "./result.ts";
 export function searchCompanies({ request, service }: Context): Result {
   const query = parseQuery(request.url);
   if (query === undefined) return fail("invalid_query");
-  return succeed({ companies: service.snapshot().search.listCompanies(query) });
+  const companies = service.snapshot().search.listCompanies(query);
+  return write(companies, "", () => succeed({ companies }));
 }
 
 export function searchUsers(context: Context): Result {
   const query = parseQuery(context.request.url);
   if (query === undefined) return fail("invalid_query");
   const found = context.service.snapshot().search.listUsers(query);
-  const users = found.map((user) => ({
-    ...user,
-    avatar_url: absoluteUrl(user.avatar_url, context),
-  }));
-  return succeed({ users });
+  const baseUrl = baseUrlOf(context);
+  return write(found, baseUrl, () => {
+    const users = found.map((user) => ({
+      ...user,
+      avatar_url: absoluteUrl(user.avatar_url, baseUrl),
+    }));
+    return succeed({ users });
+  });
+}
+
+/** As long as a list is cached, so is its JSON for the base URL that it was last asked for under. */
+const written = new WeakMap<object, { baseUrl: string; result: Result }>();
+
+function write(found: readonly object[], baseUrl: string, make: () => Result): Result {
+  const last = written.get(found);
+  if (last?.baseUrl === baseUrl) return last.result;
+  const result = make();
+  written.set(found, { baseUrl, result });
+  return result;
 }
 
 const common = {

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { AchievementEntry } from "../domain/achievement.ts";
 import { Id } from "../domain/schema.ts";
 import { User } from "../domain/user.ts";
-import { absoluteUrl, type Context } from "./context.ts";
+import { absoluteUrl, baseUrlOf, type Context } from "./context.ts";
 import type { Operation } from "./openapi.ts";
 import { parseUserId } from "./request.ts";
 import { fail, type Result, succeed } from "./result.ts";
@@ -14,7 +14,7 @@ export function getPublicUser(context: Context): Result {
   const user = context.service.snapshot().profiles.find(id);
   if (user === "private") return fail("profile_private");
   if (user === "unknown") return fail("user_not_found");
-  user.avatar_url = absoluteUrl(user.avatar_url, context);
+  user.avatar_url = absoluteUrl(user.avatar_url, baseUrlOf(context));
   return succeed({ user });
 }
 
