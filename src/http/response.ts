@@ -50,7 +50,8 @@ export function createRespond(maxAgeSeconds: number): Respond {
 function represent(result: Result, asked: Headers): Result {
   const { type, body } = result;
   if (body === null) return result;
-  const coding = codingFor(body, asked.get("accept-encoding"));
+  const isCoded = result.headers?.["content-encoding"] !== undefined;
+  const coding = isCoded ? undefined : codingFor(body, asked.get("accept-encoding"));
   const etag = etagOf(body, coding);
   if (isNoneMatch(asked.get("if-none-match"), etag))
     return { status: 304, type, body: null, headers: { ...result.headers, etag } };
