@@ -485,7 +485,8 @@ test(
         const [{ status = 0, body = "" } = {}] = answers;
         // The page is for everyone; what it searches is counted, too.
         const isPage = body.startsWith("<!doctype html>");
-        if ((status === 200 && !isPage) || status === 500) outcomes.add(`${status} for ${JSON.stringify(head)}`);
+        if ((status === 200 && !isPage) || status === 500)
+          outcomes.add(`${status} for ${JSON.stringify(head)}`);
         expect(body).not.toContain("Anna");
       }
     }
