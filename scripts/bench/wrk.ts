@@ -13,7 +13,7 @@ export interface Load {
 
 export interface LoadResult {
   requestsPerSecond: number;
-  /** Requests answered neither 2xx nor 3xx. */
+  /** Responses that are neither 2xx nor 3xx. */
   refused: number;
   /** Connections that broke, and answers that did not come within two seconds. */
   lost: number;

@@ -81,7 +81,7 @@ const mandatoryOptions = new WeakSet<object>();
 
 /**
  * A flag that must be given. Commander's own check comes before that of misspelt flags, and would
- * answer `--too FILE` with "--to is missing".
+ * report `--too FILE` as "--to is missing".
  */
 export function mandatory<Flags extends string, T>(option: Option<Flags, undefined, undefined, T>) {
   mandatoryOptions.add(option);

@@ -22,7 +22,7 @@ export const errors = {
   },
   internal_error: {
     status: 500,
-    message: "Something went wrong on our side; please report the X-Request-Id of this answer.",
+    message: "Something went wrong on our side; please report the X-Request-Id of this response.",
   },
 } as const;
 

@@ -1,4 +1,4 @@
-/** Roles of the platform: what the API answers and what a dataset line says. */
+/** Roles of the platform: what the API returns and what a dataset line says. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Id, Integer, Name } from "./schema.ts";
 

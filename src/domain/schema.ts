@@ -30,7 +30,7 @@ export const Integer = Type.Integer({
   description: "an integer",
 });
 
-/** A text as the API answers it; a dataset line has it with {@link text}. */
+/** A text as the API returns it; a dataset line has it with {@link text}. */
 export const Text = Type.String({ description: "a string of valid Unicode" });
 
 /** Any Unicode text of so many code points at most, without half a surrogate pair: that is not UTF-8. */
@@ -46,7 +46,7 @@ export const Name = Type.String({
   description: `a string of 1 to ${NAME_MAX_CODE_POINTS} code points that is not blank`,
 });
 
-/** A time as a dataset may write it; the API answers with {@link UtcTime}. */
+/** A time as a dataset may write it; the API returns {@link UtcTime}. */
 export const Timestamp = Type.String({
   format: "timestamp",
   description: "an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z",
@@ -57,7 +57,7 @@ export const UtcTime = Type.String({
   description: "an ISO 8601 time in UTC, such as 2024-03-09T17:05:00Z",
 });
 
-/** An avatar as a dataset may write it; the API answers with {@link Url}. */
+/** An avatar as a dataset may write it; the API returns {@link Url}. */
 export const Avatar = Type.String({
   format: "avatar",
   description: `an http or https URL or a path that starts with one /, of at most ${AVATAR_MAX_CODE_POINTS} code points`,

@@ -36,7 +36,7 @@ export function discardUnfinished(): void {
 /**
  * Has `write` make a file at the path it is given, then moves that file to `target`, where it has
  * the permissions of the one before; a symbolic link stays, and the file it leads to is replaced.
- * `write` is told that file, too. It may leave more beside the path: the folder goes in the end. When
+ * `write` gets that file, too. It may leave more beside the path: the folder goes in the end. When
  * `write` throws, `target` is untouched. Errors of the file system become one line that names `target`.
  */
 export async function replaceFile<T>(

@@ -60,7 +60,7 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
   }
   new Counter({
     name: "http_requests_total",
-    help: "Requests answered, by the template of their path",
+    help: "Responses, by the template of their path",
     labelNames: ["route", "status"],
     registers,
     collect() {
@@ -104,7 +104,7 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
   gauge("search_limit_clients", "Clients tracked in memory", () => limiterStatus()?.clients ?? 0);
   gauge(
     "search_limit_store_up",
-    "1 while the store that counts searches answers, or memory is it",
+    "1 while the store that counts searches responds, or memory counts",
     () => (limiterStatus()?.up === false ? 0 : 1),
   );
   new Gauge({
@@ -138,7 +138,7 @@ function createSeries(route: string, status: number): Series {
 function formatDurations(histogram: Series[]): string {
   const name = "http_request_duration_seconds";
   const lines = [
-    `# HELP ${name} Time from a request's head to its answer's, before that is sent`,
+    `# HELP ${name} Time from a request's head to its response's, before that is sent`,
     `# TYPE ${name} histogram`,
   ];
   for (const { route, status, count, seconds, buckets } of histogram) {

@@ -302,5 +302,5 @@ function reasonOf(error: unknown): string | undefined {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === "ERR_REDIS_AUTHENTICATION_FAILED") return WRONG_PASSWORD;
   const isSaid = /^[A-Z]{2,} /.test(String(message));
-  return isSaid ? `the store answered ${String(message).split(" ", 1)[0]}` : undefined;
+  return isSaid ? `the store responded ${String(message).split(" ", 1)[0]}` : undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The n-gram trees that an index is built with: one that counts the n-grams it is shown, to tell which are
+ * The n-gram trees that an index is built with: one that counts the n-grams it is shown, to find which are
  * frequent, and one of the n-grams that are frequent. Typed arrays, because a million names
  * have some million n-grams.
  */

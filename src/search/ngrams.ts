@@ -6,7 +6,7 @@
  * character, and under one character more for as long as the n-gram so far is *frequent*, that is, too
  * common to be read through. So the posting list of every other n-gram is short, and a query is either
  * itself an n-gram or begins with one whose posting list is short. Which n-grams are frequent decides
- * only how fast an answer is, never what it is.
+ * only how fast a search is, never what it finds.
  */
 import { isWordStart } from "./rank.ts";
 

@@ -207,7 +207,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
     expect((await limiter.consume("a")).remaining).toBe(29);
     await Bun.sleep(300);
-    expect(events).toEqual(["up", "down: the store answered NOREPLICAS"]);
+    expect(events).toEqual(["up", "down: the store responded NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
   });

@@ -1,6 +1,6 @@
 /**
  * Changes a snapshot: a copy of it is changed, line by line, and put in its place. The result is what
- * an import of the changed dataset would be, as far as any answer can show.
+ * an import of the changed dataset would be, as far as any response can show.
  */
 import { createHash } from "node:crypto";
 import { parseChange } from "../../domain/dataset.ts";

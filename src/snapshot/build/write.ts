@@ -89,7 +89,7 @@ async function fillDatabase(
   }
 }
 
-/** SQLite says what a pragma is set to, and may not have taken what it was told. */
+/** SQLite says what a pragma is set to, and may ignore a setting. */
 function setPragma(db: Sqlite, name: string, value: string): void {
   const set = db.prepare<Record<string, unknown>>(`PRAGMA ${name} = ${value}`).get()?.[name];
   if (set !== value) throw new Error(`SQLite has ${name} ${set}, not ${value}`);

@@ -123,8 +123,8 @@ function createTableSql(table: (typeof tables)[number]): string {
 
 /**
  * Lists of ranks by n-gram. Contentless and without positions or sizes: only "which names have it".
- * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; told to take
- * all printable ASCII too, it gives back each n-gram as it went in (folded names have no capitals).
+ * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; with
+ * all printable ASCII as token characters it gives back each n-gram as it went in (folded names have no capitals).
  */
 function createNgramIndexSql(kind: string): string {
   let characters = "";

@@ -1,6 +1,6 @@
 /**
  * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams, and the
- * posting lists of ranks by n-gram. find.ts answers from it.
+ * posting lists of ranks by n-gram. find.ts reads it.
  */
 
 import { fold } from "../../search/fold.ts";

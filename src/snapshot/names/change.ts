@@ -188,7 +188,7 @@ function changeNgrams(
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const ngram of changed) {
     const left = counts.get(ngram) ?? 0;
-    // What few or none have left would tell of those who are gone.
+    // What few or none have left would show who was there.
     if (left < FREQUENT_ABOVE / 2) return false;
     setCount.run(left, ngram);
   }

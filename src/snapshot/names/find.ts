@@ -16,7 +16,7 @@ import type { NameKind } from "./build.ts";
  */
 const FEW_NGRAMS = 3;
 const MANY_NGRAMS = 8;
-const MAX_LOOKS = 500;
+const MAX_CHECKED = 500;
 
 interface Candidate {
   rank: number;
@@ -69,8 +69,8 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     const words = wordsOf(query);
     const hits = new Map<number, { rank: number; id: number; tier: Tier }>();
 
-    /** Takes the candidates that match in `upTo` or a tier before it, until there are `enough`. */
-    function take(ngrams: string[], text: string, upTo: Tier, enough = limit): void {
+    /** Adds the candidates that match in `upTo` or a tier before it, until there are `enough`. */
+    function addMatches(ngrams: string[], text: string, upTo: Tier, enough = limit): void {
       for (const { rank, id, folded } of listCandidates.iterate(matchAll(ngrams), 0, text)) {
         const tier = tierOf(folded, query, words);
         if (tier === undefined || tier > upTo) continue;
@@ -79,21 +79,21 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       }
     }
 
-    /** Takes what matches by its words, until there are enough. */
-    function takeByWords(): void {
+    /** Adds what matches by its words, until there are enough. */
+    function addMatchesByWords(): void {
       const ngrams = listWordNgrams(words);
       let after = 0;
       for (const count of [FEW_NGRAMS, MANY_NGRAMS]) {
         const match = matchAll(ngrams.slice(0, count));
-        let looks = 0;
+        let checked = 0;
         for (const { rank, id, folded } of listCandidates.iterate(match, after, "")) {
           const tier = tierOf(folded, query, words);
           if (tier !== undefined) hits.set(rank, { rank, id, tier });
           if (hits.size >= limit) return;
           after = rank;
-          if (count < ngrams.length && ++looks === MAX_LOOKS) break;
+          if (count < ngrams.length && ++checked === MAX_CHECKED) break;
         }
-        if (looks < MAX_LOOKS) return;
+        if (checked < MAX_CHECKED) return;
       }
     }
 
@@ -107,13 +107,13 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
         [4, "", query],
       ];
       for (const [tier, boundary, text] of places) {
-        if (hits.size < limit) take(coverOf(boundary, text, tree).ngrams, query, tier);
+        if (hits.size < limit) addMatches(coverOf(boundary, text, tree).ngrams, query, tier);
       }
     } else {
-      take(anywhere.ngrams, query, 4, Number.POSITIVE_INFINITY);
+      addMatches(anywhere.ngrams, query, 4, Number.POSITIVE_INFINITY);
     }
 
-    if (hits.size < limit && words.length > 0) takeByWords();
+    if (hits.size < limit && words.length > 0) addMatchesByWords();
     return [...hits.values()]
       .sort((one, other) => one.tier - other.tier || one.rank - other.rank)
       .slice(0, limit)
