@@ -11,7 +11,7 @@ export const de: Texts = {
   skipToContent: "Zum Inhalt",
   drivers: "Fahrer",
   companies: "Firmen",
-  featured: "Heute unterwegs",
+  featured: "Bekannte Fahrer",
   noCompany: "Selbstständig",
   members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
   resultsFor: (query) => `Ergebnisse für „${query}“`,

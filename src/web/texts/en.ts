@@ -10,7 +10,7 @@ export const en = {
   skipToContent: "Skip to the content",
   drivers: "Drivers",
   companies: "Companies",
-  featured: "On the road today",
+  featured: "Notable drivers",
   noCompany: "Independent",
   members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
   resultsFor: (query: string) => `Results for “${query}”`,
