@@ -1,0 +1,208 @@
+/**
+ * The typed client of the API, for browsers, Node and Bun: one function an operation of the OpenAPI
+ * document. It imports types only, reads nothing of its surroundings, and never asks twice unless told to.
+ */
+import type { AchievementEntry } from "./domain/achievement.ts";
+import type { CompanySearchResult } from "./domain/company.ts";
+import type { ErrorCode } from "./domain/error.ts";
+import type { User, UserSearchResult } from "./domain/user.ts";
+
+export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
+
+export interface CallOptions {
+  /** Ends the call, also while it waits to retry; it then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /**
+   * How often a 429 or 503 with `Retry-After` is asked again after the wait it names: `true` is 3
+   * times, and never more than 10. Default `false`.
+   */
+  retry?: boolean | number | undefined;
+  /** A response that names a longer wait is an error at once. Default 3600, the server's window. */
+  maxWaitSeconds?: number | undefined;
+}
+
+export interface ClientOptions extends Omit<CallOptions, "signal"> {
+  /** Sends the requests. Default the `fetch` of the platform. */
+  fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+}
+
+export interface Client {
+  getPublicUser(id: number, options?: CallOptions): Promise<User>;
+  /** Newest first. */
+  listUserAchievements(id: number, options?: CallOptions): Promise<AchievementEntry[]>;
+  /** At most 10, best matches first. */
+  searchCompanies(q: string, options?: CallOptions): Promise<CompanySearchResult[]>;
+  /** At most 10, best matches first. */
+  searchUsers(q: string, options?: CallOptions): Promise<UserSearchResult[]>;
+}
+
+/**
+ * A code of the API, or of the client: `network_error` when no whole response came,
+ * `invalid_response` when it is not the API's JSON. A later server may have further codes.
+ */
+export type RoadbookErrorCode =
+  | ErrorCode
+  | "network_error"
+  | "invalid_response"
+  | (string & Record<never, never>);
+
+interface Facts {
+  status?: number | undefined;
+  retryAfterSeconds?: number | undefined;
+  requestId?: string | undefined;
+  cause?: unknown;
+}
+
+/** Every failure of a call, except that its signal was aborted. */
+export class RoadbookError extends Error {
+  override readonly name = "RoadbookError";
+  readonly code: RoadbookErrorCode;
+  /** The status of the response; undefined without one. */
+  readonly status: number | undefined;
+  /** The wait that the response asks for. */
+  readonly retryAfterSeconds: number | undefined;
+  /** The `X-Request-Id` of the response, which the server's log has too. */
+  readonly requestId: string | undefined;
+
+  constructor(code: RoadbookErrorCode, message: string, facts: Facts = {}) {
+    super(message, { cause: facts.cause });
+    this.code = code;
+    this.status = facts.status;
+    this.retryAfterSeconds = facts.retryAfterSeconds;
+    this.requestId = facts.requestId;
+  }
+}
+
+/**
+ * A client of the Roadbook at `baseUrl`, such as `https://example.org/api`; in a browser also a path,
+ * or nothing for the page's own origin. Throws a TypeError on a base URL with a query or a fragment.
+ */
+export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
+  if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL has a query or a fragment");
+  const base = baseUrl.replace(/\/+$/, "");
+
+  async function call<Field extends string, Value>(
+    path: string,
+    field: Field,
+    own: CallOptions = {},
+  ): Promise<Value> {
+    const {
+      signal,
+      retry = false,
+      maxWaitSeconds = DEFAULT_MAX_WAIT_SECONDS,
+    } = {
+      ...options,
+      ...defined(own),
+    };
+    for (let retriesLeft = countRetries(retry); ; retriesLeft--) {
+      const result = await ask<Value>(options.fetch, base + path, field, signal);
+      if (!(result instanceof RoadbookError)) return result.value;
+      const { status, retryAfterSeconds: seconds } = result;
+      const isPassing = status === 429 || status === 503;
+      // Asked the other way round, NaN would retry for ever.
+      const mayRetry = retriesLeft > 0 && seconds !== undefined && seconds <= maxWaitSeconds;
+      if (!isPassing || !mayRetry) throw result;
+      await wait(seconds, signal);
+    }
+  }
+
+  const user = (id: number) => encodeURIComponent(String(id));
+  const query = (q: string) => new URLSearchParams({ q });
+  return {
+    getPublicUser: (id, options) => call(`/users/public/${user(id)}`, "user", options),
+    listUserAchievements: (id, options) =>
+      call(`/users/${user(id)}/achievements`, "achievements", options),
+    searchCompanies: (q, options) => call(`/search/companies?${query(q)}`, "companies", options),
+    searchUsers: (q, options) => call(`/search/users?${query(q)}`, "users", options),
+  };
+}
+
+const DEFAULT_MAX_WAIT_SECONDS = 3600;
+const DEFAULT_RETRIES = 3;
+const MAX_RETRIES = 10;
+/** Timers of more milliseconds than 31 bits hold fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function countRetries(retry: boolean | number): number {
+  if (typeof retry === "boolean") return retry ? DEFAULT_RETRIES : 0;
+  return Math.min(retry, MAX_RETRIES);
+}
+
+/** The options that are there: one that is `undefined` does not hide the client's. */
+function defined(options: CallOptions): CallOptions {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+/** The field of a 200, or what is wrong with the response. Throws the reason of an aborted signal. */
+async function ask<Value>(
+  send: ClientOptions["fetch"] = (url, init) => fetch(url, init),
+  url: string,
+  field: string,
+  signal: AbortSignal | undefined,
+): Promise<{ value: Value } | RoadbookError> {
+  let response: Response;
+  let text: string;
+  try {
+    signal?.throwIfAborted();
+    response = await send(url, {
+      headers: { accept: "application/json" },
+      ...(signal && { signal }),
+    });
+    text = await response.text();
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    return new RoadbookError("network_error", `No response from ${url}`, { cause });
+  }
+  const { status, headers } = response;
+  const body = parseObject(text);
+  const error = body.error as { code?: unknown; message?: unknown } | null | undefined;
+  if (status === 200 && body.success === true && field in body) {
+    return { value: body[field] as Value };
+  }
+  const facts = {
+    status,
+    retryAfterSeconds: parseRetryAfter(headers.get("retry-after")),
+    requestId: headers.get("x-request-id") ?? undefined,
+  };
+  return typeof error?.code === "string"
+    ? new RoadbookError(error.code, String(error.message ?? error.code), facts)
+    : new RoadbookError(
+        "invalid_response",
+        `${url} responded ${status} without JSON of the API`,
+        facts,
+      );
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** Seconds, or the date that a proxy may write instead (RFC 9110, 10.2.3). */
+function parseRetryAfter(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text)) return Number(text);
+  const ms = Date.parse(text) - Date.now();
+  return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
+}
+
+function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      },
+      Math.min(seconds * 1000, MAX_TIMER_MS),
+    );
+    signal?.addEventListener("abort", abort, { once: true });
+  });
+}
