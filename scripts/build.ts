@@ -1,8 +1,9 @@
 /**
- * Builds dist/roadbook: one executable with Bun, the code, the demo's snapshot and the docs page in
- * it. `bun run build [--outfile FILE] [--target bun-linux-arm64]`.
+ * Builds the executable: Bun, the code, a snapshot and the pages in one file, the same bytes each
+ * time. `bun run build [--outfile FILE] [--target PLATFORM] [--dataset FILE]` builds dist/roadbook, and
+ * with `--all` one for every platform, packed, with their checksums. What a release adds is scripts/release's.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import {
@@ -10,33 +11,95 @@ import {
   bundlePageStyle,
   DEMO_SNAPSHOT,
   DOCS_SCRIPT,
-  demoSnapshot,
   PAGE_SCRIPT,
   PAGE_STYLE,
   packDocsScript,
 } from "../src/assets.ts";
+import { demoDataset } from "../src/community/demo.ts";
+import { readFileBytes } from "../src/files/lines.ts";
+import { importDataset } from "../src/snapshot/build/import.ts";
+import { packFiles } from "./release/pack.ts";
+import { findRuntime, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
-  options: { outfile: { type: "string" }, target: { type: "string" } },
+  options: {
+    outfile: { type: "string" },
+    target: { type: "string" },
+    dataset: { type: "string" },
+    all: { type: "boolean", default: false },
+  },
 });
 const outfile = resolve(values.outfile ?? join(root, "dist/roadbook"));
 mkdirSync(dirname(outfile), { recursive: true });
 const folder = mkdtempSync(join(dirname(outfile), ".build-"));
 try {
-  const embedded = {
-    [DEMO_SNAPSHOT]: await demoSnapshot(),
+  const files = await writeEmbedded();
+  if (values.all) {
+    const built: string[] = [];
+    for (const platform of platforms) {
+      const file = `${outfile}-${platform.name}${platform.os === "windows" ? ".exe" : ""}`;
+      await compile(file, files, platform);
+      built.push(file);
+    }
+    await packFiles(built);
+  } else {
+    await compile(outfile, files, values.target ? platformOf(values.target) : undefined);
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function platformOf(name: string): Platform {
+  const platform = platforms.find((platform) => platform.name === name);
+  if (!platform) throw new Error(`--target is one of ${platforms.map(({ name }) => name)}`);
+  return platform;
+}
+
+/** The files inside the executable, beside the code. */
+async function writeEmbedded(): Promise<string[]> {
+  const snapshot = join(folder, DEMO_SNAPSHOT);
+  if (values.dataset) {
+    await importDataset(readFileBytes(values.dataset), snapshot, { builtAtMs: sourceDateMs() });
+  } else {
+    const builtAtMs = sourceDateMs() ?? commitDateMs();
+    await importDataset(linesOf(demoDataset()), snapshot, { builtAtMs });
+  }
+  const contents = {
     [DOCS_SCRIPT]: packDocsScript(),
     [PAGE_SCRIPT]: await bundlePageScript(),
     [PAGE_STYLE]: await bundlePageStyle(),
   };
-  const files = Object.entries(embedded).map(([name, content]) => {
+  const files = Object.entries(contents).map(([name, content]) => {
     const file = join(folder, name);
     writeFileSync(file, content);
     return file;
   });
+  return [snapshot, ...files];
+}
+
+async function* linesOf(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+}
+
+/** The time that a build is to carry instead of now: reproducible-builds.org/specs/source-date-epoch. */
+function sourceDateMs(): number | undefined {
+  const { SOURCE_DATE_EPOCH: seconds } = process.env;
+  return seconds ? Number(seconds) * 1000 : undefined;
+}
+
+/** When the demo was last changed, as far as is known: `git archive` gives files the commit's time. */
+function commitDateMs(): number {
+  const git = Bun.spawnSync(["git", "log", "-1", "--format=%ct"], { cwd: root, stderr: "ignore" });
+  const seconds = git.success ? Number(git.stdout.toString()) : 0;
+  return seconds > 0 ? seconds * 1000 : statSync(join(root, "package.json")).mtimeMs;
+}
+
+/** Compiles under one name, which is in the bytes, and moves the whole executable to its place. */
+async function compile(file: string, embedded: string[], platform?: Platform): Promise<void> {
+  const compiled = join(folder, "roadbook");
   await Bun.build({
-    entrypoints: [join(root, "src/main.ts"), ...files],
+    entrypoints: [join(root, "src/main.ts"), ...embedded],
     target: "bun",
     // Not identifiers: Elysia reads the source of handlers to see what they use.
     minify: { whitespace: true, syntax: true },
@@ -44,21 +107,23 @@ try {
     // A command's code in a file of its own, loaded when it runs; Bun divides modules only.
     format: "esm",
     splitting: true,
-    naming: { asset: "[name].[ext]" },
+    // Names without folders: the one above has another name in each build.
+    naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
+    // The folders of pino's modules, which it looks for workers in, would be those of this machine.
+    define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
     // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
     external: ["better-sqlite3"],
     compile: {
-      outfile,
+      outfile: compiled,
       // A program takes no settings from files that happen to lie where it is started.
       autoloadDotenv: false,
       autoloadBunfig: false,
       // A query of any length is answered, not cut off at Bun's 16 KB of request head.
       execArgv: ["--max-http-header-size=262144"],
-      ...(values.target ? { target: values.target as Bun.Build.CompileTarget } : {}),
+      ...(platform && { target: platform.target, executablePath: await findRuntime(platform) }),
     },
   });
-  process.stdout.write(`built ${outfile}\n`);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  renameSync(platform?.os === "windows" ? `${compiled}.exe` : compiled, file);
+  process.stdout.write(`built ${file}\n`);
 }

@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { parseLine } from "../../domain/dataset.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { buildNameIndexInSteps } from "../names/build.ts";
@@ -20,6 +21,8 @@ export interface ImportOptions extends ReadOptions {
   allowEmpty?: boolean;
   /** More than half of the users or companies in the file that is replaced may go. */
   allowShrink?: boolean;
+  /** The `built_at` of the snapshot: with the same one, a dataset gives the same bytes. Default now. */
+  builtAtMs?: number | undefined;
   /** Called now and then after the last line with the share (0 to 1) of the search index that is built. */
   onIndexed?: (share: number) => void;
 }
@@ -42,7 +45,7 @@ export async function importDataset(
 ): Promise<Imported> {
   const { skipInvalid = false, allowEmpty = false, allowShrink = false, onIndexed } = options;
   let skipped = noErrors();
-  const counts = await writeSnapshot(target, "nothing", async (db) => {
+  const fill = async (db: Sqlite) => {
     createSchema(db);
     const writer = skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
     const read = await readDataset(input, { parse: parseLine, ...writer }, options);
@@ -58,6 +61,7 @@ export async function importDataset(
       }
     }
     return read.sha256;
-  });
+  };
+  const counts = await writeSnapshot(target, "nothing", fill, options.builtAtMs);
   return { counts, skipped };
 }

@@ -21,16 +21,18 @@ type Start = "nothing" | "the old snapshot";
  * Makes the snapshot `target` of what `fill` puts into a database, empty or the one that is there;
  * `fill` resolves to the SHA-256 of the dataset that it now is. Throws what `fill` and the file system
  * throw, a `SnapshotError` when the old snapshot is damaged, and then the target is as it was.
+ * `builtAtMs` becomes its `built_at`.
  */
 export function writeSnapshot(
   target: string,
   start: Start,
   fill: (db: Sqlite) => Promise<string>,
+  builtAtMs = Date.now(),
 ): Promise<Counts> {
   return replaceFile(target, async (path, old) => {
     const database = `${path}.database`;
     if (start === "the old snapshot") await copySnapshot(old, database, target);
-    const counts = await fillDatabase(database, path, fill);
+    const counts = await fillDatabase(database, path, fill, builtAtMs);
     await appendChecksum(path);
     await check(path, start);
     return counts;
@@ -62,6 +64,7 @@ async function fillDatabase(
   database: string,
   path: string,
   fill: (db: Sqlite) => Promise<string>,
+  builtAtMs: number,
 ): Promise<Counts> {
   const db = sqlite.openWritable(database);
   try {
@@ -78,7 +81,7 @@ async function fillDatabase(
     db.exec("BEGIN");
     const dataset_sha256 = await fill(db);
     const counts = countRows(db);
-    const built_at = formatTime(Math.floor(Date.now() / 1000));
+    const built_at = formatTime(Math.floor(builtAtMs / 1000));
     writeMeta(db, { built_at, dataset_sha256, roadbook_version: version, counts });
     db.exec("COMMIT");
     // What SQLite leaves in freed pages and cells stays behind: rows are copied, not pages.

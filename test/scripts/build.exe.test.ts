@@ -1,0 +1,58 @@
+/** The build: the same bytes each time, nothing of the machine in them, and the operator's own data. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { community, readyOrigin, root, run, temporaryFolder } from "../support.ts";
+
+async function build(...options: string[]) {
+  const outfile = join(temporaryFolder(), options.includes("--dataset") ? "ours" : "roadbook");
+  const command = [process.execPath, "scripts/build.ts", "--outfile", outfile, ...options];
+  const env = { PATH: process.env.PATH ?? "", SOURCE_DATE_EPOCH: "1700000000" };
+  return { ...(await run(command, { cwd: root, env })), outfile };
+}
+
+async function bytesOf(path: string): Promise<Buffer> {
+  return Buffer.from(await Bun.file(path).arrayBuffer());
+}
+
+test("two builds of the same data have the same bytes, and the folder of the build is not in them", async () => {
+  const [one, other] = await Promise.all([build(), build()]);
+  expect([one.code, one.stderr]).toEqual([0, ""]);
+  const bytes = await bytesOf(one.outfile);
+  expect(bytes.equals(await bytesOf(other.outfile))).toBe(true);
+  expect(bytes.includes(root)).toBe(false);
+});
+
+test("--dataset puts the operator's own data in the place of the demo", async () => {
+  const { outfile, stderr } = await build("--dataset", community);
+  expect(stderr).toBe("");
+  const server = Bun.spawn([outfile, "--port", "0"], {
+    cwd: temporaryFolder(),
+    env: {},
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  try {
+    const origin = await readyOrigin(server.stdout);
+    expect((await fetch(`${origin}/users/public/45`)).status).toBe(200);
+    expect(await (await fetch(`${origin}/users/public/42`)).json()).toMatchObject({
+      user: { name: "Łukasz Nowak", company: { id: 3 } },
+    });
+    expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
+    expect(await (await fetch(`${origin}/health`)).text()).toContain("2023-11-14T22:13:20Z");
+  } finally {
+    server.kill();
+    await server.exited;
+  }
+});
+
+test.each([
+  [["--dataset", join(root, "package.json")], "line 1"],
+  [["--dataset", "/nowhere"], "cannot read /nowhere"],
+  [["--target", "amiga"], "--target is one of linux-x64,"],
+  [["--nonsense"], "--nonsense"],
+])("%p is an error that says %p, and builds nothing", async (options, message) => {
+  const { code, stderr, outfile } = await build(...options);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain(message);
+  expect(await Bun.file(outfile).exists()).toBe(false);
+});
