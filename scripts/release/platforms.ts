@@ -1,8 +1,8 @@
 /**
  * The platforms of a release, and the Bun that each executable is made of: npm packages, whose
- * versions and checksums bun.lock beside this file holds. They lie in node_modules here.
+ * versions and checksums bun.lock beside this file holds. They are cached in node_modules/.cache.
  */
-import { existsSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json" with { type: "json" };
 
@@ -41,17 +41,23 @@ export const platforms: Platform[] = [
   { name: "windows-x64", os: "windows", target: "bun-windows-x64", runtime: "bun-windows-x64" },
 ];
 
+const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
+
 /** The path of a platform's Bun; the first time, all of them are installed (400 MB to load). */
 export async function findRuntime({ os, runtime }: Platform): Promise<string> {
   if (`bun@${Bun.version}` !== packageManager) {
     throw new Error(`this is bun@${Bun.version}: a release is built with ${packageManager}`);
   }
-  const folder = join(import.meta.dir, "node_modules/@oven", runtime);
+  const folder = join(cache, "node_modules/@oven", runtime);
   const path = join(folder, os === "windows" ? "bin/bun.exe" : "bin/bun");
   if (!(await isInstalled(folder, path))) {
+    mkdirSync(cache, { recursive: true });
+    for (const file of ["package.json", "bun.lock"]) {
+      copyFileSync(join(import.meta.dir, file), join(cache, file));
+    }
     const everything = ["--os", "*", "--cpu", "*", "--libc", "*"];
     const install = [process.execPath, "install", "--frozen-lockfile", "--silent", ...everything];
-    Bun.spawnSync(install, { cwd: import.meta.dir, stdio: ["ignore", "inherit", "inherit"] });
+    Bun.spawnSync(install, { cwd: cache, stdio: ["ignore", "inherit", "inherit"] });
   }
   if (!(await isInstalled(folder, path))) throw new Error(`${runtime} cannot be installed`);
   return path;
