@@ -18,7 +18,7 @@ import {
 import { demoDataset } from "../src/community/demo.ts";
 import { readFileBytes } from "../src/files/lines.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
-import { packFiles } from "./release/pack.ts";
+import { packFiles, writeChecksums } from "./release/pack.ts";
 import { findRuntime, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
@@ -42,7 +42,7 @@ try {
       await compile(file, files, platform);
       built.push(file);
     }
-    await packFiles(built);
+    await writeChecksums([...built, ...(await packFiles(built))]);
   } else {
     await compile(outfile, files, values.target ? platformOf(values.target) : undefined);
   }

@@ -1,32 +1,36 @@
-/** Packs the files of a release with xz, and writes SHA256SUMS of all of them. */
-import { createReadStream, writeFileSync } from "node:fs";
+/** Packs the files of a release with zstd, and writes SHA256SUMS. */
+import { createReadStream, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { constants, zstdCompress } from "node:zlib";
 
 /**
- * Writes a packed copy of each file, and SHA256SUMS of files and copies, beside them. One thread a
- * file: xz divides its work by threads, and other parts are other bytes.
+ * Of 118 MB, this makes 48 in 9 s; xz makes 43 in 122 s, and other bytes in other versions, while this
+ * zstd is Bun's. Decoders take a window of 2^27 bytes without being asked.
  */
-export async function packFiles(files: string[]): Promise<void> {
-  const waiting = [...files];
-  const work = async () => {
-    for (let file = waiting.shift(); file; file = waiting.shift()) await pack(file);
-  };
-  await Promise.all(Array.from({ length: navigator.hardwareConcurrency }, work));
-  const all = files.flatMap((file) => [file, `${file}.xz`]);
-  await writeChecksums(all);
+const params = {
+  [constants.ZSTD_c_compressionLevel]: 12,
+  [constants.ZSTD_c_enableLongDistanceMatching]: 1,
+  [constants.ZSTD_c_windowLog]: 27,
+  [constants.ZSTD_c_checksumFlag]: 1,
+};
+
+/** Writes a packed copy, `.zst`, beside each file; resolves to the paths of the copies. */
+export async function packFiles(files: string[]): Promise<string[]> {
+  const packed: string[] = [];
+  for (const file of files) {
+    writeFileSync(`${file}.zst`, await promisify(zstdCompress)(readFileSync(file), { params }));
+    packed.push(`${file}.zst`);
+    process.stdout.write(`packed ${file}.zst\n`);
+  }
+  return packed;
 }
 
-/** Writes SHA256SUMS, which `sha256sum --check` reads, into the folder of the files. */
+/** Writes SHA256SUMS, which `sha256sum --check` reads, of files in one folder into that folder. */
 export async function writeChecksums(files: string[]): Promise<void> {
   const lines = [];
   for (const file of files.toSorted()) lines.push(`${await sha256(file)}  ${basename(file)}\n`);
   writeFileSync(join(dirname(files[0] ?? "."), "SHA256SUMS"), lines.join(""));
-}
-
-async function pack(file: string): Promise<void> {
-  const xz = Bun.spawn(["xz", "--threads=1", "--keep", "--force", file], { stdout: "inherit" });
-  if ((await xz.exited) !== 0) throw new Error(`xz cannot pack ${file}`);
-  process.stdout.write(`packed ${file}.xz\n`);
 }
 
 async function sha256(file: string): Promise<string> {

@@ -1,0 +1,129 @@
+/**
+ * The container: its root is made here by the Containerfile's own commands and entered by chroot as its
+ * own user, and what the manifests set and ask is what the server has. No image is pulled or run.
+ */
+import { expect, test } from "bun:test";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  executable,
+  openExecutable,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
+
+const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
+
+/**
+ * Enters a root as a runtime does: with /proc and /dev, and read-only. The mounts are this program's
+ * own, and gone when it ends.
+ */
+const enter = [
+  "/usr/bin/unshare",
+  "--mount",
+  "sh",
+  "-ec",
+  `mount --bind "$0" "$0"; mount --rbind /proc "$0/proc"; mount --rbind /dev "$0/dev"
+   mount -o remount,bind,ro "$0"; root=$0; user=$1; shift; exec /usr/sbin/chroot "$user" "$root" "$@"`,
+];
+const isDebian = existsSync("/lib/x86_64-linux-gnu/libc.so.6") && existsSync("/usr/bin/unshare");
+const canEnter = isDebian && Bun.spawnSync(["unshare", "--mount", "true"]).success;
+
+if (!canEnter) console.warn("mounts or Debian are missing: the root of the container is not tried");
+else
+  test("the root of the container, read-only, has all that the server needs", async () => {
+    const file = deploy("Containerfile").replaceAll("\\\n", "");
+    const image = temporaryFolder();
+    chmodSync(image, 0o755);
+    for (const name of ["dev", "proc", "usr/bin"])
+      mkdirSync(join(image, name), { recursive: true });
+    const [, commands = ""] = /^RUN (.*)$/m.exec(file) ?? [];
+    const made = await run(["sh", "-ec", commands.replaceAll("/root-of-image", image)]);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    copyFileSync(await executable(), join(image, "usr/bin/roadbook"));
+
+    const [, user = ""] = /^USER (.*)$/m.exec(file) ?? [];
+    const [, settings = ""] = /^ENV (.*)$/m.exec(file) ?? [];
+    const env = Object.fromEntries(settings.split(" ").map((pair) => pair.split("=")));
+    const listOf = (name: string) =>
+      JSON.parse(new RegExp(`${name} (\\[.*\\])`).exec(file)?.[1] ?? "[]");
+    const inside = [...enter, image, `--userspec=${user}`];
+    // Another port than 3000, which this machine may need.
+    const server = Bun.spawn([...inside, ...listOf("ENTRYPOINT"), "--port", "0"], {
+      env,
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    try {
+      const { port } = new URL(await readyOrigin(server.stdout));
+      const response = await fetch(`http://127.0.0.1:${port}/search/users?q=no`);
+      expect(response.status).toBe(200);
+      const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+      expect(status).toMatch(/^Uid:\t65532\t65532\t65532\t65532$/m);
+      const health = [...inside, ...listOf("HEALTHCHECK .* CMD")];
+      expect(await run(health, { env: { ...env, ROADBOOK_PORT: port } })).toMatchObject({
+        code: 0,
+      });
+      // Port 1 has no server.
+      expect(await run(health, { env: { ...env, ROADBOOK_PORT: "1" } })).toMatchObject({ code: 1 });
+    } finally {
+      server.kill();
+      expect(await server.exited).toBe(0);
+    }
+  });
+
+test("the probes of Kubernetes are paths of the operator's address, and all settings are known", async () => {
+  const [config, deployment, service] = Bun.YAML.parse(deploy("kubernetes.yaml")) as [
+    { data: Record<string, string>; metadata: { name: string } },
+    { spec: { template: { metadata: { labels: object }; spec: Record<string, never> } } },
+    { spec: { selector: object; ports: { targetPort: string }[] } },
+  ];
+  const [container] = deployment.spec.template.spec.containers as unknown as [
+    Record<
+      `${"startup" | "readiness" | "liveness"}Probe`,
+      { httpGet: { path: string; port: string } }
+    > & {
+      ports: { name: string; containerPort: number }[];
+      envFrom: { configMapRef: { name: string } }[];
+    },
+  ];
+  expect(container.envFrom[0]?.configMapRef.name).toBe(config.metadata.name);
+  expect(deployment.spec.template.metadata.labels).toEqual(service.spec.selector);
+  const ports = Object.fromEntries(
+    container.ports.map(({ name, containerPort }) => [name, containerPort]),
+  );
+  expect(ports).toEqual({ http: 3000, admin: Number(config.data.ROADBOOK_ADMIN_PORT) });
+  expect(ports).toHaveProperty(service.spec.ports[0]?.targetPort ?? "");
+
+  let log = "";
+  const listen = ["--admin-port", "0", "--admin-host", "127.0.0.1"];
+  const server = await openExecutable(listen, (text) => (log += text), config.data);
+  const admin = await until(() => /admin listening on ([^"]+)/.exec(log)?.[1]);
+  for (const name of ["startupProbe", "readinessProbe", "livenessProbe"] as const) {
+    expect(container[name].httpGet.port).toBe("admin");
+    expect((await fetch(admin + container[name].httpGet.path)).status).toBe(200);
+  }
+  await server.close();
+  expect(log).not.toContain("unknown");
+});
+
+test("the settings of the compose file are known", async () => {
+  const { services } = Bun.YAML.parse(deploy("compose.yaml")) as {
+    services: { roadbook: { environment: Record<string, string>; read_only: boolean } };
+  };
+  const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = services.roadbook.environment;
+  expect(snapshot).toBe("/data/roadbook.snapshot");
+  expect(services.roadbook.read_only).toBe(true);
+  let log = "";
+  // There is no Valkey here; the server counts in its own memory then.
+  const store = settings.ROADBOOK_RATE_LIMIT_STORE?.replace("valkey:6379", "127.0.0.1:1") ?? "";
+  const server = await openExecutable([], (text) => (log += text), {
+    ...settings,
+    ROADBOOK_RATE_LIMIT_STORE: store,
+  });
+  await server.close();
+  expect(log).not.toContain("unknown");
+});
