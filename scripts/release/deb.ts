@@ -22,7 +22,7 @@ const { values } = parseArgs({
   options: {
     executable: { type: "string", default: join(root, "dist/roadbook-linux-x64") },
     architecture: { type: "string", default: "amd64" },
-    compression: { type: "string", default: "xz" },
+    compression: { type: "string", default: "zstd" },
     to: { type: "string", default: join(root, "dist") },
   },
 });
