@@ -45,7 +45,7 @@ let server: Bun.Server<undefined>;
 let limited: Target;
 beforeAll(async () => {
   target = await openInProcess({ dataset: community });
-  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindowMs: 1500 });
+  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindowMs: 2500 });
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -214,7 +214,7 @@ describe("retries", () => {
     await client.searchUsers("nowak");
     const error = await failureOf(client.searchUsers("nowak"));
     expect(error).toMatchObject({ code: "rate_limited", status: 429 });
-    expect(error.retryAfterSeconds).toBeWithin(1, 3);
+    expect(error.retryAfterSeconds).toBeWithin(1, 4);
     expect((await client.searchUsers("nowak", { retry: true }))[0]?.id).toBe(45);
     expect(
       await failureOf(client.searchUsers("nowak", { retry: 5, maxWaitSeconds: 0 })),
