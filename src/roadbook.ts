@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { readFileBytes } from "./files/lines.ts";
 import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
@@ -42,7 +43,7 @@ export interface RoadbookOptions {
   page?: PageOptions | undefined;
   /** The script and the style of that page. */
   pageAssets?: () => Promise<PageAssets>;
-  /** The script of the page at /docs. */
+  /** The script of the page at /docs, gzip-compressed. */
   docsScript?: DocsScript;
   /** Gets every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
@@ -88,7 +89,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
     page: options.pageAssets && options.page,
     pageAssets: options.pageAssets ?? (() => Promise.reject(new Error("no pageAssets"))),
-    docsScript: options.docsScript ?? (() => new Uint8Array()),
+    docsScript: options.docsScript ?? (() => gzipSync("")),
     onBug: options.onBug ?? ((error) => console.error(error)),
     onResponse: options.onResponse,
   });

@@ -2,13 +2,17 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
 export const community = join(import.meta.dir, "fixtures/community.ndjson");
 
 export interface Target {
-  /** Answers a request to a path, as given, with the method and headers of `init`. */
+  /**
+   * Responds to a request to a path, as given, with the method and headers of `init`. Fails when the
+   * response is not what the OpenAPI document says.
+   */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   origin: string;
   close(): Promise<void>;
@@ -19,7 +23,10 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
   const roadbook = await createRoadbook({ searchLimit: 0, ...options });
   const origin = "http://roadbook.test";
   return {
-    fetch: async (path, init) => roadbook.fetch(new Request(origin + path, init), "192.0.2.1"),
+    async fetch(path, init) {
+      const request = new Request(origin + path, init);
+      return checkResponse(request, await roadbook.fetch(request, "192.0.2.1"));
+    },
     origin,
     close: async () => roadbook.close(),
   };
@@ -131,7 +138,10 @@ export async function openExecutable(
   const logged = onLog && child.stderr ? tell(child.stderr, onLog) : undefined;
   const origin = await readyOrigin(child.stdout);
   return {
-    fetch: (path, init) => fetch(origin + path, { redirect: "manual", ...init }),
+    async fetch(path, init) {
+      const response = await fetch(origin + path, { redirect: "manual", ...init });
+      return checkResponse({ url: origin + path, method: init?.method ?? "GET" }, response);
+    },
     origin,
     pid: child.pid,
     async close() {

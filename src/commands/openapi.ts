@@ -1,11 +1,11 @@
 /** `roadbook openapi`: prints the document that /docs/json serves. */
-import { createRoadbook } from "../roadbook.ts";
+import { createOpenApiDocument } from "../http/docs.ts";
+import { routesWith } from "../http/routes.ts";
 import { writeStdout } from "./output.ts";
 
-export async function runOpenapi(): Promise<void> {
-  const roadbook = await createRoadbook({ dataset: [] });
-  const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
-  const document = await response.json();
-  roadbook.close();
-  writeStdout(`${JSON.stringify(document, null, 2)}\n`);
+/** `publicUrl` is the server that the document names. */
+export async function runOpenapi({ publicUrl }: { publicUrl: string }): Promise<void> {
+  const document = createOpenApiDocument(routesWith({ page: undefined }));
+  const text = await document.at(publicUrl.replace(/\/+$/, ""));
+  writeStdout(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
 }

@@ -105,7 +105,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .addOption(
       flag(
         "--public-url <URL>",
-        "completes avatar paths (default: the origin of each request)",
+        "completes avatar paths and names the docs' server (default: the request's)",
         parseBaseUrl,
       ),
     )
@@ -307,7 +307,10 @@ has commas between the values.`,
     .command("openapi")
     .usage("[flags]")
     .description("print the OpenAPI document of the interface")
-    .action(async () => (await import("./openapi.ts")).runOpenapi());
+    .addOption(
+      flag("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000"),
+    )
+    .action(async (flags) => (await import("./openapi.ts")).runOpenapi(flags));
 
   program
     .command("health")

@@ -62,7 +62,8 @@ function plain({ format, ...schema }: TSchema): Record<string, unknown> {
   };
 }
 
-function keywordsOf(format: string): Record<string, unknown> {
+/** The standard keywords of one of our formats, or the format where it is a standard one. */
+export function keywordsOf(format: string): Record<string, unknown> {
   const [, maxLength] = /^text-(\d+)$/.exec(format) ?? [];
   return maxLength ? { maxLength: Number(maxLength) } : (formats[format] ?? { format });
 }

@@ -57,7 +57,10 @@ interface Exchange {
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, clients, onBug, onResponse } = options;
   const router = createRouter(options);
-  const respond = createRespond(options.cacheMaxAgeSeconds);
+  const respond = createRespond({
+    maxAgeSeconds: options.cacheMaxAgeSeconds,
+    isIndexed: options.page?.isIndexed ?? false,
+  });
 
   function resultOf(exchange: Exchange): Result | Promise<Result> {
     const { request } = exchange;

@@ -46,12 +46,20 @@ interface PreferringNegotiator {
   ): string | undefined;
 }
 
-function negotiate(header: string): Coding | typeof IDENTITY {
+function negotiate(
+  header: string,
+  available: readonly Coding[] = codings,
+): Coding | typeof IDENTITY {
   const negotiator: PreferringNegotiator = new Negotiator({
     headers: { "accept-encoding": header },
   });
-  const best = negotiator.encoding([...codings, IDENTITY], { preferred: codings });
+  const best = negotiator.encoding([...available, IDENTITY], { preferred: available });
   return codings.find((coding) => coding === best) ?? IDENTITY;
+}
+
+/** Whether Accept-Encoding likes that coding no less than none. */
+export function isAccepted(coding: Coding, header: string): boolean {
+  return header.length <= MAX_HEADER_LENGTH && negotiate(header, [coding]) === coding;
 }
 
 export function compress(bytes: Uint8Array, coding: Coding): Buffer<ArrayBuffer> {

@@ -1,9 +1,8 @@
 /** What a handler reads: the request, and the service around it, which roadbook.ts makes. */
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
-import type { DocsScript } from "./docs.ts";
+import type { DocsScript, OpenApiDocument } from "./docs.ts";
 import type { PageAssets, PageOptions } from "./pages.ts";
 import type { SearchLimit } from "./rate-limit.ts";
-import type { Result } from "./result.ts";
 
 export interface Context {
   request: Request;
@@ -22,7 +21,7 @@ export interface Service {
   snapshot(): Snapshot;
   /** Why the file that replaced that snapshot is not served, if there is such a file. */
   refused(): SnapshotError | undefined;
-  /** The base URL that completes avatar paths; without one, the origin of the request. */
+  /** The base URL that completes avatar paths and that the docs name; without one, the origin of the request. */
   publicUrl: string | undefined;
   /** What each client may search; without it, anything. */
   searchLimit: SearchLimit | undefined;
@@ -30,8 +29,7 @@ export interface Service {
   /** The page for people; without it, the start leads to the docs. */
   page: PageOptions | undefined;
   pageAssets(): Promise<PageAssets>;
-  /** What the documentation plugin serves at a path; the same for every request. */
-  documentation(path: string): Promise<Result>;
+  openApi: OpenApiDocument;
 }
 
 /** The origin of a client that names no host, or none that can be: it is on the same machine. */

@@ -1,19 +1,98 @@
 /**
- * The document of the API at /docs/json and its page at /docs. The page's script comes from this
+ * The document of the API at /docs/json and its page at /docs. The page and its script come from this
  * server, never from another, so it works offline.
  */
 import { swagger } from "@elysiajs/swagger";
+import { Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
-import type { Context } from "./context.ts";
-import { components } from "./openapi.ts";
+import { type Context, originOf } from "./context.ts";
+import { components, describe, documentedMethods, ORIGIN } from "./openapi.ts";
 import type { Result } from "./result.ts";
-import { DOCS_POLICY } from "./security-headers.ts";
+import type { Route } from "./routes.ts";
+import { docsPolicy } from "./security-headers.ts";
 
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
-/** The page is for reading: nothing in it calls or advertises another service. */
+export interface OpenApiDocument {
+  /** The document of a server at that URL, as JSON. */
+  at(url: string): Promise<string>;
+}
+
+/** The document names whom it was asked under, so there are as many as hosts; 60 KB each. */
+const MAX_CACHED_DOCUMENTS = 20;
+
+/** The document of those routes. It is made when it is first asked for. */
+export function createOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
+  const cached = new LRUCache<string, string>({ max: MAX_CACHED_DOCUMENTS });
+  let template: Promise<string> | undefined;
+  return {
+    async at(url) {
+      template ??= renderTemplate(routes);
+      const text =
+        cached.get(url) ?? (await template).replaceAll(ORIGIN, JSON.stringify(url).slice(1, -1));
+      cached.set(url, text);
+      return text;
+    },
+  };
+}
+
+/** What the plugin makes of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
+async function renderTemplate(routes: readonly Route[]): Promise<string> {
+  const documentation = {
+    openapi: "3.1.0",
+    info: {
+      title: "Roadbook",
+      version: apiVersion.slice(1),
+      summary: "Public driver profiles, achievements and search",
+      description:
+        "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this server", url: ORIGIN },
+    },
+    servers: [
+      { url: ORIGIN, description: "This server" },
+      { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
+    ],
+    security: [],
+    tags: [
+      { name: "Users", description: "Public profiles and what their drivers unlocked" },
+      { name: "Search", description: "Companies and drivers by name" },
+      { name: "Service", description: "The service itself" },
+    ],
+    components,
+  };
+  const elysia = new Elysia({ aot: false }).use(
+    swagger({
+      path: "/docs",
+      specPath: "/docs/json",
+      documentation: documentation as object,
+      excludeMethods: [],
+    }),
+  );
+  for (const route of routes) {
+    if (!route.operation) continue;
+    for (const method of documentedMethods)
+      elysia.route(method, route.path, () => {}, {
+        detail: describe(route, route.operation, method),
+      });
+  }
+  const response = await elysia.handle(new Request("http://localhost/docs/json"));
+  return response.text();
+}
+
+export async function getOpenApi({ service, request }: Context): Promise<Result> {
+  return {
+    status: 200,
+    type: "application/json; charset=utf-8",
+    body: await service.openApi.at(service.publicUrl ?? originOf(request.url)),
+  };
+}
+
+/** The page is for reading and trying: nothing in it calls or advertises another service. */
 const scalarConfig = {
+  url: "/docs/json",
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
@@ -23,37 +102,36 @@ const scalarConfig = {
   defaultOpenAllTags: true,
 };
 
-/** The plugin that makes the document and the page of the routes beside it. */
-export function documentationPlugin() {
-  return swagger({
-    path: "/docs",
-    specPath: "/docs/json",
-    scalarCDN: "/docs/scalar.js",
-    scalarConfig: scalarConfig as object,
-    documentation: {
-      info: {
-        title: "Roadbook",
-        version: apiVersion.slice(1),
-        description:
-          "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well.",
-      },
-      tags: [
-        { name: "Users", description: "Public profiles and what their drivers unlocked" },
-        { name: "Search", description: "Companies and drivers by name" },
-        { name: "Service", description: "The service itself" },
-      ],
-      components: components as never,
-    },
-  });
-}
+const configuration = JSON.stringify(scalarConfig).replaceAll('"', "&quot;");
 
-export async function getDocsPage({ service }: Context): Promise<Result> {
-  const page = await service.documentation("/docs");
-  return { ...page, headers: { "content-security-policy": DOCS_POLICY } };
-}
+/**
+ * Scalar's page. The plugin's own has no language, a configuration that Scalar calls deprecated, and
+ * a script within the page, which its policy refuses.
+ */
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Roadbook API</title>
+<meta name="description" content="The public API of Roadbook: read it, and try it">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+</head>
+<body>
+<noscript>This page needs JavaScript. The document it shows is at <a href="/docs/json">/docs/json</a>.</noscript>
+<div id="api-reference" data-configuration="${configuration}"></div>
+<script src="/docs/scalar.js"></script>
+</body>
+</html>
+`;
 
-export function getOpenApi({ service }: Context): Promise<Result> {
-  return service.documentation("/docs/json");
+export function getDocsPage({ service }: Context): Result {
+  return {
+    status: 200,
+    type: "text/html; charset=utf-8",
+    body: page,
+    headers: { "content-security-policy": docsPolicy(service.publicUrl) },
+  };
 }
 
 export async function getDocsScript({ service }: Context): Promise<Result> {
@@ -61,7 +139,7 @@ export async function getDocsScript({ service }: Context): Promise<Result> {
     status: 200,
     type: "text/javascript; charset=utf-8",
     body: await service.docsScript(),
-    headers: { "content-encoding": "gzip" },
+    coding: "gzip",
   };
 }
 

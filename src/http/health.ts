@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { Context, Service } from "./context.ts";
+import examples from "./examples.json" with { type: "json" };
 import type { Operation } from "./openapi.ts";
 import { type Result, succeed } from "./result.ts";
 
@@ -42,7 +43,7 @@ export const healthOperation: Operation = {
   summary: "Get the state of the service",
   description:
     "Versions, the snapshot that is served, and why the file that was put in its place is not served, if so.",
-  tags: ["Service"],
+  tag: "Service",
   success: {
     api_version: Text,
     version: Text,
@@ -50,5 +51,6 @@ export const healthOperation: Operation = {
     refused_replacement: Type.Union([Text, Type.Null()]),
     search_limit: Type.Union([SearchLimitFacts, Type.Null()]),
   },
-  errors: ["internal_error"],
+  example: { ...examples.getHealth, version },
+  errors: [],
 };

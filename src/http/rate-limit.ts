@@ -8,18 +8,6 @@ export interface SearchLimit {
   windowMs: number;
 }
 
-export const rateLimitHeaderDocs = {
-  "RateLimit-Policy": 'The policy: `"search";q=<requests>;w=<seconds>`',
-  RateLimit: 'Where you stand: `"search";r=<left>;t=<seconds until one more is free>`',
-  "X-RateLimit-Limit": "Requests in a window",
-  "X-RateLimit-Remaining": "Requests left just now",
-  "X-RateLimit-Reset": "Unix time in seconds at which one more is free",
-};
-
-export const retryAfterDocs = {
-  "Retry-After": "Whole seconds to wait; waiting that long is always enough",
-};
-
 /** The 429 of a client that has used up its budget. */
 export function failLimited({ resetMs }: Decision): Result {
   const seconds = toSeconds(resetMs);

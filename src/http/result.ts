@@ -9,6 +9,8 @@ export interface Result {
   /** The content type of the body. */
   type: string;
   body: string | Uint8Array<ArrayBuffer> | null;
+  /** The content coding that the body has already; who does not accept it gets the body decoded. */
+  coding?: "gzip";
   /** Headers of this result alone. */
   headers?: Record<string, string>;
 }

@@ -1,15 +1,14 @@
 /**
- * The table of routes in Elysia: its router finds the route at a path, its plugin documents them.
- * Elysia makes no response of them: what a handler returns goes to app.ts as it is.
+ * The table of routes in Elysia: its router finds the route at a path. Elysia makes no response of
+ * them: what a handler returns goes to app.ts as it is.
  */
 import { Elysia } from "elysia";
 import type { Context, Service } from "./context.ts";
-import { documentationPlugin } from "./docs.ts";
-import { describe } from "./openapi.ts";
+import { createOpenApiDocument } from "./docs.ts";
 import type { Result } from "./result.ts";
 import { pathsOf, type Route, routesWith } from "./routes.ts";
 
-export type RouterOptions = Omit<Service, "documentation">;
+export type RouterOptions = Omit<Service, "openApi">;
 
 export interface Router {
   /** What is at a path, as it stands in the request; undefined where nothing is. */
@@ -24,36 +23,19 @@ export interface Match {
 }
 
 export function createRouter(options: RouterOptions): Router {
-  const documents = new Map<string, Promise<Result>>();
-  const service: Service = {
-    ...options,
-    documentation(path) {
-      const document = documents.get(path) ?? renderDocument(path);
-      documents.set(path, document);
-      return document;
-    },
-  };
+  const routes = routesWith(options);
+  const service: Service = { ...options, openApi: createOpenApiDocument(routes) };
   // Ahead of time (`aot`), Elysia would read the source of handlers and write its own around them.
   const elysia = new Elysia({ aot: false, strictPath: true })
-    .use(documentationPlugin())
     .decorate("service", service)
     // app.ts calls the handlers of the table, each with the client it is for.
     .decorate("ask", () => Promise.reject<Response>(new Error("no client to ask for")));
   const routeAt = new Map<string, Route>();
-  for (const route of routesWith(options)) {
+  for (const route of routes) {
     for (const path of pathsOf(route)) {
-      const operation = path === route.path ? route.operation : undefined;
-      const detail = operation ? describe(route.name, operation) : { hide: true };
-      elysia.get(path, route.handler, { detail });
+      elysia.get(path, route.handler);
       routeAt.set(path, route);
     }
-  }
-
-  /** The plugin's own routes were there first, so Elysia serves them, and not those of the table. */
-  async function renderDocument(path: string): Promise<Result> {
-    const response = await elysia.handle(new Request(`http://localhost${path}`));
-    const type = response.headers.get("content-type") ?? "";
-    return { status: response.status, type, body: await response.text() };
   }
 
   return {

@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { CompanySearchResult } from "../domain/company.ts";
 import { UserSearchResult } from "../domain/user.ts";
 import { absoluteUrl, baseUrlOf, type Context } from "./context.ts";
+import examples from "./examples.json" with { type: "json" };
 import type { Operation } from "./openapi.ts";
-import { rateLimitHeaderDocs, retryAfterDocs } from "./rate-limit.ts";
 import { parseQuery } from "./request.ts";
 import { fail, type Result, succeed } from "./result.ts";
 
@@ -41,26 +41,25 @@ function write(found: readonly object[], baseUrl: string, make: () => Result): R
 }
 
 const common = {
-  tags: ["Search"],
-  parameters: [
-    {
-      in: "query" as const,
-      name: "q",
-      description:
-        "What to look for, anywhere in the name; case, accents and the order of words do not matter",
-      schema: Type.String({ minLength: 2 }),
-    },
-  ],
-  errors: ["invalid_query", "rate_limited", "internal_error"] as const,
-  headers: rateLimitHeaderDocs,
-  limitedHeaders: retryAfterDocs,
+  tag: "Search" as const,
+  errors: ["invalid_query"] as const,
+};
+
+const q = {
+  in: "query" as const,
+  name: "q",
+  description:
+    "What to look for, anywhere in the name; case, accents and the order of words do not matter. It comes exactly once and has at least 2 code points, counted in NFC with white space collapsed to single spaces and trimmed. There is no maximum: what is longer than any name matches nothing.",
+  schema: Type.String({ minLength: 2 }),
 };
 
 export const searchCompaniesOperation: Operation = {
   ...common,
   summary: "Search companies by name",
   description: "At most 10 companies: the best matches first, larger before smaller.",
-  success: { companies: Type.Array(CompanySearchResult) },
+  parameter: { ...q, example: "baltic" },
+  success: { companies: Type.Array(CompanySearchResult, { maxItems: 10 }) },
+  example: examples.searchCompanies,
 };
 
 export const searchUsersOperation: Operation = {
@@ -68,5 +67,7 @@ export const searchUsersOperation: Operation = {
   summary: "Search users by name",
   description:
     "At most 10 users with public profiles: the best matches first, shorter names before longer.",
-  success: { users: Type.Array(UserSearchResult) },
+  parameter: { ...q, example: "nowak" },
+  success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
+  example: examples.searchUsers,
 };

@@ -13,6 +13,11 @@ export const PAGE_POLICY =
 /** A drawing is shapes and text. */
 export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** Scalar writes its styles into the docs page; everything else comes from this server or not at all. */
-export const DOCS_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/**
+ * Scalar writes its styles into the docs page; everything else comes from this server or not at all.
+ * A sample request goes to the public URL, which may be another name of this server.
+ */
+export function docsPolicy(publicUrl: string | undefined): string {
+  const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
+  return `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}

@@ -1,0 +1,156 @@
+/**
+ * Holds responses to the OpenAPI document, by a validator that had no part in making it: status,
+ * headers and body of every response of a documented path, more strictly than a client would.
+ */
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { createOpenApiDocument } from "../src/http/docs.ts";
+import { routesWith } from "../src/http/routes.ts";
+
+export interface ResponseObject {
+  description: string;
+  headers?: Record<string, { $ref: string }>;
+  content?: Record<string, { schema: Schema; example?: unknown; examples?: object }>;
+}
+
+export interface OperationObject {
+  operationId: string;
+  parameters?: { name: string; in: string; required: boolean; schema: Schema; example: unknown }[];
+  responses: Record<string, ResponseObject>;
+}
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: { version: string };
+  servers: { url: string }[];
+  paths: Record<string, Record<string, OperationObject>>;
+  components: {
+    schemas: Record<string, Schema>;
+    headers: Record<string, { required?: boolean; schema: Schema }>;
+  };
+}
+
+interface Schema {
+  [keyword: string]: unknown;
+}
+
+export async function readDocument(url: string): Promise<OpenApiDocument> {
+  return JSON.parse(await createOpenApiDocument(routesWith({ page: undefined })).at(url));
+}
+
+/** What HTTP itself sends, which no document speaks of. */
+const headersOfHttp = new Set(
+  "connection content-length content-type date keep-alive transfer-encoding".split(" "),
+);
+
+interface ResponseValidators {
+  /** By lower-case name. */
+  headers: Map<string, { required: boolean; isNumber: boolean; validate: ValidateFunction }>;
+  body: ValidateFunction | undefined;
+}
+
+const document = await readDocument("http://roadbook.test");
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+ajv.addSchema({ $id: "document", components: strict(document.components) });
+
+const templates = Object.keys(document.paths).map((path) => ({
+  path,
+  pattern: new RegExp(`^(?:/api)?${path.replace(/\{\w+\}/g, "[^/]+")}$`),
+}));
+
+/** The response, when it is as documented or its path is none of the document's. */
+export async function checkResponse(
+  { url, method }: { url: string; method: string },
+  response: Response,
+): Promise<Response> {
+  const { pathname } = new URL(url);
+  const template = templates.find(({ pattern }) => pattern.test(pathname));
+  if (!template || (pathname.startsWith("/api/") && template.path === "/health")) return response;
+  const { status, headers } = response;
+  const key = `${method} ${template.path} ${status}`;
+  const problems: string[] = [];
+  const validators = validatorsOf(template.path, method, status);
+  if (!validators) throw new Error(`${key} is not in the document`);
+  for (const [name, { required, isNumber, validate }] of validators.headers) {
+    const value = headers.get(name);
+    if (value === null) {
+      if (required) problems.push(`${name} is missing`);
+    } else if (!validate(isNumber ? Number(value) : value)) {
+      problems.push(`${name}: ${value}: ${ajv.errorsText(validate.errors)}`);
+    }
+  }
+  headers.forEach((_, name) => {
+    if (!validators.headers.has(name) && !headersOfHttp.has(name))
+      problems.push(`${name} is not in the document`);
+  });
+  if (method !== "HEAD" && response.body !== null) {
+    const text = decode(new Uint8Array(await response.clone().arrayBuffer()), headers);
+    const { body } = validators;
+    if (!body) {
+      if (text !== "") problems.push(`a body: ${text}`);
+    } else if (!body(JSON.parse(text))) {
+      problems.push(`${ajv.errorsText(body.errors)}: ${text}`);
+    }
+  }
+  if (problems.length > 0) throw new Error(`${key}: ${problems.join("; ")}`);
+  return response;
+}
+
+const cached = new Map<string, ResponseValidators | undefined>();
+
+function validatorsOf(path: string, method: string, status: number) {
+  const key = `${method} ${path} ${status}`;
+  if (!cached.has(key)) cached.set(key, createValidators(path, method, status));
+  return cached.get(key);
+}
+
+function createValidators(
+  path: string,
+  method: string,
+  status: number,
+): ResponseValidators | undefined {
+  const methods = document.paths[path] ?? {};
+  // The 405 of any other method is that of GET.
+  const { responses = {} } = methods[method.toLowerCase()] ?? methods.get ?? {};
+  const described = responses[status];
+  if (!described) return undefined;
+  const schema = described.content?.["application/json"]?.schema;
+  const headers = Object.keys(described.headers ?? {}).map((name) => {
+    const header = document.components.headers[name];
+    if (!header) throw new Error(`no header ${name}`);
+    const validators = {
+      required: header.required ?? false,
+      isNumber: header.schema.type === "integer",
+      validate: ajv.compile(header.schema),
+    };
+    return [name.toLowerCase(), validators] as const;
+  });
+  return { headers: new Map(headers), body: schema && ajv.compile(strict(schema)) };
+}
+
+/** Schemas that allow no field but theirs, with references into the document. */
+function strict<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(strict) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === "$ref" ? `document${inner}` : strict(inner),
+  ]);
+  const copy = Object.fromEntries(entries);
+  return copy.type === "object" ? { ...copy, additionalProperties: false } : copy;
+}
+
+const decoders: Record<string, (bytes: Uint8Array) => Uint8Array> = {
+  gzip: gunzipSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** `fetch` over HTTP decodes the body and leaves the header as it was. */
+function decode(bytes: Uint8Array, headers: Headers): string {
+  const decoder = decoders[headers.get("content-encoding") ?? ""];
+  const plain = decoder && bytes[0] !== 0x7b ? decoder(bytes) : bytes;
+  return new TextDecoder().decode(plain);
+}
