@@ -1,28 +1,42 @@
-/** Opens a page in headless Chromium, which may reach this machine and nothing else. */
-import { run, temporaryFolder } from "./support.ts";
+/** A headless Chromium, and what axe says of a page in it. */
+import { type Browser, chromium, type Page } from "playwright-core";
 
-const chromium = Bun.which("chromium");
-
-export const chromiumPath = chromium ?? "chromium";
+const found = Bun.which("chromium");
+const chromiumPath = found ?? "chromium";
 
 /** Whether to go ahead: Chromium is here, or its absence is a failure. */
-export const tryBrowser = chromium !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+export const tryBrowser = found !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
-/** The page's document when its scripts have run for that much of its own time. */
-export async function dumpPage(url: string, budgetMs: number): Promise<string> {
-  const { stdout } = await run([
-    chromiumPath,
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    `--user-data-dir=${temporaryFolder()}`,
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-    "--window-size=1280,6000",
-    `--virtual-time-budget=${budgetMs}`,
-    "--dump-dom",
-    url,
-  ]);
-  return stdout;
+export function launchBrowser(): Promise<Browser> {
+  const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+  const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", ...quiet];
+  return chromium.launch({ executablePath: chromiumPath, args });
+}
+
+const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
+
+export interface Violation {
+  id: string;
+  impact: string;
+  /** The elements, as HTML. */
+  nodes: string[];
+}
+
+export async function listViolations(page: Page): Promise<Violation[]> {
+  await page.evaluate(axe);
+  return page.evaluate(async () => {
+    const { axe } = window as unknown as {
+      axe: {
+        run(): Promise<{
+          violations: { id: string; impact: string; nodes: { html: string }[] }[];
+        }>;
+      };
+    };
+    const { violations } = await axe.run();
+    return violations.map(({ id, impact, nodes }) => ({
+      id,
+      impact,
+      nodes: nodes.map(({ html }) => html),
+    }));
+  });
 }

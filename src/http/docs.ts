@@ -90,9 +90,20 @@ export async function getOpenApi({ service, request }: Context): Promise<Result>
   };
 }
 
+/**
+ * What axe finds in Scalar's style: colours too faint to read for many (WCAG asks for a contrast of
+ * 4.5), and buttons whose only name is hidden until a mouse is there.
+ */
+const style = `
+.light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8; --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d; --scalar-color-purple: #6139b8; --scalar-color-yellow: #7a5a00 }
+.dark-mode { --scalar-color-3: #a0a0a0 }
+.scalar-code-copy .sr-only > .hidden { display: inline }
+`;
+
 /** The page is for reading and trying: nothing in it calls or advertises another service. */
 const scalarConfig = {
   url: "/docs/json",
+  customCss: style,
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },

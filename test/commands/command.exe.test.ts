@@ -494,9 +494,11 @@ test("a query of 200,000 characters is no error, finds nothing and keeps nobody 
 test("openapi prints the document that is served", async () => {
   const target = await openExecutable([]);
   const served = await (await target.fetch("/docs/json")).text();
-  const { code, stdout } = await roadbook(["openapi"]);
+  const { code, stdout } = await roadbook(["openapi", "--public-url", target.origin]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual(JSON.parse(served));
+  const { servers } = JSON.parse((await roadbook(["openapi"])).stdout);
+  expect(servers[0].url).toBe("http://127.0.0.1:3000");
   await target.close();
 });
 

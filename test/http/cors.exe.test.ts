@@ -1,6 +1,6 @@
 /** A page of another site in a real browser: what its scripts can ask, read, and must not miss. */
 import { expect, test } from "bun:test";
-import { dumpPage, tryBrowser } from "../browser.ts";
+import { launchBrowser, tryBrowser } from "../browser.ts";
 import { openExecutable } from "../support.ts";
 
 if (!tryBrowser) console.warn("chromium is missing: no browser asks across origins");
@@ -18,8 +18,8 @@ interface Asked {
   init?: { method?: string; headers?: Record<string, string> };
 }
 
-/** Runs in the page: asks each in turn, and leaves what it saw in the document. */
-async function askAll(origin: string, asked: Asked[]) {
+/** Runs in the page: asks each in turn, and returns what it saw. */
+async function askAll({ origin, asked }: { origin: string; asked: Asked[] }): Promise<Seen[]> {
   const seen: Seen[] = [];
   for (const { path, init } of asked) {
     try {
@@ -37,30 +37,28 @@ async function askAll(origin: string, asked: Asked[]) {
       seen.push({ error: String(error) });
     }
   }
-  await fetch("/seen", { method: "POST", body: JSON.stringify(seen) });
+  return seen;
 }
 
-/** Has a browser open a page of another origin that asks, and tells what the page saw. */
+/** Has a browser open a page of another origin that asks, and returns what the page saw. */
 async function askFromAnotherSite(origin: string, asked: Asked[]): Promise<Seen[]> {
-  const seen = Promise.withResolvers<Seen[]>();
-  const script = `(${askAll})(${JSON.stringify(origin)}, ${JSON.stringify(asked)})`;
-  const page = Bun.serve({
+  const site = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    async fetch(request) {
-      if (request.method !== "POST") {
-        const html = `<!doctype html><title>Another site</title><script>${script}</script>`;
-        return new Response(html, { headers: { "content-type": "text/html; charset=utf-8" } });
-      }
-      seen.resolve((await request.json()) as Seen[]);
-      return new Response();
-    },
+    fetch: () =>
+      new Response("<!doctype html><title>Another site</title>", {
+        headers: { "content-type": "text/html; charset=utf-8" },
+      }),
   });
-  await dumpPage(page.url.href, 10_000);
-  const result = await Promise.race([seen.promise, Bun.sleep(20_000)]);
-  await page.stop(true);
-  if (!result) throw new Error("the page did not tell what it saw");
-  return result;
+  const browser = await launchBrowser();
+  try {
+    const page = await browser.newPage();
+    await page.goto(site.url.href);
+    return await page.evaluate(askAll, { origin, asked });
+  } finally {
+    await browser.close();
+    await site.stop(true);
+  }
 }
 
 test.if(tryBrowser)(

@@ -1,30 +1,172 @@
 /** The page at /docs in a real browser that can reach nothing but this server. */
-import { expect, test } from "bun:test";
-import { dumpPage, tryBrowser } from "../browser.ts";
-import { openExecutable } from "../support.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { gunzipSync } from "node:zlib";
+import type { Browser, Page } from "playwright-core";
+import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
+import { openExecutable, type Target } from "../support.ts";
 
-if (!tryBrowser) console.warn("chromium is missing: /docs is not looked at");
+if (!tryBrowser) console.warn("chromium is missing: /docs is not opened in a browser");
 
-test.if(tryBrowser)(
-  "the docs page shows every endpoint, offline, under a policy that allows no other server",
-  async () => {
-    const target = await openExecutable([]);
-    const { headers } = await target.fetch("/docs");
-    expect(headers.get("content-security-policy")).toContain(
-      "default-src 'none'; script-src 'self'",
-    );
-    const page = await dumpPage(`${target.origin}/docs`, 10_000);
-    for (const text of [
-      "Roadbook",
-      "Get a public user profile",
-      "Get a user's achievements",
-      "Search companies by name",
-      "Search users by name",
-    ]) {
-      expect(page).toContain(text);
+const PATIENCE_MS = 60_000;
+
+let target: Target;
+beforeAll(async () => {
+  target = await openExecutable([]);
+}, PATIENCE_MS);
+afterAll(() => target.close());
+
+test("its policy allows scripts of this server, none in the page, and nothing of another", async () => {
+  const { headers } = await target.fetch("/docs");
+  expect(headers.get("content-security-policy")).toContain(
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; ",
+  );
+  const other = await openExecutable(["--public-url", "https://api.example.org/roadbook"]);
+  const { headers: ofOther } = await other.fetch("/docs");
+  expect(ofOther.get("content-security-policy")).toContain(
+    "connect-src 'self' https://api.example.org;",
+  );
+  await other.close();
+});
+
+describe("its script", () => {
+  const get = async (headers: Record<string, string>) => {
+    const response = await fetch(`${target.origin}/docs/scalar.js`, {
+      headers,
+      decompress: false,
+    } as RequestInit);
+    return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
+  };
+
+  test("is gzip-compressed for who accepts that, and plain for who does not", async () => {
+    const { response, bytes } = await get({ "accept-encoding": "gzip, deflate, br, zstd" });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    for (const accepted of ["identity", "br", "gzip;q=0"]) {
+      const plain = await get({ "accept-encoding": accepted });
+      expect(plain.response.headers.get("content-encoding")).toBeNull();
+      expect(Buffer.compare(plain.bytes, gunzipSync(bytes))).toBe(0);
+      expect(plain.response.headers.get("etag")).not.toBe(response.headers.get("etag"));
     }
-    expect(page).not.toContain("Ask AI");
-    await target.close();
-  },
-  60_000,
-);
+  });
+
+  test("is not sent again to who has it", async () => {
+    for (const encoding of ["gzip", "identity"]) {
+      const accepted = { "accept-encoding": encoding };
+      const { response } = await get(accepted);
+      const etag = response.headers.get("etag") ?? "";
+      const again = await get({ ...accepted, "if-none-match": etag });
+      expect([again.response.status, again.bytes.length]).toEqual([304, 0]);
+    }
+  });
+});
+
+describe.skipIf(!tryBrowser)("in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  }, PATIENCE_MS);
+  afterAll(() => browser.close());
+
+  /** The page when the document is there; every request elsewhere and every complaint is a problem. */
+  async function open(
+    colorScheme: "light" | "dark",
+    use: (page: Page, asked: string[]) => Promise<void>,
+  ): Promise<void> {
+    const context = await browser.newContext({
+      colorScheme,
+      viewport: { width: 1280, height: 900 },
+    });
+    const problems: string[] = [];
+    const asked: string[] = [];
+    await context.route("**", (route) => {
+      const url = route.request().url();
+      if (!url.startsWith(`${target.origin}/`)) {
+        problems.push(`asked ${url}`);
+        return route.abort();
+      }
+      asked.push(url.slice(target.origin.length));
+      return route.continue();
+    });
+    const page = await context.newPage();
+    page.on("pageerror", (error) => problems.push(error.message));
+    page.on("console", (message) => {
+      if (message.type() !== "info") problems.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on("response", (response) => {
+      if (response.status() >= 400) problems.push(`${response.status()} ${response.url()}`);
+    });
+    await page.goto(`${target.origin}/docs`);
+    await page.getByRole("heading", { name: "Get a public user profile" }).first().waitFor();
+    try {
+      await use(page, asked);
+      expect(problems).toEqual([]);
+    } finally {
+      await context.close();
+    }
+  }
+
+  test(
+    "it shows every endpoint, and loads its script and the document and no more",
+    () =>
+      open("light", async (page, asked) => {
+        expect(await page.locator("html").getAttribute("lang")).toBe("en");
+        await page.waitForLoadState("networkidle");
+        expect([...new Set(asked)].sort()).toEqual([
+          "/docs",
+          "/docs/json",
+          "/docs/scalar.js",
+          "/favicon.svg",
+        ]);
+        for (const summary of [
+          "Get a public user profile",
+          "Get a user's achievements",
+          "Search companies by name",
+          "Search users by name",
+          "Get the state of the service",
+        ])
+          await page.getByRole("link", { name: summary }).first().waitFor();
+        const text = await page.locator("body").textContent();
+        for (const hidden of ["Ask AI", "the head alone", "what may be asked"])
+          expect(text).not.toContain(hidden);
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "its first sample request works as it is, typed or sent",
+    () =>
+      open("light", async (page) => {
+        const sample = await page.locator("pre", { hasText: "curl" }).first().textContent();
+        const [, url = ""] = /^curl (\S+)/.exec(sample?.trim() ?? "") ?? [];
+        expect(url).toBe(`${target.origin}/users/public/42`);
+        const wanted = JSON.parse(await (await fetch(url)).text());
+        await page
+          .getByRole("button", { name: /test request/i })
+          .first()
+          .click();
+        const [response] = await Promise.all([
+          page.waitForResponse(url),
+          page.getByRole("button", { name: /^send/i }).first().click(),
+        ]);
+        expect([response.status(), await response.json()]).toEqual([200, wanted]);
+        await page.getByText("200 OK").first().waitFor();
+      }),
+    PATIENCE_MS,
+  );
+
+  test.each(["light", "dark"] as const)(
+    "axe finds nothing serious, %s",
+    (colorScheme) =>
+      open(colorScheme, async (page) => {
+        // Scalar writes what is below when one comes near.
+        for (const name of ["Search companies by name", "Get the state of the service", "Error"]) {
+          await page.getByRole("link", { name }).first().click();
+          await page.waitForLoadState("networkidle");
+          const serious = (await listViolations(page)).filter(({ impact }) =>
+            /serious|critical/.test(impact),
+          );
+          expect({ name, serious }).toEqual({ name, serious: [] });
+        }
+      }),
+    PATIENCE_MS,
+  );
+});

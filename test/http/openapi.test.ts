@@ -1,76 +1,30 @@
-/** The OpenAPI document says what the API does: every status and body of real answers is in it. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { community, openInProcess, type Target } from "../support.ts";
+/**
+ * The OpenAPI document is good by the linters of others, its examples are true, and what checks every
+ * response of the tests against it does find what is wrong.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { lintFromString, loadConfig } from "@redocly/openapi-core";
+import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
+import { oas } from "@stoplight/spectral-rulesets";
+import createClient from "openapi-fetch";
+import { demoSnapshot } from "../../src/assets.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
+import { community, openInProcess, root, run, type Target } from "../support.ts";
+import type { paths } from "./api-types.ts";
 
-interface Schema {
-  $ref?: string;
-  type?: string;
-  nullable?: boolean;
-  allOf?: Schema[];
-  enum?: unknown[];
-  properties?: Record<string, Schema>;
-  required?: string[];
-  items?: Schema;
-}
-interface Operation {
-  operationId: string;
-  parameters: { name: string; in: string; required: boolean; schema: Schema }[];
-  responses: Record<
-    string,
-    { description: string; headers: object; content: { "application/json": { schema: Schema } } }
-  >;
-}
-interface Document {
-  openapi: string;
-  info: { version: string };
-  paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, Schema> };
-}
-
-let target: Target;
-let document: Document;
-beforeAll(async () => {
-  target = await openInProcess({ dataset: community, searchLimit: 3 });
-  document = JSON.parse(await (await target.fetch("/docs/json")).text());
+const origin = "http://roadbook.test";
+const document = await readDocument(origin);
+const operations = Object.entries(document.paths).map(([path, { get }]) => {
+  if (!get) throw new Error(`${path} has no GET`);
+  return [path, get] as const;
 });
-afterAll(() => target.close());
 
-/** Where a value is not what the schema says; every field has to be named there. */
-function faultsOf(value: unknown, schema: Schema, at = "body"): string[] {
-  if (schema.$ref) {
-    const name = schema.$ref.replace("#/components/schemas/", "");
-    const named = document.components.schemas[name];
-    return named ? faultsOf(value, named, at) : [`${at}: no schema ${name}`];
-  }
-  if (value === null) return schema.nullable ? [] : [`${at}: null`];
-  if (schema.allOf) return schema.allOf.flatMap((part) => faultsOf(value, part, at));
-  if (schema.enum && !schema.enum.includes(value)) return [`${at}: ${value} is not in the enum`];
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    return items
-      ? value.flatMap((item, index) => faultsOf(item, items, `${at}[${index}]`))
-      : [`${at}: a list`];
-  }
-  if (typeof value !== "object") {
-    const type = Number.isInteger(value) ? "integer" : typeof value;
-    return type === schema.type ? [] : [`${at}: ${type} instead of ${schema.type}`];
-  }
-  const { properties = {}, required = [] } = schema;
-  return [
-    ...required.filter((key) => !(key in value)).map((key) => `${at}.${key} is missing`),
-    ...Object.entries(value).flatMap(([key, inner]) => {
-      const property = properties[key];
-      return property
-        ? faultsOf(inner, property, `${at}.${key}`)
-        : [`${at}.${key} is not in the document`];
-    }),
-  ];
-}
-
-test("it is OpenAPI 3 of version 2.1.0 and has the four endpoints and health", () => {
-  expect(document.openapi).toStartWith("3.");
+test("it is OpenAPI 3.1 of version 2.1.0 and has the four endpoints and health", () => {
+  expect(document.openapi).toStartWith("3.1");
   expect(document.info.version).toBe("2.1.0");
-  expect(Object.keys(document.paths).sort()).toEqual([
+  expect(operations.map(([path]) => path).sort()).toEqual([
     "/health",
     "/search/companies",
     "/search/users",
@@ -78,45 +32,187 @@ test("it is OpenAPI 3 of version 2.1.0 and has the four endpoints and health", (
     "/users/{userId}/achievements",
   ]);
   for (const methods of Object.values(document.paths))
-    expect(Object.keys(methods)).toEqual(["get"]);
-});
-
-test.each([
-  ["/users/public/{userId}", "/users/public/42", 200],
-  ["/users/public/{userId}", "/users/public/45", 200],
-  ["/users/public/{userId}", "/users/public/x", 400],
-  ["/users/public/{userId}", "/users/public/43", 403],
-  ["/users/public/{userId}", "/users/public/99", 404],
-  ["/users/{userId}/achievements", "/users/42/achievements", 200],
-  ["/users/{userId}/achievements", "/users/x/achievements", 400],
-  ["/users/{userId}/achievements", "/users/43/achievements", 403],
-  ["/users/{userId}/achievements", "/users/99/achievements", 404],
-  ["/search/companies", "/search/companies?q=express", 200],
-  ["/search/users", "/search/users?q=ann", 200],
-  ["/search/users", "/search/users?q=x", 400],
-  ["/search/users", "/search/users?q=ann", 429],
-  ["/health", "/health", 200],
-])("%s describes the answer to %s (%d)", async (path, request, status) => {
-  const response = await target.fetch(request);
-  expect(response.status).toBe(status);
-  const described = document.paths[path]?.get?.responses[status];
-  expect(described?.description).toBeString();
-  const schema = described?.content["application/json"].schema ?? {};
-  expect(faultsOf(JSON.parse(await response.text()), schema)).toEqual([]);
-  for (const name of Object.keys(described?.headers ?? {}))
-    expect(response.headers.has(name)).toBeTrue();
+    expect(Object.keys(methods)).toEqual(["get", "head", "options"]);
 });
 
 test("every endpoint names its parameter, and all its statuses", () => {
-  for (const [path, methods] of Object.entries(document.paths)) {
-    const { parameters, responses } = methods.get ?? { parameters: [], responses: {} };
+  for (const [path, { parameters = [], responses }] of operations) {
     const [wanted, statuses] = path.startsWith("/users")
-      ? [["userId"], ["200", "400", "403", "404", "500"]]
+      ? [["userId"], [200, 304, 400, 403, 404, 405, 431, 500]]
       : path.startsWith("/search")
-        ? [["q"], ["200", "400", "429", "500"]]
-        : [[], ["200", "500"]];
+        ? [["q"], [200, 304, 400, 405, 429, 431, 500]]
+        : [[], [200, 405, 431, 500]];
     expect(parameters.map(({ name }) => name)).toEqual(wanted);
     expect(parameters.every(({ required }) => required)).toBeTrue();
-    expect(Object.keys(responses)).toEqual(statuses);
+    expect(Object.keys(responses)).toEqual(statuses.map(String));
   }
+});
+
+describe("the server of the document", () => {
+  const serversOf = async (target: Pick<Target, "fetch">) => {
+    const { servers }: OpenApiDocument = JSON.parse(
+      await (await target.fetch("/docs/json")).text(),
+    );
+    return servers.map(({ url }) => url);
+  };
+
+  test("is the origin that it was asked under, whoever asked before", async () => {
+    const roadbook = await createRoadbook({ dataset: community });
+    for (let host = 0; host < 50; host++) {
+      const asked = `https://host-${host % 30}.example:8443`;
+      const fetch = async (path: string) => roadbook.fetch(new Request(asked + path));
+      expect(await serversOf({ fetch })).toEqual([asked, `${asked}/api`]);
+    }
+    roadbook.close();
+  });
+
+  test("is the public URL, where there is one", async () => {
+    const target = await openInProcess({
+      dataset: community,
+      publicUrl: "https://api.example.org/roadbook/",
+    });
+    expect(await serversOf(target)).toEqual([
+      "https://api.example.org/roadbook",
+      "https://api.example.org/roadbook/api",
+    ]);
+    await target.close();
+  });
+});
+
+describe("an example", () => {
+  let demo: Target;
+  beforeAll(async () => {
+    demo = await openInProcess({ snapshot: await demoSnapshot(), searchLimit: 30 });
+  });
+  afterAll(() => demo.close());
+
+  test.each(operations)("of %s is what the demo responds with", async (path, operation) => {
+    const { parameters: [parameter] = [], responses } = operation;
+    const value = encodeURIComponent(String(parameter?.example));
+    const query = parameter?.in === "query" ? `?${parameter.name}=${value}` : "";
+    const response = await demo.fetch(path.replace(/\{\w+\}/, value) + query);
+    expect(response.status).toBe(200);
+    const wanted = JSON.parse(await response.text());
+    // The demo is built anew with each executable.
+    const example = responses[200]?.content?.["application/json"]?.example;
+    const built = wanted.snapshot && {
+      snapshot: { ...wanted.snapshot, built_at: expect.any(String) },
+    };
+    expect(example).toEqual({ ...wanted, ...built });
+  });
+
+  test("of an error is the error", async () => {
+    for (const [path, status] of [
+      ["/users/public/x", 400],
+      ["/users/public/43", 403],
+      ["/users/public/999999", 404],
+      ["/search/users?q=x", 400],
+    ] as const) {
+      const response = await demo.fetch(path);
+      expect(response.status).toBe(status);
+      const body = JSON.parse(await response.text());
+      const template = path.startsWith("/users") ? "/users/public/{userId}" : "/search/users";
+      const { content } = document.paths[template]?.get?.responses[status] ?? {};
+      expect(content?.["application/json"]?.examples).toHaveProperty(body.error.code, {
+        value: body,
+      });
+    }
+  });
+});
+
+describe("a linter has nothing to say:", () => {
+  const source = JSON.stringify(document);
+
+  test("Redocly's, with its strictest rules", async () => {
+    const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
+    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
+
+  test("Spectral's", async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [oas as RulesetDefinition] });
+    const problems = await spectral.run(JSON.parse(source));
+    expect(problems.map(({ code, path, message }) => `${code}: ${path}: ${message}`)).toEqual([]);
+  });
+});
+
+describe("a typed client", () => {
+  test("has the types of this document", async () => {
+    const { stdout, stderr } = await run([process.execPath, "scripts/api-types.ts"], { cwd: root });
+    expect(stderr).toBe("");
+    expect(await Bun.file(join(import.meta.dir, "api-types.ts")).text()).toBe(stdout);
+  });
+
+  test("reads all there is without a cast", async () => {
+    const target = await openInProcess({ dataset: community, searchLimit: 2 });
+    const client = createClient<paths>({
+      baseUrl: target.origin,
+      fetch: ({ url }) => target.fetch(url.slice(target.origin.length)),
+    });
+    const at = (userId: number) => ({ params: { path: { userId } } });
+    const { data: profile } = await client.GET("/users/public/{userId}", at(42));
+    const company: string | undefined = profile?.user.company?.name;
+    expect(company).toBe("Baltic Express");
+    const { data: alone } = await client.GET("/users/public/{userId}", at(45));
+    const none: { role: string } | null | undefined = alone?.user.company;
+    expect(none).toBeNull();
+    const { error } = await client.GET("/users/public/{userId}", at(43));
+    const code: string | undefined = error?.error.code;
+    expect(code).toBe("profile_private");
+    const { data: unlocked } = await client.GET("/users/{userId}/achievements", at(42));
+    const points: number[] = unlocked?.achievements.map((entry) => entry.achievement.points) ?? [];
+    expect(points).toEqual([0, 25, 5]);
+    const query = { params: { query: { q: "nowak" } } };
+    const { data: users } = await client.GET("/search/users", query);
+    const companies: (string | null)[] = users?.users.map((user) => user.company) ?? [];
+    expect(companies).toContain("Baltic Express");
+    const { data: found } = await client.GET("/search/companies", query);
+    const members: number[] = found?.companies.map((one) => one.member_count) ?? [];
+    expect(members).toEqual([]);
+    const { error: limited } = await client.GET("/search/users", query);
+    const seconds: number | undefined = limited?.error.retry_after;
+    expect(seconds).toBeGreaterThan(0);
+    const { data: health } = await client.GET("/health");
+    const count: number | undefined = health?.snapshot.counts.public_users;
+    expect(count).toBeGreaterThan(0);
+    await target.close();
+  });
+});
+
+describe("a response that is not as documented is found:", () => {
+  let good: Response;
+  let body: string;
+  const request = { url: `${origin}/users/public/45`, method: "GET" };
+  beforeAll(async () => {
+    const target = await openInProcess({ dataset: community });
+    good = await target.fetch("/users/public/45");
+    body = await good.clone().text();
+    await target.close();
+  });
+
+  const changed = (text: string, init: ResponseInit = {}, edit = (_: Headers) => {}) => {
+    const headers = new Headers(good.headers);
+    edit(headers);
+    return new Response(text, { status: 200, headers, ...init });
+  };
+
+  test("the good one is none", () => checkResponse(request, changed(body)));
+
+  test.each<[string, () => Response]>([
+    ["a status", () => changed(body, { status: 201 })],
+    ["a field more", () => changed(body.replace('"id"', '"age":3,"id"'))],
+    ["a field less", () => changed(body.replace('"company":null,', ""))],
+    ["a null", () => changed(body.replace('"name":"Anna Nowak"', '"name":null'))],
+    ["an empty object for null", () => changed(body.replace('"company":null', '"company":{}'))],
+    ["a time without zone", () => changed(body.replace(/Z"/, '"'))],
+    ["no URL", () => changed(body.replace("http://roadbook.test", ""))],
+    ["a header more", () => changed(body, {}, (headers) => headers.set("x-powered-by", "us"))],
+    ["a header less", () => changed(body, {}, (headers) => headers.delete("etag"))],
+    ["another value", () => changed(body, {}, (headers) => headers.set("vary", "*"))],
+  ])("%s", async (_, wrong) => {
+    await expect(checkResponse(request, wrong())).rejects.toThrow(
+      `GET /users/public/{userId} ${wrong().status}`,
+    );
+  });
 });

@@ -82,3 +82,23 @@ test("without the page, the start leads to the docs", async () => {
   expect((await bare.fetch("/drivers/42")).status).toBe(404);
   await bare.close();
 });
+
+test.each([false, true])(
+  "no search engine lists the API, nor the pages unless they may: %p",
+  async (isIndexed) => {
+    const site = await openInProcess({ dataset: community, page: { isIndexed }, pageAssets });
+    const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
+    for (const path of [
+      "/users/public/42",
+      "/users/public/43",
+      "/search/users?q=ann",
+      "/health",
+      "/nope",
+      "/docs/json",
+    ])
+      expect(await tagOf(path)).toBe("noindex");
+    for (const path of ["/", "/?q=ann", "/drivers/42", "/docs"])
+      expect(await tagOf(path)).toBe(isIndexed ? null : "noindex");
+    await site.close();
+  },
+);

@@ -3,25 +3,22 @@
  * outside the server refused. Nothing may reach the console, and axe may find nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { pageAssets } from "../../src/assets.ts";
 import type { PageOptions } from "../../src/http/pages.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { chromiumPath, tryBrowser } from "../browser.ts";
+import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
 if (!tryBrowser) console.warn("chromium is missing: the page is not opened in a browser");
 
-const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 const sizes = { phone: [320, 640], desktop: [1280, 800], kiosk: [1080, 1920] } as const;
 const PATIENCE_MS = 60_000;
 
 let browser: Browser | undefined;
 beforeAll(async () => {
   if (!tryBrowser) return;
-  const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
-  const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", ...quiet];
-  browser = await chromium.launch({ executablePath: chromiumPath, args });
+  browser = await launchBrowser();
 }, PATIENCE_MS);
 afterAll(() => browser?.close());
 
@@ -311,15 +308,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const paths = ["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"];
         for (const path of paths) {
           await page.goto(origin + path);
-          await page.evaluate(axe);
-          const found = await page.evaluate(async () => {
-            const { axe } = window as unknown as {
-              axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
-            };
-            const { violations } = await axe.run();
-            return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`);
-          });
-          expect([path, ...found]).toEqual([path]);
+          const found = await listViolations(page);
+          expect({ path, found }).toEqual({ path, found: [] });
           const measured = await page.evaluate(() => ({
             overflow: document.documentElement.scrollWidth - innerWidth,
             small: [...document.querySelectorAll("a:not(.skip), button, input")]
