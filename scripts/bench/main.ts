@@ -3,6 +3,7 @@ import { climb } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
 import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
+import { benchPage } from "./page.ts";
 import { benchSearch } from "./search.ts";
 import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
@@ -10,6 +11,7 @@ import { benchSoak } from "./soak.ts";
 const benches: Record<string, (args: string[]) => Promise<void>> = {
   http: benchHttp,
   limit: benchLimit,
+  page: benchPage,
   search: benchSearch,
   snapshots: benchSnapshots,
   soak: benchSoak,

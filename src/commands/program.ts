@@ -337,8 +337,8 @@ function environmentHelp({ parent, options }: AnyCommand): string {
   if (!parent || !option) return "";
   const hasBoolean = options.some((other) => other.isBoolean());
   return `
-A flag goes before its environment variable (--${option.name()}: ${variableOf(option)}), and
-that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
+A flag goes before its environment variable (--${option.name()}: ${variableOf(option)}),
+and that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
 }
 
 function sentenceOf(text: string): string {

@@ -127,7 +127,7 @@ test("half a body is not waited for either: its head was enough for a response",
 
 test("answers that a slow client has yet to read are sent to their end", async () => {
   const target = await openExecutable([]);
-  const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n";
+  const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: gzip\r\n";
   const { answers: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
   const slow = await dialAll(target, 4);
   for (const socket of slow) {

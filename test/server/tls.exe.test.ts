@@ -97,7 +97,8 @@ test("SIGHUP renews it for new connections, and cuts off no response under way",
     received += chunk.length;
   });
   slow.pause();
-  slow.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(4));
+  const head = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: gzip\r\n\r\n";
+  slow.write(head.repeat(4));
   const whole = (await (await fetchOk("/docs/scalar.js")).arrayBuffer()).byteLength;
   await hangUp("using the new certificate");
   expect(await nameServed(target)).toBe("other.example");
@@ -159,6 +160,7 @@ test.each([
 
 async function fetchOk(path = "/health"): Promise<Response> {
   return fetch(target.origin + path, {
+    headers: { "accept-encoding": "gzip" },
     keepalive: false,
     decompress: false,
     tls: { rejectUnauthorized: false },
