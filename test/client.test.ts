@@ -97,9 +97,7 @@ describe("the client and the OpenAPI document", () => {
 
   test("have the same operations, but for the health that operators ask", async () => {
     const { paths } = JSON.parse(await (await target.fetch("/docs/json")).text());
-    const operations = Object.values<Record<string, Operation>>(paths).flatMap((path) =>
-      Object.values(path),
-    );
+    const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get);
     const names = operations.map(({ operationId }) => operationId);
     expect(names.filter((name) => name !== "getHealth").sort()).toEqual(
       Object.keys(createClient("")).sort() as string[],

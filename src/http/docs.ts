@@ -6,7 +6,7 @@ import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
-import { type Context, originOf } from "./context.ts";
+import { baseUrlOf, type Context } from "./context.ts";
 import { components, describe, documentedMethods, ORIGIN } from "./openapi.ts";
 import type { Result } from "./result.ts";
 import type { Route } from "./routes.ts";
@@ -82,11 +82,11 @@ async function renderTemplate(routes: readonly Route[]): Promise<string> {
   return response.text();
 }
 
-export async function getOpenApi({ service, request }: Context): Promise<Result> {
+export async function getOpenApi(context: Context): Promise<Result> {
   return {
     status: 200,
     type: "application/json; charset=utf-8",
-    body: await service.openApi.at(service.publicUrl ?? originOf(request.url)),
+    body: await context.service.openApi.at(baseUrlOf(context)),
   };
 }
 

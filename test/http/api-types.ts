@@ -369,7 +369,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this answer. */
+            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this response. */
             500: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -510,7 +510,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this answer. */
+            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this response. */
             500: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -656,7 +656,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this answer. */
+            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this response. */
             500: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -807,7 +807,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this answer. */
+            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this response. */
             500: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
@@ -913,7 +913,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this answer. */
+            /** @description `internal_error`: Something went wrong on our side; please report the X-Request-Id of this response. */
             500: {
                 headers: {
                     "X-API-Version": components["headers"]["X-API-Version"];
