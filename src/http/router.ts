@@ -23,6 +23,12 @@ export interface Match {
   params: Context["params"];
 }
 
+/**
+ * A slash divides a path, also where it is encoded, so it is part of no parameter. Only what a dataset
+ * calls the file of an icon may have one.
+ */
+const ENCODED_SLASH = /^(?!\/icons\/).*%2f/i;
+
 export function createRouter(options: RouterOptions): Router {
   const documents = new Map<string, Promise<Result>>();
   const service: Service = {
@@ -58,6 +64,7 @@ export function createRouter(options: RouterOptions): Router {
 
   return {
     find(path) {
+      if (ENCODED_SLASH.test(path)) return undefined;
       const found = elysia.router.dynamic.find("GET", path);
       const route = found ? routeAt.get(found.store.route) : undefined;
       return found && route ? { route, params: found.params } : undefined;
