@@ -35,22 +35,36 @@ export interface PageAsset {
 /** No name is as long: what is behind it changes no result. */
 const MAX_QUERY_LENGTH = 1000;
 
+/** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
+const MAX_HEADER_LENGTH = 1000;
+
 /** The start, or the results of a search. */
 export function getStartPage(context: Context): Promise<Result> {
   const query = URL.parse(context.request.url)?.searchParams.get("q") ?? "";
-  return renderPage(context, { path: "/", query: query.slice(0, MAX_QUERY_LENGTH) });
+  // Cut in the middle of a character, it would be no text to ask for.
+  const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
+  return renderPage(context, { path: "/", query: cut });
 }
 
 /** A driver. Whoever does not ask for a page gets an error as the API has it. */
 export async function getDriverPage(context: Context): Promise<Result> {
   const id = context.params.driverId ?? "";
-  const accepted = context.request.headers.get("accept") ?? "";
-  if (accepted.includes("text/html"))
+  if (prefersPage(context.request))
     return renderPage(context, { path: `/drivers/${encodeURIComponent(id)}`, query: "" });
   const profile = await context.ask(`/users/public/${encodeURIComponent(id)}`);
   if (profile.ok) return renderPage(context, { path: `/drivers/${id}`, query: "" });
   const type = profile.headers.get("content-type") ?? "";
   return { status: profile.status, type, body: await profile.text() };
+}
+
+/** A client that takes anything, as most programs do, has not asked for a page. */
+function prefersPage({ headers }: Request): boolean {
+  const accept = headers.get("accept")?.slice(0, MAX_HEADER_LENGTH) ?? "*/*";
+  const [best] = new Negotiator({ headers: { accept } }).mediaTypes([
+    "application/json",
+    "text/html",
+  ]);
+  return best === "text/html";
 }
 
 const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
@@ -98,7 +112,9 @@ function statusOfView(view: View): number {
 }
 
 function languageOf({ headers }: Request): Language {
-  const accepted = { "accept-language": headers.get("accept-language")?.slice(0, 1000) ?? "*" };
+  const accepted = {
+    "accept-language": headers.get("accept-language")?.slice(0, MAX_HEADER_LENGTH) ?? "*",
+  };
   const [best = ""] = new Negotiator({ headers: accepted }).languages(Object.keys(languages));
   return isLanguage(best) ? best : DEFAULT_LANGUAGE;
 }

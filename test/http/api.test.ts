@@ -247,6 +247,24 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
+  test.each([
+    ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],
+    ["TEXT/HTML", "text/html"],
+    ["application/json;q=0.5, text/html", "text/html"],
+    ["text/html;q=0", "application/json"],
+    ["application/json, text/html;q=0.1", "application/json"],
+    ["*/*", "application/json"],
+    ["", "application/json"],
+  ])("who accepts %j gets the error of a driver as %s", async (accept, type) => {
+    const { status, headers } = await get("/drivers/43", { headers: { accept } });
+    expect([status, headers.get("content-type")]).toEqual([403, `${type}; charset=utf-8`]);
+  });
+
+  test("a search of the page that is cut inside a character is a search all the same", async () => {
+    const page = await get(`/?q=a${encodeURIComponent("🚚".repeat(600))}`);
+    expect([page.status, page.text.includes("Nobody by that name")]).toEqual([200, true]);
+  });
+
   test("drawings are of public drivers and known achievements only", async () => {
     const avatar = await get("/avatars/42.svg");
     expect(avatar.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
