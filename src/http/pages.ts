@@ -7,6 +7,7 @@ import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { loadView, type Problem, type View } from "../web/view.ts";
 import type { Context } from "./context.ts";
+import { parseUserId } from "./request.ts";
 import { fail, type Result } from "./result.ts";
 import { PAGE_POLICY } from "./security-headers.ts";
 
@@ -48,11 +49,13 @@ export function getStartPage(context: Context): Promise<Result> {
 
 /** A driver. Whoever does not ask for a page gets an error as the API has it. */
 export async function getDriverPage(context: Context): Promise<Result> {
-  const id = context.params.driverId ?? "";
-  if (prefersPage(context.request))
-    return renderPage(context, { path: `/drivers/${encodeURIComponent(id)}`, query: "" });
-  const profile = await context.ask(`/users/public/${encodeURIComponent(id)}`);
-  if (profile.ok) return renderPage(context, { path: `/drivers/${id}`, query: "" });
+  const id = parseUserId(context.params.driverId ?? "");
+  // 0 is nobody's.
+  const address = { path: `/drivers/${id ?? 0}`, query: "" };
+  if (prefersPage(context.request)) return renderPage(context, address);
+  if (id === undefined) return fail("invalid_user_id");
+  const profile = await context.ask(`/users/public/${id}`);
+  if (profile.ok) return renderPage(context, address);
   const type = profile.headers.get("content-type") ?? "";
   return { status: profile.status, type, body: await profile.text() };
 }

@@ -205,6 +205,14 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
+  test.each(["1", "%31", "%25", "%C3%A9"])("a path of 240 KB of %s is no id", async (part) => {
+    const id = part.repeat(240_000 / part.length);
+    for (const path of [`/users/public/${id}`, `/users/${id}/achievements`, `/drivers/${id}`]) {
+      expect(JSON.parse((await get(path)).text).error.code).toBe("invalid_user_id");
+    }
+    expect(JSON.parse((await get(`/icons/${id}`)).text).error.code).toBe("route_not_found");
+  });
+
   test("an unknown path is unknown by any method", async () => {
     for (const method of ["POST", "OPTIONS", "DELETE"]) {
       const { status, text } = await get("/nope", { method });
@@ -242,6 +250,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       ["/drivers/43", "profile_private"],
       ["/drivers/999", "user_not_found"],
       ["/drivers/0x1", "invalid_user_id"],
+      ["/drivers/%zz", "invalid_user_id"],
     ]) {
       expect(JSON.parse((await get(path ?? "")).text)).toMatchObject({ error: { code } });
     }
