@@ -96,7 +96,7 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       metrics?.countResponse(facts);
-      if (config.accessLog) logAccess(log, facts);
+      if (config.accessLog && !facts.isInner) logAccess(log, facts);
     },
   });
   let isReady = true;

@@ -29,6 +29,8 @@ export interface ResponseFacts {
   /** Such as `/users/public/:userId`, also under /api; undefined for a path that is not known. */
   route: string | undefined;
   status: number;
+  /** Whether the page asked for it on behalf of a client, who gets another response. */
+  isInner: boolean;
   /** Whether this was a search under a limit, and the decision. */
   search: "allowed" | "refused" | undefined;
   /** From the request's head to the response's, before it is sent. */
@@ -48,6 +50,7 @@ interface Exchange {
   request: Request;
   peer: Peer;
   requestId: string;
+  isInner: boolean;
   startMs: number;
   match: Match | undefined;
   /** Where this is a search under a limit. */
@@ -104,12 +107,13 @@ export function createFetch(options: AppOptions): Fetch {
   }
 
   function finish(exchange: Exchange, response: Response): Response {
-    const { request, requestId, match, decision, startMs } = exchange;
+    const { request, requestId, isInner, match, decision, startMs } = exchange;
     const { status, headers } = response;
     headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
     onResponse?.({
       requestId,
+      isInner,
       method: request.method,
       route: match?.route.path,
       status,
@@ -121,12 +125,13 @@ export function createFetch(options: AppOptions): Fetch {
   }
 
   /** Whom the exchange is for stays the same; what the page itself was asked for does not matter. */
-  function askFor({ request, peer }: Exchange): Context["ask"] {
+  function askFor({ request, peer, requestId }: Exchange): Context["ask"] {
     return async (path) => {
       const headers = new Headers();
       const forwardedFor = request.headers.get("x-forwarded-for");
       if (forwardedFor !== null) headers.set("x-forwarded-for", forwardedFor);
-      return fetch(new Request(originOf(request.url) + path, { headers }), peer);
+      const inner = new Request(originOf(request.url) + path, { headers });
+      return respondAs({ request: inner, peer, requestId, isInner: true });
     };
   }
 
@@ -142,18 +147,20 @@ export function createFetch(options: AppOptions): Fetch {
       : crypto.randomUUID();
   }
 
-  const fetch: Fetch = (request, peer) => {
+  function respondAs(
+    known: Pick<Exchange, "request" | "peer" | "requestId" | "isInner">,
+  ): Response | Promise<Response> {
     const exchange: Exchange = {
-      request,
-      peer,
-      requestId: requestIdOf(request, peer),
+      ...known,
       startMs: performance.now(),
       match: undefined,
       decision: undefined,
     };
     return next(guard(exchange), (response) => finish(exchange, response));
-  };
-  return fetch;
+  }
+
+  return (request, peer) =>
+    respondAs({ request, peer, requestId: requestIdOf(request, peer), isInner: false });
 }
 
 function isRead({ method }: Request): boolean {

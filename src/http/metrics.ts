@@ -116,14 +116,15 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
 
   return {
     contentType: registry.contentType,
-    countResponse({ route = "unknown", status, durationMs, search }) {
+    countResponse({ route = "unknown", status, durationMs, search, isInner }) {
+      if (search) decisions.inc({ decision: search });
+      if (isInner) return;
       const series = seriesOf(route, status);
       const seconds = durationMs / 1000;
       const bucket = DURATIONS.findIndex((bound) => seconds <= bound);
       series.count++;
       series.seconds += seconds;
       if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
-      if (search) decisions.inc({ decision: search });
     },
     countReplacement: (outcome) => replacements.inc({ outcome }),
     render: async () => `${await registry.metrics()}\n${formatDurations(listSeries())}`,

@@ -7,6 +7,7 @@ import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { loadView, type Problem, type View } from "../web/view.ts";
 import type { Context } from "./context.ts";
+import { parseUserId } from "./request.ts";
 import { fail, type Result } from "./result.ts";
 import { PAGE_POLICY } from "./security-headers.ts";
 
@@ -35,22 +36,38 @@ export interface PageAsset {
 /** No name is as long: what is behind it changes no result. */
 const MAX_QUERY_LENGTH = 1000;
 
+/** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
+const MAX_HEADER_LENGTH = 1000;
+
 /** The start, or the results of a search. */
 export function getStartPage(context: Context): Promise<Result> {
   const query = URL.parse(context.request.url)?.searchParams.get("q") ?? "";
-  return renderPage(context, { path: "/", query: query.slice(0, MAX_QUERY_LENGTH) });
+  // Cut in the middle of a character, it would be no text to ask for.
+  const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
+  return renderPage(context, { path: "/", query: cut });
 }
 
 /** A driver. Whoever does not ask for a page gets an error as the API has it. */
 export async function getDriverPage(context: Context): Promise<Result> {
-  const id = context.params.driverId ?? "";
-  const accepted = context.request.headers.get("accept") ?? "";
-  if (accepted.includes("text/html"))
-    return renderPage(context, { path: `/drivers/${encodeURIComponent(id)}`, query: "" });
-  const profile = await context.ask(`/users/public/${encodeURIComponent(id)}`);
-  if (profile.ok) return renderPage(context, { path: `/drivers/${id}`, query: "" });
+  const id = parseUserId(context.params.driverId ?? "");
+  // 0 is nobody's.
+  const address = { path: `/drivers/${id ?? 0}`, query: "" };
+  if (prefersPage(context.request)) return renderPage(context, address);
+  if (id === undefined) return fail("invalid_user_id");
+  const profile = await context.ask(`/users/public/${id}`);
+  if (profile.ok) return renderPage(context, address);
   const type = profile.headers.get("content-type") ?? "";
   return { status: profile.status, type, body: await profile.text() };
+}
+
+/** A client that takes anything, as most programs do, has not asked for a page. */
+function prefersPage({ headers }: Request): boolean {
+  const accept = headers.get("accept")?.slice(0, MAX_HEADER_LENGTH) ?? "*/*";
+  const [best] = new Negotiator({ headers: { accept } }).mediaTypes([
+    "application/json",
+    "text/html",
+  ]);
+  return best === "text/html";
 }
 
 const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
@@ -98,7 +115,9 @@ function statusOfView(view: View): number {
 }
 
 function languageOf({ headers }: Request): Language {
-  const accepted = { "accept-language": headers.get("accept-language")?.slice(0, 1000) ?? "*" };
+  const accepted = {
+    "accept-language": headers.get("accept-language")?.slice(0, MAX_HEADER_LENGTH) ?? "*",
+  };
   const [best = ""] = new Negotiator({ headers: accepted }).languages(Object.keys(languages));
   return isLanguage(best) ? best : DEFAULT_LANGUAGE;
 }

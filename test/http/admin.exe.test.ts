@@ -90,6 +90,13 @@ describe("metrics", () => {
     expect(await read("roadbook_search_limit_store_up")).toBe(1);
   });
 
+  test("count a page once, and the searches it makes as decisions only", async () => {
+    await target.fetch("/?q=no");
+    expect(await read('http_requests_total{route="/",status="200"}')).toBe(1);
+    expect(await read('http_requests_total{route="/search/users",status="429"}')).toBe(3);
+    expect(await read('roadbook_search_limit_decisions_total{decision="refused"}')).toBe(4);
+  });
+
   test("tell of the snapshot, its swaps and refusals", async () => {
     const replacements = (outcome: string) =>
       read(`roadbook_snapshot_replacements_total{outcome="${outcome}"}`);

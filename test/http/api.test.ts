@@ -205,6 +205,14 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
+  test.each(["1", "%31", "%25", "%C3%A9"])("a path of 240 KB of %s is no id", async (part) => {
+    const id = part.repeat(240_000 / part.length);
+    for (const path of [`/users/public/${id}`, `/users/${id}/achievements`, `/drivers/${id}`]) {
+      expect(JSON.parse((await get(path)).text).error.code).toBe("invalid_user_id");
+    }
+    expect(JSON.parse((await get(`/icons/${id}`)).text).error.code).toBe("route_not_found");
+  });
+
   test("an unknown path is unknown by any method", async () => {
     for (const method of ["POST", "OPTIONS", "DELETE"]) {
       const { status, text } = await get("/nope", { method });
@@ -242,9 +250,28 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       ["/drivers/43", "profile_private"],
       ["/drivers/999", "user_not_found"],
       ["/drivers/0x1", "invalid_user_id"],
+      ["/drivers/%zz", "invalid_user_id"],
     ]) {
       expect(JSON.parse((await get(path ?? "")).text)).toMatchObject({ error: { code } });
     }
+  });
+
+  test.each([
+    ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],
+    ["TEXT/HTML", "text/html"],
+    ["application/json;q=0.5, text/html", "text/html"],
+    ["text/html;q=0", "application/json"],
+    ["application/json, text/html;q=0.1", "application/json"],
+    ["*/*", "application/json"],
+    ["", "application/json"],
+  ])("who accepts %j gets the error of a driver as %s", async (accept, type) => {
+    const { status, headers } = await get("/drivers/43", { headers: { accept } });
+    expect([status, headers.get("content-type")]).toEqual([403, `${type}; charset=utf-8`]);
+  });
+
+  test("a search of the page that is cut inside a character is a search all the same", async () => {
+    const page = await get(`/?q=a${encodeURIComponent("🚚".repeat(600))}`);
+    expect([page.status, page.text.includes("Nobody by that name")]).toEqual([200, true]);
   });
 
   test("drawings are of public drivers and known achievements only", async () => {

@@ -35,9 +35,14 @@ test.if(hasDpkg || isRequired)(
     for (const name of ["info", "updates"])
       mkdirSync(join(vps, "var/lib/dpkg", name), { recursive: true });
     writeFileSync(join(vps, "var/lib/dpkg/status"), "");
-    // The packages it depends on are not in this root.
+    // The packages it depends on are not in this root, and the PATH of most users has no sbin.
     const dpkg = (...words: string[]) =>
-      run(["dpkg", `--root=${vps}`, "--force-not-root,script-chrootless,depends", ...words]);
+      run([
+        "dpkg",
+        `--root=${vps}`,
+        "--force-not-root,script-chrootless,depends,bad-path",
+        ...words,
+      ]);
 
     expect(await dpkg("--install", deb)).toMatchObject({ code: 0 });
     expect(listFiles(vps)).toEqual([

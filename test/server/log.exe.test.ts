@@ -123,6 +123,7 @@ describe("--access-log", () => {
     await target.fetch("/users/Zyxwv/achievements");
     await target.fetch("/search/users?q=Zyxwv");
     await target.fetch("/Zyxwv", { method: "POST" });
+    await target.fetch("/?q=Zyxwv");
     return id;
   };
 
@@ -139,6 +140,7 @@ describe("--access-log", () => {
       ["GET", "/users/:userId/achievements", 400, "127.0.0.1"],
       ["GET", "/search/users", 200, "127.0.0.1"],
       ["POST", null, 404, "127.0.0.1"],
+      ["GET", "/", 200, "127.0.0.1"],
     ]);
     expect(requests[0]?.requestId).toBe(id);
     for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
