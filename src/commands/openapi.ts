@@ -6,6 +6,6 @@ export async function runOpenapi(): Promise<void> {
   const roadbook = await createRoadbook({ dataset: [] });
   const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
   const document = await response.json();
-  roadbook.close();
+  await roadbook.close();
   writeStdout(`${JSON.stringify(document, null, 2)}\n`);
 }

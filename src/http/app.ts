@@ -20,7 +20,22 @@ export interface AppOptions extends RouterOptions {
   onBug(error: unknown, requestId: string): void;
   /** Gets the facts of every response when it is made. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** The peer of requests that come without one; without it, their searches are not counted. */
+  defaultPeer?: string | undefined;
+  /** Stands in for a handler now and then, in test rigs. */
+  interfere?: Interfere | undefined;
 }
+
+/**
+ * What a route responds with in place of its own, if anything: a result, or "close" for none at all.
+ * `decision` is there for a search under a limit.
+ */
+export type Interfere = (
+  route: string,
+  decision: Decision | undefined,
+) => Interference | Promise<Interference>;
+
+type Interference = Result | "close" | undefined;
 
 /** What logs and metrics may say of a response: of the request, nothing that may be a name. */
 export interface ResponseFacts {
@@ -37,7 +52,10 @@ export interface ResponseFacts {
   client(): string;
 }
 
-/** The address a request came from, or how to find out: it is not always needed. */
+/**
+ * The address a request came from, or how to find out: it is not always needed. Who finds nothing is
+ * one client with all the others; without a peer, a request comes from within the program.
+ */
 export type Peer = string | undefined | (() => string | undefined);
 
 /** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
@@ -55,34 +73,39 @@ interface Exchange {
 }
 
 export function createFetch(options: AppOptions): Fetch {
-  const { searchLimit, clients, onBug, onResponse } = options;
+  const { searchLimit, clients, onBug, onResponse, interfere } = options;
   const router = createRouter(options);
   const respond = createRespond(options.cacheMaxAgeSeconds);
 
-  function resultOf(exchange: Exchange): Result | Promise<Result> {
-    const { request } = exchange;
+  function resultOf(exchange: Exchange): Result | "close" | Promise<Result | "close"> {
+    const { request, peer } = exchange;
     const match = router.find(pathOf(request.url));
     exchange.match = match;
     if (!match) return fail("route_not_found");
     if (!isRead(request)) return resultOfOtherMethod(request);
-    if (!searchLimit || !match.route.limited)
-      return router.handle(match, request, askFor(exchange));
+    if (!searchLimit || !match.route.limited || peer === undefined) return handle(exchange, match);
     return next(searchLimit.limiter.consume(clientOf(exchange)), (decision) => {
       exchange.decision = decision;
-      return decision.allowed
-        ? router.handle(match, request, askFor(exchange))
-        : failLimited(decision);
+      return decision.allowed ? handle(exchange, match) : failLimited(decision);
     });
+  }
+
+  function handle(exchange: Exchange, match: Match): ReturnType<typeof resultOf> {
+    const read = () => router.handle(match, exchange.request, askFor(exchange));
+    if (!interfere) return read();
+    return next(interfere(match.route.name, exchange.decision), (result) => result ?? read());
   }
 
   function respondTo(exchange: Exchange): Response | Promise<Response> {
     const { request } = exchange;
     return next(resultOf(exchange), (result) =>
-      respond(
-        request,
-        result,
-        isRead(request) && exchange.match ? exchange.match.route.cache : "none",
-      ),
+      result === "close"
+        ? brokenResponse()
+        : respond(
+            request,
+            result,
+            isRead(request) && exchange.match ? exchange.match.route.cache : "none",
+          ),
     );
   }
 
@@ -139,7 +162,7 @@ export function createFetch(options: AppOptions): Fetch {
       : crypto.randomUUID();
   }
 
-  const fetch: Fetch = (request, peer) => {
+  const fetch: Fetch = (request, peer = options.defaultPeer) => {
     const exchange: Exchange = {
       request,
       peer,
@@ -151,6 +174,13 @@ export function createFetch(options: AppOptions): Fetch {
     return next(guard(exchange), (response) => finish(exchange, response));
   };
   return fetch;
+}
+
+/** Its body fails before its first byte, upon which a server closes the connection without a response. */
+function brokenResponse(): Response {
+  const start = (controller: ReadableStreamDefaultController) =>
+    controller.error(new Error("a fault closes this connection"));
+  return new Response(new ReadableStream({ start }));
 }
 
 function isRead({ method }: Request): boolean {
