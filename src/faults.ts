@@ -25,7 +25,7 @@ export interface Fault {
   target: Target;
   /** The status of the error that is the response. */
   status: number | undefined;
-  /** Whether the connection is closed without a response. */
+  /** Whether the connection is closed without a response; a HEAD gets a 500. */
   isClosing: boolean;
   delayMs: number;
   /** The delay is so much shorter or longer at most. */

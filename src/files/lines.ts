@@ -62,13 +62,15 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   } catch (error) {
     const isDamaged = error instanceof TypeError || /^(Z|ERR_ZSTD)_/.test(codeOf(error));
     if (!isDamaged) throw error;
-    throw new Error(`the ${format} data is damaged or ends early: ${reasonOf(error)}`);
+    // Node has the reason in the cause.
+    const { cause = error } = error as Error;
+    throw new Error(`the ${format} data is damaged or ends early: ${reasonOf(cause)}`);
   }
 }
 
 /**
  * Of Bun's decoders the web's alone refuses a zstd frame that ends early; Node's of the web has no
- * zstd, and its own does refuse.
+ * zstd, and its own refuses one from 24 on.
  */
 function createDecoder(format: "gzip" | "zstd"): DecompressionStream {
   return format === "zstd" && !process.versions.bun

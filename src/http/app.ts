@@ -98,15 +98,14 @@ export function createFetch(options: AppOptions): Fetch {
 
   function respondTo(exchange: Exchange): Response | Promise<Response> {
     const { request } = exchange;
-    return next(resultOf(exchange), (result) =>
-      result === "close"
-        ? brokenResponse()
-        : respond(
-            request,
-            result,
-            isRead(request) && exchange.match ? exchange.match.route.cache : "none",
-          ),
-    );
+    return next(resultOf(exchange), (result) => {
+      if (result === "close" && request.method === "GET") return brokenResponse();
+      return respond(
+        request,
+        result === "close" ? fail("internal_error") : result,
+        isRead(request) && exchange.match ? exchange.match.route.cache : "none",
+      );
+    });
   }
 
   /** A response, or the 500 that stands for it when it fails, now or later. */
@@ -176,11 +175,12 @@ export function createFetch(options: AppOptions): Fetch {
   return fetch;
 }
 
-/** Its body fails before its first byte, upon which a server closes the connection without a response. */
+/**
+ * Its body fails before its first byte, upon which a server closes the connection without a response;
+ * without a reason, as Bun would print it each time. Of a HEAD, Bun sends the head all the same.
+ */
 function brokenResponse(): Response {
-  const start = (controller: ReadableStreamDefaultController) =>
-    controller.error(new Error("a fault closes this connection"));
-  return new Response(new ReadableStream({ start }));
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }));
 }
 
 function isRead({ method }: Request): boolean {

@@ -1,0 +1,127 @@
+/**
+ * The package as its users have it: packed, installed from the file in a fresh folder, and used by every
+ * runtime and test runner that it is for. Installs from npm, so only a run that requires all does it.
+ */
+import { beforeAll, describe, expect, test } from "bun:test";
+import { cpSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromiumPath } from "../browser.ts";
+import { executable, root, run, temporaryFolder } from "../support.ts";
+
+/** The Nodes of the npm package `node`, without its install script. */
+const nodes = { node22: "22.23.3", node24: "24.21.0" };
+
+const isWanted = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+if (!isWanted) {
+  console.warn("ROADBOOK_REQUIRE_ALL is not set: the package is not tried");
+}
+
+describe.if(isWanted)("the package", () => {
+  let folder = "";
+  const packed = join(root, "dist/package");
+
+  const inFolder = (command: string[], cwd = folder, env: Record<string, string> = {}) =>
+    run(command, {
+      cwd,
+      env: {
+        PATH: `${folder}/node_modules/.bin:${process.env.PATH}`,
+        HOME: folder,
+        TMPDIR: temporaryFolder(),
+        npm_config_yes: "false",
+        ...env,
+      },
+    });
+  const node = (name: keyof typeof nodes) => join(folder, "node_modules", name, "bin/node");
+  const tool = (name: string) => join(folder, "node_modules/.bin", name);
+  const passes = { code: 0 };
+
+  beforeAll(async () => {
+    expect(await run([process.execPath, "scripts/package.ts"], { cwd: root })).toMatchObject(
+      passes,
+    );
+    folder = temporaryFolder();
+    cpSync(import.meta.dir, folder, { recursive: true });
+    const [tarball = ""] = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".tgz"));
+    const platform = `node-${process.platform}-${process.arch}`;
+    const runtimes = Object.entries(nodes).map(
+      ([name, version]) => `${name}@npm:${platform}@${version}`,
+    );
+    const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save"];
+    const command = [...install, join(root, "dist", tarball), ...runtimes];
+    expect(await run(command, { cwd: folder })).toMatchObject(passes);
+  }, 300_000);
+
+  test("holds what runs and what describes it, and nothing of the project's own", () => {
+    const files = readdirSync(packed, { recursive: true, encoding: "utf8" });
+    expect(readdirSync(packed).sort()).toEqual([
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "assets",
+      "data",
+      "lib",
+      "package.json",
+      "types",
+    ]);
+    expect(files.filter((file) => /\.ts$/.test(file) && !file.endsWith(".d.ts"))).toEqual([]);
+  });
+
+  test.each(["node22", "node24"] as const)("node --test on %s", async (name) => {
+    const command = [node(name), "--test", "node/drivers.node.js"];
+    expect(await inFolder(command)).toMatchObject(passes);
+  });
+
+  test("Bun", async () => {
+    const command = [process.execPath, "test", "./node/drivers.node.js"];
+    expect(await inFolder(command)).toMatchObject(passes);
+  });
+
+  test.each(["node22", "node24"] as const)(
+    "Vitest on %s",
+    async (name) => {
+      const command = [node(name), join(folder, "node_modules/vitest/vitest.mjs"), "run"];
+      expect(await inFolder(command, join(folder, "vitest"))).toMatchObject(passes);
+    },
+    60_000,
+  );
+
+  test.each(["node22", "node24"] as const)(
+    "Jest on %s, as ES modules",
+    async (name) => {
+      const jest = join(folder, "node_modules/jest/bin/jest.js");
+      const config = ["--config", "jest.config.json"];
+      const command = [node(name), "--experimental-vm-modules", jest, ...config];
+      expect(await inFolder(command, join(folder, "jest"))).toMatchObject(passes);
+    },
+    60_000,
+  );
+
+  test("tsc --strict finds nothing in it, its types' own dependencies included", async () => {
+    const command = [node("node24"), tool("tsc"), "-p", "types"];
+    expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
+  }, 60_000);
+
+  test("publint finds nothing", async () => {
+    const command = [node("node24"), tool("publint"), "--strict", packed];
+    const { code, stdout } = await inFolder(command);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("All good!")]);
+  });
+
+  test("Are the types wrong? finds nothing", async () => {
+    const [tarball = ""] = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".tgz"));
+    // It has ES modules only, which Node requires since 22.12.
+    const command = [node("node24"), tool("attw"), "--profile", "esm-only"];
+    expect(await inFolder([...command, join(root, "dist", tarball)])).toMatchObject(passes);
+  }, 60_000);
+
+  test("Playwright, against the executable", async () => {
+    const playwright = join(folder, "node_modules/@playwright/test/cli.js");
+    const env = {
+      ROADBOOK_BIN: await executable(),
+      CHROMIUM: Bun.which(chromiumPath) ?? "",
+    };
+    const command = [node("node24"), playwright, "test"];
+    const outcome = await inFolder(command, join(folder, "playwright"), env);
+    expect(outcome).toMatchObject(passes);
+  }, 120_000);
+});
