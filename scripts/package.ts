@@ -1,10 +1,11 @@
 /**
  * Makes the npm package in dist/package and packs it: JavaScript and source maps by tsc, one file of
  * types for each entry, the files that come with Roadbook, and a package.json made of the project's.
- * `bun run package`.
+ * `bun run package [--out FOLDER]`; the packed file comes to lie beside the folder.
  */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
 import {
   bundlePageScript,
@@ -19,20 +20,21 @@ import {
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
-const out = join(root, "dist/package");
-const declarations = join(root, "dist/.types");
+const { values } = parseArgs({ options: { out: { type: "string" } } });
+const out = resolve(values.out ?? join(root, "dist/package"));
+const declarations = `${out}.types`;
 const entries = { library: "src/library", client: "src/client" };
 
 rmSync(out, { recursive: true, force: true });
 try {
-  run(["node_modules/.bin/tsc", "-p", tools]);
+  run(["node_modules/.bin/tsc", "-p", tools, "--outDir", out, "--declarationDir", declarations]);
   renameSync(join(out, "src"), join(out, "lib"));
   await bundleTypes();
   await writeAssets();
   for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
   copyFileSync(join(tools, "README.md"), join(out, "README.md"));
   writeFileSync(join(out, "package.json"), `${JSON.stringify(createManifest(), null, 2)}\n`);
-  run([process.execPath, "pm", "pack", "--destination", ".."], out);
+  run([process.execPath, "pm", "pack", "--quiet", "--destination", ".."], out);
 } finally {
   rmSync(declarations, { recursive: true, force: true });
 }

@@ -234,9 +234,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
 Of a flag given twice the last counts; --trusted-proxy and --fault add up. The
 variable of the one has commas between the values, that of the other semicolons.
 
-A fault is search, profile, achievements, health or * (the first three), a colon,
-and of these, with commas between them: status=503 (the response is this error),
-close (there is none), delay=200ms, jitter=50ms, rate=0.1 (of the requests).`,
+A fault is search, profile, achievements, health or * (the first three), then a
+colon, then some of these with commas between them: status=503 (the response is
+this error), close (there is none), delay=200ms, jitter=50ms, rate=0.1 (of the
+requests).`,
     )
     .action(async (flags, command) => {
       const { tlsCert: cert, tlsKey: key, adminPort, adminHost } = flags;

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { chromiumPath } from "../browser.ts";
 import { executable, root, run, temporaryFolder } from "../support.ts";
 
@@ -18,7 +18,8 @@ if (!isWanted) {
 
 describe.if(isWanted)("the package", () => {
   let folder = "";
-  const packed = join(root, "dist/package");
+  let packed = "";
+  let tarball = "";
 
   const inFolder = (command: string[], cwd = folder, env: Record<string, string> = {}) =>
     run(command, {
@@ -36,18 +37,19 @@ describe.if(isWanted)("the package", () => {
   const passes = { code: 0 };
 
   beforeAll(async () => {
-    expect(await run([process.execPath, "scripts/package.ts"], { cwd: root })).toMatchObject(
-      passes,
-    );
+    packed = join(temporaryFolder(), "package");
+    const pack = [process.execPath, "scripts/package.ts", "--out", packed];
+    expect(await run(pack, { cwd: root })).toMatchObject(passes);
+    const [name = ""] = readdirSync(dirname(packed)).filter((file) => file.endsWith(".tgz"));
+    tarball = join(dirname(packed), name);
     folder = temporaryFolder();
     cpSync(import.meta.dir, folder, { recursive: true });
-    const [tarball = ""] = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".tgz"));
     const platform = `node-${process.platform}-${process.arch}`;
     const runtimes = Object.entries(nodes).map(
       ([name, version]) => `${name}@npm:${platform}@${version}`,
     );
     const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save"];
-    const command = [...install, join(root, "dist", tarball), ...runtimes];
+    const command = [...install, tarball, ...runtimes];
     expect(await run(command, { cwd: folder })).toMatchObject(passes);
   }, 300_000);
 
@@ -108,10 +110,9 @@ describe.if(isWanted)("the package", () => {
   });
 
   test("Are the types wrong? finds nothing", async () => {
-    const [tarball = ""] = readdirSync(join(root, "dist")).filter((name) => name.endsWith(".tgz"));
     // It has ES modules only, which Node requires since 22.12.
     const command = [node("node24"), tool("attw"), "--profile", "esm-only"];
-    expect(await inFolder([...command, join(root, "dist", tarball)])).toMatchObject(passes);
+    expect(await inFolder([...command, tarball])).toMatchObject(passes);
   }, 60_000);
 
   test("Playwright, against the executable", async () => {
