@@ -139,6 +139,7 @@ describe("listen", () => {
     expect((await fetch(url + SEARCH)).status).toBe(200);
     expect((await fetch(url + SEARCH)).status).toBe(429);
     await roadbook.close();
+    await roadbook.close();
     expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 
