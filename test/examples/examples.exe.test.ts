@@ -8,8 +8,13 @@ import { dirname, join } from "node:path";
 import { chromiumPath } from "../browser.ts";
 import { executable, root, run, temporaryFolder } from "../support.ts";
 
-/** The Nodes of the npm package `node`, without its install script. */
-const nodes = { node22: "22.23.3", node24: "24.21.0" };
+/** The programs of the npm packages `node` and `deno`, without their install scripts. */
+const platform = `${process.platform}-${process.arch}`;
+const runtimes = {
+  node22: `node-${platform}@22.23.3`,
+  node24: `node-${platform}@24.21.0`,
+  deno: `@deno/${platform}-glibc@2.9.6`,
+};
 
 const isWanted = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 if (!isWanted) {
@@ -32,7 +37,7 @@ describe.if(isWanted)("the package", () => {
         ...env,
       },
     });
-  const node = (name: keyof typeof nodes) => join(folder, "node_modules", name, "bin/node");
+  const node = (name: "node22" | "node24") => join(folder, "node_modules", name, "bin/node");
   const tool = (name: string) => join(folder, "node_modules/.bin", name);
   const passes = { code: 0 };
 
@@ -44,12 +49,9 @@ describe.if(isWanted)("the package", () => {
     tarball = join(dirname(packed), name);
     folder = temporaryFolder();
     cpSync(import.meta.dir, folder, { recursive: true });
-    const platform = `node-${process.platform}-${process.arch}`;
-    const runtimes = Object.entries(nodes).map(
-      ([name, version]) => `${name}@npm:${platform}@${version}`,
-    );
+    const aliases = Object.entries(runtimes).map(([name, spec]) => `${name}@npm:${spec}`);
     const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save"];
-    const command = [...install, tarball, ...runtimes];
+    const command = [...install, tarball, ...aliases];
     expect(await run(command, { cwd: folder })).toMatchObject(passes);
   }, 300_000);
 
@@ -78,6 +80,12 @@ describe.if(isWanted)("the package", () => {
     expect(await inFolder(command)).toMatchObject(passes);
   });
 
+  test("Deno", async () => {
+    const deno = join(folder, "node_modules/deno/deno");
+    const command = [deno, "test", "--allow-all", "--no-check", "node/drivers.node.js"];
+    expect(await inFolder(command)).toMatchObject(passes);
+  });
+
   test.each(["node22", "node24"] as const)(
     "Vitest on %s",
     async (name) => {
@@ -102,6 +110,36 @@ describe.if(isWanted)("the package", () => {
     const command = [node("node24"), tool("tsc"), "-p", "types"];
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
+
+  test("the programs of its README compile, and those that need no server run", async () => {
+    const readme = await Bun.file(join(packed, "README.md")).text();
+    const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
+    expect(programs).toHaveLength(3);
+    const withImport = programs.map((text) =>
+      text.startsWith("import") ? text : `import { createRoadbook } from "roadbook";\n\n${text}`,
+    );
+    for (const [i, text] of withImport.entries()) {
+      await Bun.write(join(folder, `types/readme-${i}.ts`), text);
+      if (text.includes("roadbook/client")) continue;
+      await Bun.write(join(folder, `readme-${i}.mjs`), text);
+      expect(await inFolder([node("node24"), `readme-${i}.mjs`])).toEqual({
+        code: 0,
+        stdout: "",
+        stderr: "",
+      });
+    }
+    const command = [node("node24"), tool("tsc"), "-p", "types"];
+    expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
+  }, 60_000);
+
+  test("the client bundles for browsers without anything else", async () => {
+    const entry = join(folder, "node_modules/roadbook/lib/client.js");
+    const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", minify: true });
+    const text = (await outputs[0]?.text()) ?? "";
+    expect(text).toContain("invalid_response");
+    expect(text).not.toMatch(/\bimport\b|node:|typebox/);
+    expect(text.length).toBeLessThan(5000);
+  });
 
   test("publint finds nothing", async () => {
     const command = [node("node24"), tool("publint"), "--strict", packed];
