@@ -12,11 +12,12 @@ import {
   bundlePageStyle,
   DEMO_SNAPSHOT,
   DOCS_SCRIPT,
-  demoSnapshot,
   PAGE_SCRIPT,
   PAGE_STYLE,
   packDocsScript,
 } from "../src/assets.ts";
+import { demoDataset } from "../src/community/demo.ts";
+import { importDataset } from "../src/library.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
@@ -61,8 +62,11 @@ async function bundleTypes(): Promise<void> {
 
 async function writeAssets(): Promise<void> {
   mkdirSync(join(out, "assets"));
+  // As in the executables of a release, so that the same commit gives the same bytes.
+  const { SOURCE_DATE_EPOCH: seconds } = process.env;
+  const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
+  await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
   for (const [name, content] of [
-    [DEMO_SNAPSHOT, await demoSnapshot()],
     [DOCS_SCRIPT, packDocsScript()],
     [PAGE_SCRIPT, await bundlePageScript()],
     [PAGE_STYLE, await bundlePageStyle()],
