@@ -194,6 +194,20 @@ test("snapshots are imported, changed, checked and exported, with errors to tell
   expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
+test("the type of /health's body has its fields", async () => {
+  const fields: Record<keyof HealthBody, true> = {
+    success: true,
+    api_version: true,
+    version: true,
+    snapshot: true,
+    refused_replacement: true,
+    search_limit: true,
+  };
+  await using roadbook = await createRoadbook({ dataset: community });
+  const body = (await (await ask(roadbook, "/health")).json()) as HealthBody;
+  expect(Object.keys(body)).toEqual(Object.keys(fields));
+});
+
 test("names are folded as in a search", () => {
   expect(fold("Łódź  Straße")).toBe("lodz strasse");
 });
