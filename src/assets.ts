@@ -1,15 +1,18 @@
 /**
- * The files that come with Roadbook: the demo and the script of the docs page. The executable holds
- * them ready made (scripts/build.ts puts them in); run from source, they are made when first needed.
+ * The files that come with Roadbook: the demo, the script of the docs page, the page's own. The
+ * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
+ * in); run from source, under Bun, they are made when first needed.
  */
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import demo from "../data/demo.json" with { type: "json" };
+import { codeOf } from "./files/errors.ts";
 import type { PageAsset, PageAssets } from "./http/pages.ts";
-import { buildSnapshot } from "./roadbook.ts";
 
-/** The names of the files inside the executable. */
+/** The names of the files inside the executable, and in the folder `assets` of the package. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 export const DOCS_SCRIPT = "scalar.js.gz";
 export const PAGE_SCRIPT = "page.js.asset";
@@ -25,15 +28,16 @@ export const demoFeaturedIds = demo.users
 
 /** The bytes of the demo's snapshot. */
 export async function demoSnapshot(): Promise<Uint8Array> {
-  const embedded = await findEmbedded(DEMO_SNAPSHOT);
+  const embedded = await findReady(DEMO_SNAPSHOT);
   if (embedded) return embedded;
   const { demoDataset } = await import("./community/demo.ts");
+  const { buildSnapshot } = await import("./snapshot/build/memory.ts");
   return buildSnapshot(demoDataset());
 }
 
 /** The script of the docs page, gzip-compressed. */
 export async function docsScript(): Promise<Uint8Array<ArrayBuffer>> {
-  return (await findEmbedded(DOCS_SCRIPT)) ?? packDocsScript();
+  return (await findReady(DOCS_SCRIPT)) ?? packDocsScript();
 }
 
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
@@ -52,8 +56,8 @@ export function pageAssets(): Promise<PageAssets> {
 
 async function readPageAssets(): Promise<PageAssets> {
   const [script, style] = await Promise.all([
-    findEmbedded(PAGE_SCRIPT).then((bytes) => (bytes ? textOf(bytes) : bundlePageScript())),
-    findEmbedded(PAGE_STYLE).then((bytes) => (bytes ? textOf(bytes) : bundlePageStyle())),
+    findReady(PAGE_SCRIPT).then((bytes) => (bytes ? textOf(bytes) : bundlePageScript())),
+    findReady(PAGE_STYLE).then((bytes) => (bytes ? textOf(bytes) : bundlePageStyle())),
   ]);
   return {
     script: nameByContent("page", "js", script),
@@ -79,14 +83,26 @@ async function bundle(file: string): Promise<string> {
 }
 
 function nameByContent(name: string, ending: string, text: string): PageAsset {
-  return { file: `${name}-${Bun.hash(text).toString(36)}.${ending}`, text };
+  return {
+    file: `${name}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
+    text,
+  };
 }
 
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-async function findEmbedded(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  const file = Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
-  return file && new Uint8Array(await file.arrayBuffer());
+/** The file as it was put into the executable or the package; undefined when run from source. */
+async function findReady(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (typeof Bun !== "undefined") {
+    const file = Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
+    if (file) return new Uint8Array(await file.arrayBuffer());
+  }
+  try {
+    return new Uint8Array(await readFile(new URL(`../assets/${name}`, import.meta.url)));
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+    return undefined;
+  }
 }

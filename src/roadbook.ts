@@ -1,26 +1,30 @@
 /**
- * Roadbook as a library: one object that answers requests from a snapshot or a dataset. The command
- * serves it; test rigs and kiosks embed it. Nothing here listens, logs or reads the environment.
+ * Roadbook as a library: one object that answers requests from a snapshot, a dataset or the demo. The
+ * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { gzipSync } from "node:zlib";
-import { readFileBytes } from "./files/lines.ts";
+import { parseBaseUrl, parseCidr } from "./commands/values.ts";
+import { createFaults, type Fault, parseFault } from "./faults.ts";
 import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
+import type { Lines } from "./snapshot/build/memory.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import {
+  openReloadableSnapshot,
+  type ReloadableSnapshot,
+  type Replacement,
+} from "./snapshot/read/reloadable.ts";
 
 export interface RoadbookOptions {
-  /** A snapshot: the path of its file, or its bytes. Either this or `dataset`. */
-  snapshot?: string | Uint8Array;
-  /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), or its lines as objects. */
-  dataset?: string | Iterable<object>;
+  /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
+  snapshot?: string | Uint8Array | undefined;
+  /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
+  dataset?: Lines | undefined;
+  /** The community that comes with Roadbook. */
+  demo?: boolean | undefined;
   /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
   trustSnapshot?: boolean;
   /** The base URL that completes avatar paths; without one, the origin of each request. */
@@ -29,7 +33,17 @@ export interface RoadbookOptions {
   searchLimit?: number;
   /** The length of the window in milliseconds. Default one hour. */
   searchWindowMs?: number;
-  /** Clients that are told apart at most; see `createWindow` for what happens past that. */
+  /**
+   * The time in milliseconds as `Date.now` has it, for the limit: a test walks through the hour with
+   * it. Default a clock that nobody sets.
+   */
+  clock?: (() => number) | undefined;
+  /**
+   * The address of requests for which `fetch` is given no peer. Default none: then they are not one
+   * client, and their searches are not counted.
+   */
+  defaultPeer?: string | undefined;
+  /** Clients counted apart; past that, a newcomer takes the count of the longest unseen. Default 100,000. */
   maxClients?: number;
   /** Counts the searches instead of this process's memory. The caller closes it. */
   limiter?: Limiter | undefined;
@@ -39,21 +53,54 @@ export interface RoadbookOptions {
   ipv6Prefix?: number;
   /** How long a cache may use a response without asking again. Default 0. */
   cacheMaxAgeSeconds?: number;
-  /** The page for people at / and /drivers/{id}; needs `pageAssets`. Default none. */
+  /** The page for people at / and /drivers/{id}. Default none. */
   page?: PageOptions | undefined;
-  /** The script and the style of that page. */
+  /** The script and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
-  /** The script of the page at /docs, gzip-compressed. */
+  /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
   docsScript?: DocsScript;
+  /**
+   * What goes wrong on purpose, as the flag `--fault` has it: `search:status=503,rate=0.1`,
+   * `profile:delay=200ms,jitter=50ms`, `*:close`. Of a closed connection, `fetch` gives a response whose
+   * body fails.
+   */
+  faults?: readonly (string | Fault)[] | undefined;
+  /** The same number and the same requests give the same faults. Default 1. */
+  faultSeed?: number | undefined;
   /** Gets every bug that became a 500. */
   onBug?: (error: unknown, requestId: string) => void;
   /** Gets the facts of every response. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
-export interface Roadbook {
-  /** Responds to a request; `peer` is, or finds, the address it came from, which searches are counted by. */
+export interface ListenOptions {
+  /** Default 0, which picks a free one. */
+  port?: number;
+  /** Default 127.0.0.1. */
+  host?: string;
+}
+
+export interface Listening {
+  /** Such as http://127.0.0.1:3000, without a slash at the end. */
+  url: string;
+  /** Closes all connections at once. */
+  close(): Promise<void>;
+}
+
+export interface Roadbook extends AsyncDisposable {
+  /**
+   * Responds to a request; `peer` is, or finds, the address it came from, which searches are counted by.
+   * Without one, see `defaultPeer`.
+   */
   fetch: Fetch;
+  /** Serves HTTP on an address. Rejects with an error that names it. */
+  listen(options?: ListenOptions): Promise<Listening>;
+  /**
+   * Applies changes, all or none: lines that replace what has their id, and lines that delete. Rejects
+   * with a `DatasetError` when lines are wrong. Only for a snapshot in memory: a file is changed by
+   * `applyChanges`, and `refresh` finds it changed.
+   */
+  apply(changes: Lines): Promise<Meta>;
   /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
@@ -64,22 +111,23 @@ export interface Roadbook {
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
-  close(): void;
+  /** Closes the snapshot, and before it every address that is listened on. */
+  close(): Promise<void>;
 }
 
 /**
  * Opens what to answer from. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
- * the operator.
+ * the operator, and with a `RangeError` or a `TypeError` that names the option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
-  const reloadable = await openReloadableSnapshot(
-    options.snapshot ?? (await buildSnapshot(options.dataset ?? [])),
-    { trust: options.trustSnapshot ?? false },
-  );
+  checkOptions(options);
+  const faults = (options.faults ?? []).map(readFault);
+  let source = await openSource(options);
+  let reloadable = await openReloadableSnapshot(source, { trust: options.trustSnapshot ?? false });
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
-    snapshot: reloadable.current,
-    refused: reloadable.refused,
+    snapshot: () => reloadable.current(),
+    refused: () => reloadable.refused(),
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
     clients: createClients({
@@ -87,49 +135,133 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
     cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
-    page: options.pageAssets && options.page,
-    pageAssets: options.pageAssets ?? (() => Promise.reject(new Error("no pageAssets"))),
-    docsScript: options.docsScript ?? (() => gzipSync("")),
+    page: await pageOf(options),
+    pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
+    docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error) => console.error(error)),
     onResponse: options.onResponse,
+    defaultPeer: options.defaultPeer,
+    interfere: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
   });
+  const listening = new Set<Listening>();
+  let lastChange: Promise<unknown> = Promise.resolve();
+
+  async function change(changes: Lines): Promise<Meta> {
+    if (typeof source === "string") {
+      throw new TypeError(
+        "apply changes a snapshot in memory; change a file with applyChanges, then call refresh",
+      );
+    }
+    const { changeSnapshot } = await import("./snapshot/build/memory.ts");
+    const changed = await changeSnapshot(source, changes);
+    const last: ReloadableSnapshot = reloadable;
+    reloadable = await openReloadableSnapshot(changed);
+    source = changed;
+    // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
+    last.close();
+    return reloadable.current().meta;
+  }
+
+  async function close(): Promise<void> {
+    for (const one of listening) await one.close();
+    reloadable.close();
+  }
+
   return {
     fetch,
+    async listen({ port = 0, host = "127.0.0.1" } = {}) {
+      const { origin, close } = process.versions.bun
+        ? (await import("./server/listen.ts")).listen({ host, port }, fetch)
+        : await (await import("./server/listen-node.ts")).listenOnNode({ host, port }, fetch);
+      const one = {
+        url: origin,
+        close() {
+          listening.delete(one);
+          return close();
+        },
+      };
+      listening.add(one);
+      return one;
+    },
+    apply(changes) {
+      const next = lastChange.then(() => change(changes));
+      lastChange = next.catch(() => {});
+      return next;
+    },
     meta: () => reloadable.current().meta,
-    refresh: reloadable.refresh,
+    refresh: (isForced) => reloadable.refresh(isForced),
     limiterStatus: () => searchLimit?.limiter.status(),
-    close: reloadable.close,
+    close,
+    [Symbol.asyncDispose]: close,
   };
+}
+
+/** The path or the bytes of the snapshot. What makes one is loaded here alone: 7 ms of a start. */
+async function openSource({ snapshot, dataset, demo }: RoadbookOptions) {
+  if (snapshot !== undefined) return snapshot;
+  if (demo) return (await import("./assets.ts")).demoSnapshot();
+  return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
+}
+
+/** The demo's start shows its notable drivers. */
+async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | undefined> {
+  if (!page || !demo) return page;
+  return { featuredIds: (await import("./assets.ts")).demoFeaturedIds, ...page };
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
-  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000, maxClients } = options;
+  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
+  const { maxClients, clock } = options;
   if (limit === 0) return undefined;
   return {
     windowMs,
+    clock: clock ?? Date.now,
     limiter:
-      options.limiter ?? createLimiter({ limit, windowMs, ...(maxClients && { maxClients }) }),
+      options.limiter ??
+      createLimiter({
+        limit,
+        windowMs,
+        ...(maxClients && { maxClients }),
+        ...(clock && { clock }),
+      }),
   };
 }
 
-/** The bytes of a snapshot made of a dataset, by way of a file that is gone afterwards. */
-export async function buildSnapshot(dataset: string | Iterable<object>): Promise<Uint8Array> {
-  // Loaded here alone: a server of a finished snapshot starts 7 ms sooner without it.
-  const { importDataset } = await import("./snapshot/build/import.ts");
-  const folder = mkdtempSync(join(tmpdir(), "roadbook-"));
-  try {
-    const path = join(folder, "snapshot");
-    await importDataset(
-      typeof dataset === "string" ? readFileBytes(dataset) : linesOf(dataset),
-      path,
-      { allowEmpty: true },
-    );
-    return readFileSync(path);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+/** The least and the most of the options that are whole numbers. */
+const bounds = {
+  searchLimit: [0, 1_000_000],
+  searchWindowMs: [1, 24 * 86_400_000],
+  maxClients: [1, 2 ** 24],
+  ipv6Prefix: [0, 128],
+  cacheMaxAgeSeconds: [0, 31_536_000],
+  faultSeed: [0, 0xffff_ffff],
+} as const;
+
+function checkOptions(options: RoadbookOptions): void {
+  for (const [name, [least, most]] of Object.entries(bounds)) {
+    const value = options[name as keyof typeof bounds];
+    if (value === undefined || (Number.isInteger(value) && value >= least && value <= most))
+      continue;
+    throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
+  const { snapshot, dataset, demo, publicUrl, trustedProxies = [] } = options;
+  if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
+    throw new TypeError("give one of snapshot, dataset and demo");
+  }
+  if (publicUrl !== undefined) explain("publicUrl", publicUrl, () => parseBaseUrl(publicUrl));
+  for (const cidr of trustedProxies) explain("trustedProxies", cidr, () => parseCidr(cidr));
 }
 
-async function* linesOf(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
-  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+function readFault(fault: string | Fault): Fault {
+  return typeof fault === "string" ? explain("faults", fault, () => parseFault(fault)) : fault;
+}
+
+/** Gives the error of a parser, which says what it wants, the name of the option. */
+function explain<T>(option: string, text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    const wanted = error instanceof Error ? error.message : String(error);
+    throw new RangeError(`${option} has ${JSON.stringify(text)}, not ${wanted}`);
+  }
 }

@@ -2,7 +2,7 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const found = Bun.which("chromium");
-const chromiumPath = found ?? "chromium";
+export const chromiumPath = found ?? "chromium";
 
 /** Whether to go ahead: Chromium is here, or its absence is a failure. */
 export const tryBrowser = found !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);

@@ -39,15 +39,16 @@ export function flag<T>(
   return defaultText === undefined ? option : option.default(parse(defaultText), defaultText);
 }
 
-/** A flag that may be given more than once, or hold several values between commas. */
+/** A flag that may be given more than once, or hold several values between separators. */
 export function list<Flags extends string, T>(
   flags: Flags,
   description: string,
   parse: (text: string) => T,
+  separator = ",",
 ): Option<Flags, undefined, T[], T[]> {
   const option = new Option(flags, description).default([] as T[]);
   return option.argParser((text: string, previous: T[]) => {
-    const parts = text.split(",").map((part) => part.trim());
+    const parts = text.split(separator).map((part) => part.trim());
     return [...previous, ...parts.map((part) => readValue(`--${option.name()}`, part, parse))];
   }) as Option<Flags, undefined, T[], T[]>;
 }

@@ -11,6 +11,7 @@ import {
   Option,
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
+import { parseFault } from "../faults.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { type Language, languages } from "../web/texts.ts";
 import {
@@ -210,11 +211,33 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
         "127.0.0.1",
       ),
     )
+    .optionsGroup("Test rigs:")
+    .addOption(
+      list(
+        "--fault <FAULT>",
+        "what fails on purpose, such as search:status=503,rate=0.1; repeatable",
+        parseFault,
+        ";",
+      ),
+    )
+    .addOption(
+      flag(
+        "--fault-seed <N>",
+        "the same number and the same requests give the same faults",
+        parseInteger(0, 0xffff_ffff),
+        "1",
+      ),
+    )
     .addHelpText(
       "after",
       `
-Of a flag given twice the last counts; --trusted-proxy adds up, and its variable
-has commas between the values.`,
+Of a flag given twice the last counts; --trusted-proxy and --fault add up. The
+variable of the one has commas between the values, that of the other semicolons.
+
+A fault is search, profile, achievements, health or * (the first three), then a
+colon, then some of these with commas between them: status=503 (the response is
+this error), close (there is none), delay=200ms, jitter=50ms, rate=0.1 (of the
+requests).`,
     )
     .action(async (flags, command) => {
       const { tlsCert: cert, tlsKey: key, adminPort, adminHost } = flags;
@@ -228,6 +251,7 @@ has commas between the values.`,
         cacheMaxAgeSeconds: flags.cacheMaxAge,
         graceMs: flags.grace,
         trustedProxies: flags.trustedProxy,
+        faults: flags.fault,
         tls: cert && key ? { cert, key } : undefined,
         admin: adminPort === undefined ? undefined : { host: adminHost, port: adminPort },
         rateLimitStore: await findStoreUrl(command),

@@ -2,6 +2,7 @@
 import type { Logger } from "pino";
 import { demoFeaturedIds, demoSnapshot, docsScript, pageAssets } from "../assets.ts";
 import { version } from "../domain/version.ts";
+import type { Fault } from "../faults.ts";
 import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -38,6 +39,8 @@ export interface ServeConfig {
   logLevel: string;
   accessLog: boolean;
   admin: { host: string; port: number } | undefined;
+  faults: Fault[];
+  faultSeed: number;
   /** The names of the variables that look like settings and are none. */
   unknownVariables: string[];
 }
@@ -93,6 +96,8 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
       : undefined,
     pageAssets,
     docsScript,
+    faults: config.faults,
+    faultSeed: config.faultSeed,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       metrics?.countResponse(facts);
@@ -142,6 +147,12 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, not used");
+  }
+  for (const fault of config.faults) {
+    log.warn(
+      { fault, faultSeed: config.faultSeed },
+      "FAULTS ON PURPOSE: this server is for tests only",
+    );
   }
   if (admin) log.info(`admin listening on ${admin.origin}`);
   writeStdout(`roadbook listening on ${listener.origin}\n`);

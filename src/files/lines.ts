@@ -3,8 +3,10 @@
  * what the lines say. Holds one chunk and one unfinished line at a time.
  */
 import { createReadStream } from "node:fs";
+import { Duplex } from "node:stream";
 import { DecompressionStream, ReadableStream } from "node:stream/web";
-import { reasonOf } from "./errors.ts";
+import { createZstdDecompress } from "node:zlib";
+import { codeOf, reasonOf } from "./errors.ts";
 
 /**
  * A longer line is an error. A user with all that a line may hold takes a tenth of it; the worst that
@@ -56,14 +58,24 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   const format = formatOf(head);
   if (!format) return yield* whole();
   try {
-    // Of the decoders at hand this one alone refuses a zstd frame that ends early.
-    yield* ReadableStream.from(whole()).pipeThrough(
-      new DecompressionStream(format as "gzip"), // zstd is in no type of the web yet
-    );
+    yield* ReadableStream.from(whole()).pipeThrough(createDecoder(format));
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new Error(`the ${format} data is damaged or ends early: ${error.message}`);
+    const isDamaged = error instanceof TypeError || /^(Z|ERR_ZSTD)_/.test(codeOf(error));
+    if (!isDamaged) throw error;
+    // Node has the reason in the cause.
+    const { cause = error } = error as Error;
+    throw new Error(`the ${format} data is damaged or ends early: ${reasonOf(cause)}`);
   }
+}
+
+/**
+ * Of Bun's decoders the web's alone refuses a zstd frame that ends early; Node's of the web has no
+ * zstd, and its own refuses one from 24 on.
+ */
+function createDecoder(format: "gzip" | "zstd"): DecompressionStream {
+  return format === "zstd" && !process.versions.bun
+    ? (Duplex.toWeb(createZstdDecompress()) as DecompressionStream)
+    : new DecompressionStream(format as "gzip"); // zstd is in no type of the web yet
 }
 
 function formatOf(head: Uint8Array): "gzip" | "zstd" | undefined {

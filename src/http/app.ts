@@ -20,7 +20,22 @@ export interface AppOptions extends RouterOptions {
   onBug(error: unknown, requestId: string): void;
   /** Gets the facts of every response when it is made. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
+  /** The peer of requests that come without one; without it, their searches are not counted. */
+  defaultPeer?: string | undefined;
+  /** Stands in for a handler now and then, in test rigs. */
+  interfere?: Interfere | undefined;
 }
+
+/**
+ * What a route responds with in place of its own, if anything: a result, or "close" for none at all.
+ * `decision` is there for a search under a limit.
+ */
+export type Interfere = (
+  route: string,
+  decision: Decision | undefined,
+) => Interference | Promise<Interference>;
+
+type Interference = Result | "close" | undefined;
 
 /** What logs and metrics may say of a response: of the request, nothing that may be a name. */
 export interface ResponseFacts {
@@ -39,7 +54,10 @@ export interface ResponseFacts {
   client(): string;
 }
 
-/** The address a request came from, or how to find out: it is not always needed. */
+/**
+ * The address a request came from, or how to find out: it is not always needed. Who finds nothing is
+ * one client with all the others; without a peer, a request comes from within the program.
+ */
 export type Peer = string | undefined | (() => string | undefined);
 
 /** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
@@ -58,38 +76,42 @@ interface Exchange {
 }
 
 export function createFetch(options: AppOptions): Fetch {
-  const { searchLimit, clients, onBug, onResponse } = options;
+  const { searchLimit, clients, onBug, onResponse, interfere } = options;
   const router = createRouter(options);
   const respond = createRespond({
     maxAgeSeconds: options.cacheMaxAgeSeconds,
     isIndexed: options.page?.isIndexed ?? false,
   });
 
-  function resultOf(exchange: Exchange): Result | Promise<Result> {
-    const { request } = exchange;
+  function resultOf(exchange: Exchange): Result | "close" | Promise<Result | "close"> {
+    const { request, peer } = exchange;
     const match = router.find(pathOf(request.url));
     exchange.match = match;
     if (!match) return fail("route_not_found");
     if (!isRead(request)) return resultOfOtherMethod(request);
-    if (!searchLimit || !match.route.limited)
-      return router.handle(match, request, askFor(exchange));
+    if (!searchLimit || !match.route.limited || peer === undefined) return handle(exchange, match);
     return next(searchLimit.limiter.consume(clientOf(exchange)), (decision) => {
       exchange.decision = decision;
-      return decision.allowed
-        ? router.handle(match, request, askFor(exchange))
-        : failLimited(decision);
+      return decision.allowed ? handle(exchange, match) : failLimited(decision);
     });
+  }
+
+  function handle(exchange: Exchange, match: Match): ReturnType<typeof resultOf> {
+    const read = () => router.handle(match, exchange.request, askFor(exchange));
+    if (!interfere) return read();
+    return next(interfere(match.route.name, exchange.decision), (result) => result ?? read());
   }
 
   function respondTo(exchange: Exchange): Response | Promise<Response> {
     const { request } = exchange;
-    return next(resultOf(exchange), (result) =>
-      respond(
+    return next(resultOf(exchange), (result) => {
+      if (result === "close" && request.method === "GET") return brokenResponse();
+      return respond(
         request,
-        result,
+        result === "close" ? fail("internal_error") : result,
         isRead(request) && exchange.match ? exchange.match.route.cache : "none",
-      ),
-    );
+      );
+    });
   }
 
   /** A response, or the 500 that stands for it when it fails, now or later. */
@@ -159,8 +181,16 @@ export function createFetch(options: AppOptions): Fetch {
     return next(guard(exchange), (response) => finish(exchange, response));
   }
 
-  return (request, peer) =>
+  return (request, peer = options.defaultPeer) =>
     respondAs({ request, peer, requestId: requestIdOf(request, peer), isInner: false });
+}
+
+/**
+ * Its body fails before its first byte, upon which a server closes the connection without a response;
+ * without a reason, as Bun would print it each time. Of a HEAD, Bun sends the head all the same.
+ */
+function brokenResponse(): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }));
 }
 
 function isRead({ method }: Request): boolean {

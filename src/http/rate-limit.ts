@@ -6,6 +6,8 @@ import { fail, type Result } from "./result.ts";
 export interface SearchLimit {
   limiter: Limiter;
   windowMs: number;
+  /** Unix time in milliseconds. */
+  clock: () => number;
 }
 
 /** The 429 of a client that has used up its budget. */
@@ -18,7 +20,7 @@ export function failLimited({ resetMs }: Decision): Result {
 /** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */
 export function setRateLimitHeaders(
   headers: Headers,
-  { windowMs }: SearchLimit,
+  { windowMs, clock }: SearchLimit,
   decision: Decision,
 ): void {
   const { limit, remaining, resetMs } = decision;
@@ -26,7 +28,7 @@ export function setRateLimitHeaders(
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
   headers.set("x-ratelimit-limit", String(limit));
   headers.set("x-ratelimit-remaining", String(remaining));
-  headers.set("x-ratelimit-reset", String(toSeconds(Date.now() + resetMs)));
+  headers.set("x-ratelimit-reset", String(toSeconds(clock() + resetMs)));
 }
 
 /** Whole seconds, rounded up: waiting that long is enough. */

@@ -287,7 +287,14 @@ describe("the help", () => {
   test("of serve is in groups, with the default of each flag", async () => {
     const { stdout } = await roadbook(["serve", "--help"]);
     const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
-    expect(groups).toEqual(["What is served", "Limits", "Network", "Logs and metrics", "Help"]);
+    expect(groups).toEqual([
+      "What is served",
+      "Limits",
+      "Network",
+      "Logs and metrics",
+      "Test rigs",
+      "Help",
+    ]);
     expect(stdout).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
   });
 });

@@ -1,0 +1,120 @@
+/**
+ * Makes the npm package in dist/package and packs it: JavaScript and source maps by tsc, one file of
+ * types for each entry, the files that come with Roadbook, and a package.json made of the project's.
+ * `bun run package [--out FOLDER]`; the packed file comes to lie beside the folder.
+ */
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import packageJson from "../package.json" with { type: "json" };
+import {
+  bundlePageScript,
+  bundlePageStyle,
+  DEMO_SNAPSHOT,
+  DOCS_SCRIPT,
+  PAGE_SCRIPT,
+  PAGE_STYLE,
+  packDocsScript,
+} from "../src/assets.ts";
+import { demoDataset } from "../src/community/demo.ts";
+import { importDataset } from "../src/library.ts";
+
+const root = join(import.meta.dir, "..");
+const tools = join(import.meta.dir, "package");
+const { values } = parseArgs({ options: { out: { type: "string" } } });
+const out = resolve(values.out ?? join(root, "dist/package"));
+const declarations = `${out}.types`;
+const entries = { library: "src/library", client: "src/client" };
+
+rmSync(out, { recursive: true, force: true });
+try {
+  run(["node_modules/.bin/tsc", "-p", tools, "--outDir", out, "--declarationDir", declarations]);
+  renameSync(join(out, "src"), join(out, "lib"));
+  await bundleTypes();
+  await writeAssets();
+  for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
+  copyFileSync(join(tools, "README.md"), join(out, "README.md"));
+  writeFileSync(join(out, "package.json"), `${JSON.stringify(createManifest(), null, 2)}\n`);
+  run([process.execPath, "pm", "pack", "--quiet", "--destination", ".."], out);
+} finally {
+  rmSync(declarations, { recursive: true, force: true });
+}
+
+/**
+ * One file an entry, with what it names and no more: the types of drizzle and Elysia, which most files
+ * name, do not compile without `skipLibCheck`.
+ */
+async function bundleTypes(): Promise<void> {
+  run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
+  const require = (name: string) => import(Bun.resolveSync(name, tools));
+  const { rolldown } = await require("rolldown");
+  const { dts } = await require("rolldown-plugin-dts");
+  const input = Object.fromEntries(
+    Object.entries(entries).map(([name, file]) => [name, join(declarations, `${file}.d.ts`)]),
+  );
+  const bundle = await rolldown({
+    input,
+    external: (id: string) => !/^[./]/.test(id),
+    plugins: [dts({ dtsInput: true, tsconfig: false })],
+  });
+  await bundle.write({ dir: join(out, "types"), format: "esm" });
+}
+
+async function writeAssets(): Promise<void> {
+  mkdirSync(join(out, "assets"));
+  // As in the executables of a release, so that the same commit gives the same bytes.
+  const { SOURCE_DATE_EPOCH: seconds } = process.env;
+  const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
+  await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
+  for (const [name, content] of [
+    [DOCS_SCRIPT, packDocsScript()],
+    [PAGE_SCRIPT, await bundlePageScript()],
+    [PAGE_STYLE, await bundlePageStyle()],
+  ] as const) {
+    writeFileSync(join(out, "assets", name), content);
+  }
+}
+
+function createManifest() {
+  const { name, version, description, license, type } = packageJson;
+  return {
+    name,
+    version,
+    description,
+    keywords: ["api", "search", "sqlite", "test-rig", "mock-server"],
+    license,
+    type,
+    sideEffects: false,
+    engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
+    files: ["lib", "types", "assets", "data", "CHANGELOG.md"],
+    imports: { "#sqlite": { bun: "./lib/sqlite/bun.js", node: "./lib/sqlite/node.js" } },
+    exports: {
+      ".": {
+        types: "./types/library.d.ts",
+        bun: "./lib/library.js",
+        node: "./lib/library.js",
+      },
+      "./client": { types: "./types/client.d.ts", default: "./lib/client.js" },
+      "./package.json": "./package.json",
+    },
+    dependencies: listDependencies(),
+  };
+}
+
+/** Of the project's dependencies those that the package imports. */
+function listDependencies(): Record<string, string> {
+  const imported = new Set<string>();
+  for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
+    const text = readFileSync(join(out, file), "utf8");
+    for (const [, name = ""] of text.matchAll(/from "((?:@[^/"]+\/)?[^./"#][^/"]*)/g))
+      imported.add(name);
+  }
+  return Object.fromEntries(
+    Object.entries(packageJson.dependencies).filter(([name]) => imported.has(name)),
+  );
+}
+
+function run(command: string[], cwd = root): void {
+  const { success } = Bun.spawnSync(command, { cwd, stdio: ["ignore", "inherit", "inherit"] });
+  if (!success) throw new Error(`${command.join(" ")} failed`);
+}

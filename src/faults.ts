@@ -1,0 +1,160 @@
+/**
+ * Faults for test rigs: which routes fail on purpose, how, and how often, so that authors of clients
+ * see their code fail. Nothing here happens unless somebody asks for it.
+ */
+import { setTimeout } from "node:timers/promises";
+import { InvalidValue, parseDuration } from "./commands/values.ts";
+import { createRandom, type Random } from "./community/random.ts";
+import { type ErrorCode, errors } from "./domain/error.ts";
+import type { Interfere } from "./http/app.ts";
+import { failLimited } from "./http/rate-limit.ts";
+import { fail, type Result } from "./http/result.ts";
+
+/** The routes of a fault by its name; `*` is the four endpoints, so that who waits for /health gets on. */
+const routesOf = {
+  search: ["searchCompanies", "searchUsers"],
+  profile: ["getPublicUser"],
+  achievements: ["listUserAchievements"],
+  health: ["getHealth"],
+  "*": ["searchCompanies", "searchUsers", "getPublicUser", "listUserAchievements"],
+};
+
+type Target = keyof typeof routesOf;
+
+export interface Fault {
+  target: Target;
+  /** The status of the error that is the response. */
+  status: number | undefined;
+  /** Whether the connection is closed without a response; a HEAD gets a 500. */
+  isClosing: boolean;
+  delayMs: number;
+  /** The delay is so much shorter or longer at most. */
+  jitterMs: number;
+  /** The share of the requests that it befalls: above 0, up to 1. */
+  rate: number;
+}
+
+/** A 429 that is a fault asks for a wait that a test can afford. */
+const RETRY_AFTER_MS = 1000;
+
+const EXAMPLE = "such as search:status=503,rate=0.1";
+
+/** Reads a fault such as `search:status=503,rate=0.1`; throws an `InvalidValue`. */
+export function parseFault(text: string): Fault {
+  const colon = text.indexOf(":");
+  const target = text.slice(0, Math.max(colon, 0)).trim();
+  if (!isTarget(target)) {
+    throw new InvalidValue(`a fault of ${Object.keys(routesOf).join(", ")}, ${EXAMPLE}`);
+  }
+  const fault: Fault = {
+    target,
+    status: undefined,
+    isClosing: false,
+    delayMs: 0,
+    jitterMs: 0,
+    rate: 1,
+  };
+  const seen = new Set<string>();
+  for (const part of text.slice(colon + 1).split(",")) {
+    const [name = "", value] = part.trim().split(/=(.*)/s);
+    if (seen.has(name)) throw new InvalidValue(`a fault with one ${name}`);
+    seen.add(name);
+    readPart(fault, name, value);
+  }
+  if (fault.status !== undefined && fault.isClosing) {
+    throw new InvalidValue("a fault with one of status and close");
+  }
+  if (fault.status === undefined && !fault.isClosing && !seen.has("delay")) {
+    throw new InvalidValue("a fault with status, close or delay");
+  }
+  return fault;
+}
+
+/** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
+export function createFaults(faults: readonly Fault[], seed: number): Interfere {
+  const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
+  return (route, decision) => {
+    const due = drawn.filter(
+      ({ fault, random }) => routesOf[fault.target].includes(route) && random.chance(fault.rate),
+    );
+    if (due.length === 0) return undefined;
+    const delayMs = due.reduce((sum, { fault, random }) => sum + drawDelay(fault, random), 0);
+    const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
+    const end = () => {
+      if (ending?.status === undefined) return ending && "close";
+      const resetMs = RETRY_AFTER_MS;
+      const limited = { allowed: false, limit: 0, remaining: 0, ...decision, resetMs };
+      return ending.status === 429 ? failLimited(limited) : failWith(ending.status, route);
+    };
+    return delayMs > 0 ? setTimeout(delayMs).then(end) : end();
+  };
+}
+
+function isTarget(text: string): text is Target {
+  return Object.hasOwn(routesOf, text);
+}
+
+function readPart(fault: Fault, name: string, value: string | undefined): void {
+  switch (name) {
+    case "status":
+      fault.status = parseStatus(value);
+      return;
+    case "delay":
+      fault.delayMs = parseTime(name, value);
+      return;
+    case "jitter":
+      fault.jitterMs = parseTime(name, value);
+      return;
+    case "rate":
+      fault.rate = parseRate(value);
+      return;
+    case "close":
+      if (value !== undefined) throw new InvalidValue("a fault whose close has no value");
+      fault.isClosing = true;
+      return;
+    default:
+      throw new InvalidValue(`a fault with status, close, delay, jitter and rate, ${EXAMPLE}`);
+  }
+}
+
+/** Of 4xx what the API has; of 5xx all, as proxies have theirs. */
+function parseStatus(text = ""): number {
+  const status = Number(text);
+  const isServers = /^5\d\d$/.test(text);
+  if (isServers || (/^4\d\d$/.test(text) && codesOf(status).length > 0)) return status;
+  throw new InvalidValue("a fault with status 400, 403, 404, 405, 429 or 500 to 599");
+}
+
+function parseTime(name: string, text = ""): number {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new InvalidValue(
+      `a fault with ${name} ${error instanceof Error ? error.message.replace(/^a time /, "") : ""}`,
+    );
+  }
+}
+
+function parseRate(text = ""): number {
+  const rate = Number(text);
+  if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return rate;
+  throw new InvalidValue("a fault with rate above 0, up to 1");
+}
+
+function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(errors) as ErrorCode[]).filter((code) => errors[code].status === status);
+}
+
+/** An error as the API has it; a status of a server's own that it does not have is an internal error. */
+function failWith(status: number, route: string): Result {
+  const codes = codesOf(status);
+  const ofRoute = route.startsWith("search") ? "invalid_query" : "invalid_user_id";
+  const code = codes.find((code) => code === ofRoute) ?? codes[0] ?? "internal_error";
+  const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
+  return { ...fail(code), status, headers };
+}
+
+function drawDelay({ delayMs, jitterMs }: Fault, random: Random): number {
+  if (jitterMs === 0) return delayMs;
+  return Math.max(0, delayMs + jitterMs * (2 * random.next() - 1));
+}

@@ -1,0 +1,113 @@
+/** What the package exports: the library, the shapes of what goes in and comes out, and its errors. */
+import type { AchievementEntry } from "./domain/achievement.ts";
+import type { CompanySearchResult } from "./domain/company.ts";
+import type { ErrorCode } from "./domain/error.ts";
+import type { User, UserSearchResult } from "./domain/user.ts";
+import type { LimiterStatus } from "./limit/limiter.ts";
+import { applyChanges as applyBytes } from "./snapshot/build/apply.ts";
+import type { ReadOptions } from "./snapshot/build/dataset.ts";
+import {
+  type Imported,
+  type ImportOptions,
+  importDataset as importBytes,
+} from "./snapshot/build/import.ts";
+import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
+import type { Counts, Meta } from "./snapshot/format/meta.ts";
+
+export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
+export type { CompanyLine, CompanyReference, CompanySearchResult } from "./domain/company.ts";
+export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
+export type { ErrorCode } from "./domain/error.ts";
+export type { Role, RoleLine } from "./domain/role.ts";
+export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
+export { version } from "./domain/version.ts";
+export type { Fault } from "./faults.ts";
+export type { Fetch, Peer, ResponseFacts } from "./http/app.ts";
+export type { DocsScript } from "./http/docs.ts";
+export type { PageAssets, PageOptions } from "./http/pages.ts";
+export type { Limiter, LimiterStatus } from "./limit/limiter.ts";
+export type { Decision } from "./limit/window.ts";
+export {
+  createRoadbook,
+  type Listening,
+  type ListenOptions,
+  type Roadbook,
+  type RoadbookOptions,
+} from "./roadbook.ts";
+export { fold } from "./search/fold.ts";
+export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
+export { GuardError } from "./snapshot/build/guard.ts";
+export { checkSnapshot } from "./snapshot/read/check.ts";
+export { exportDataset } from "./snapshot/read/export.ts";
+export { SnapshotError } from "./snapshot/read/open.ts";
+export type { Replacement } from "./snapshot/read/reloadable.ts";
+export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions };
+
+/** The body of a public profile. */
+export interface PublicUserBody {
+  success: true;
+  user: User;
+}
+
+/** The body of a user's achievements. */
+export interface UserAchievementsBody {
+  success: true;
+  achievements: AchievementEntry[];
+}
+
+/** The body of a search of companies. */
+export interface CompanySearchBody {
+  success: true;
+  companies: CompanySearchResult[];
+}
+
+/** The body of a search of users. */
+export interface UserSearchBody {
+  success: true;
+  users: UserSearchResult[];
+}
+
+/** The body of every response outside 2xx and 3xx. */
+export interface ErrorBody {
+  success: false;
+  error: {
+    code: ErrorCode;
+    message: string;
+    /** Whole seconds to wait, only with `rate_limited`. */
+    retry_after?: number;
+  };
+}
+
+/** The body of /health. */
+export interface HealthBody {
+  success: true;
+  api_version: string;
+  version: string;
+  snapshot: Pick<Meta, "built_at" | "dataset_sha256" | "counts">;
+  refused_replacement: string | null;
+  search_limit: Pick<LimiterStatus, "store" | "up"> | null;
+}
+
+/**
+ * Imports a dataset as the snapshot file `target`, whole or not at all. Rejects with a `DatasetError`
+ * when lines are wrong, a `GuardError` when it holds too little, and what the file system throws.
+ */
+export function importDataset(
+  dataset: Lines,
+  target: string,
+  options?: ImportOptions,
+): Promise<Imported> {
+  return importBytes(bytesOf(dataset), target, options);
+}
+
+/**
+ * Applies changes to the snapshot file `target`, all or none. Rejects with a `DatasetError` when lines
+ * are wrong, a `SnapshotError` when `target` is none, and what the file system throws.
+ */
+export function applyChanges(
+  changes: Lines,
+  target: string,
+  options?: ReadOptions,
+): Promise<Counts> {
+  return applyBytes(bytesOf(changes), target, options);
+}

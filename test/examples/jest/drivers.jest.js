@@ -1,0 +1,17 @@
+/** The library under Jest, as an ES module. */
+import { createRoadbook, DatasetError } from "roadbook";
+import { createClient } from "roadbook/client";
+
+test("the demo answers over HTTP", async () => {
+  const roadbook = await createRoadbook({ demo: true });
+  const { url } = await roadbook.listen();
+  expect((await createClient(url).getPublicUser(42)).name).toBe("Łukasz Nowak");
+  await roadbook.close();
+});
+
+test("a wrong dataset says what is wrong", async () => {
+  await expect(createRoadbook({ dataset: [{ type: "user", id: 0 }] })).rejects.toThrow(
+    "line 1: public",
+  );
+  expect(new DatasetError({ first: [], count: 0, lines: 0, references: 0 })).toBeInstanceOf(Error);
+});

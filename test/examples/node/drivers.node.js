@@ -1,0 +1,123 @@
+/** The library under Node's own test runner, and under Bun, with all that the package brings along. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import {
+  applyChanges,
+  checkSnapshot,
+  createRoadbook,
+  exportDataset,
+  fold,
+  importDataset,
+} from "roadbook";
+import { createClient } from "roadbook/client";
+
+const line = {
+  type: "user",
+  id: 42,
+  public: true,
+  name: "Łukasz",
+  created_at: "2021-05-01T10:00:00Z",
+};
+
+/** What the server sends of a request that no client would send. */
+function send(url, text) {
+  return new Promise((resolve) => {
+    let received = "";
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(text));
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(received));
+  });
+}
+
+test("the demo has its docs, its page and its drawings", async () => {
+  const roadbook = await createRoadbook({ demo: true, page: {} });
+  const { url } = await roadbook.listen();
+  for (const [path, type] of [
+    ["/", "text/html"],
+    ["/docs", "text/html"],
+    ["/docs/json", "application/json"],
+    ["/docs/scalar.js", "text/javascript"],
+    ["/avatars/42.svg", "image/svg+xml"],
+    ["/health", "application/json"],
+    ["/users/public/42", "application/json"],
+  ]) {
+    const response = await fetch(url + path);
+    assert.equal(response.status, 200, path);
+    assert.ok(response.headers.get("content-type").startsWith(type), path);
+    assert.ok((await response.text()).length > 100, path);
+  }
+  const page = await (await fetch(url)).text();
+  for (const [, asset] of page.matchAll(/"(\/assets\/[^"]+)"/g)) {
+    assert.equal((await fetch(url + asset)).status, 200);
+  }
+  assert.ok((await createClient(url).searchUsers("nowak")).length > 0);
+  await roadbook.close();
+});
+
+test("requests are read as they are sent", async () => {
+  const roadbook = await createRoadbook({ dataset: [line], faults: ["profile:close,rate=1"] });
+  const { url } = await roadbook.listen();
+  const head = "HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+  const status = async (start) => (await send(url, `${start} ${head}`)).slice(9, 12);
+  assert.equal(await status("GET /users/42/achievements"), "200");
+  assert.equal(await status("GET /users//42/achievements"), "404");
+  assert.equal(await status("TRACE /users/42/achievements"), "405");
+  assert.equal(await status("OPTIONS /users/42/achievements"), "204");
+  assert.equal(await status("GET /users/public/42"), "");
+  const response = await fetch(`${url}/users/42/achievements`, { method: "HEAD" });
+  assert.ok(Number(response.headers.get("content-length")) > 10);
+  await assert.rejects(roadbook.listen({ port: Number(new URL(url).port) }), /cannot listen on/);
+  await roadbook.close();
+});
+
+test("snapshots and compressed datasets are files, and nothing else is left", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "example-"));
+  const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
+  const before = list();
+  const [snapshot, file] = [join(folder, "snapshot"), join(folder, "dataset")];
+  await importDataset([line], snapshot);
+  await applyChanges([{ type: "user", id: 43, public: false }], snapshot);
+  assert.equal((await checkSnapshot(snapshot)).counts.users, 2);
+  const lines = [...(await exportDataset(snapshot))];
+  assert.equal(lines.length, 3);
+  for (const compress of [gzipSync, zstdCompressSync]) {
+    writeFileSync(file, compress(lines.join("\n")));
+    const roadbook = await createRoadbook({ dataset: file });
+    await roadbook.apply([{ type: "user", id: 42, deleted: true }]);
+    assert.equal(roadbook.meta().counts.users, 1);
+    await roadbook.close();
+  }
+  const served = await createRoadbook({ snapshot });
+  await applyChanges([{ type: "user", id: 42, public: false }], snapshot);
+  await served.refresh();
+  assert.equal((await served.fetch(new Request("http://a.test/users/public/42"))).status, 403);
+  await served.close();
+  assert.deepEqual(readdirSync(folder).sort(), ["dataset", "snapshot"]);
+  assert.deepEqual(list(), before);
+  rmSync(folder, { recursive: true });
+});
+
+test("ten are side by side", async () => {
+  const roadbooks = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      createRoadbook({ dataset: [{ ...line, name: `Name ${i}` }] }),
+    ),
+  );
+  for (const [i, roadbook] of roadbooks.entries()) {
+    const response = await roadbook.fetch(new Request("http://a.test/search/users?q=name"));
+    assert.ok((await response.text()).includes(`"Name ${i}"`));
+    await roadbook.close();
+  }
+});
+
+test("fold is pure", () => {
+  assert.equal(fold("ŁÓDŹ"), "lodz");
+});

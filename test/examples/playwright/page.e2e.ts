@@ -1,0 +1,18 @@
+/** A web page's own tests on Playwright, against the executable with the demo and a fault in it. */
+import { expect, test } from "@playwright/test";
+
+const url = () => process.env.ROADBOOK_URL ?? "";
+
+test("a driver is found and opened", async ({ page }) => {
+  await page.goto(url());
+  await page.getByRole("searchbox").fill("lukasz nowak");
+  await page.getByRole("searchbox").press("Enter");
+  await expect(page.getByRole("link", { name: "Łukasz Nowak" }).first()).toBeVisible();
+});
+
+test("a request fails as the fault says", async ({ request }) => {
+  expect((await request.get(`${url()}/users/public/42`)).status()).toBe(200);
+  const response = await request.get(`${url()}/users/42/achievements`);
+  expect(response.status()).toBe(503);
+  expect((await response.json()).error.code).toBe("internal_error");
+});

@@ -1,0 +1,18 @@
+import { defineConfig } from "@playwright/test";
+
+/** The executable on a free port: its ready line names the address, which goes to ROADBOOK_URL. */
+export default defineConfig({
+  testMatch: "*.e2e.ts",
+  reporter: "line",
+  webServer: {
+    command: `${process.env.ROADBOOK_BIN ?? "roadbook"} serve --port 0 --fault "achievements:status=503"`,
+    wait: { stdout: /roadbook listening on (?<roadbook_url>\S+)/ },
+    gracefulShutdown: { signal: "SIGTERM", timeout: 5000 },
+  },
+  use: {
+    launchOptions: {
+      args: ["--no-sandbox"],
+      ...(process.env.CHROMIUM && { executablePath: process.env.CHROMIUM }),
+    },
+  },
+});

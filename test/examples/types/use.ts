@@ -1,0 +1,44 @@
+/** Compiles under `tsc --strict` without `skipLibCheck`: every export, as a program would use it. */
+import {
+  type ChangeLine,
+  type CompanySearchBody,
+  createRoadbook,
+  type DatasetLine,
+  type ErrorBody,
+  exportDataset,
+  fold,
+  type HealthBody,
+  type Listening,
+  type Meta,
+  type PublicUserBody,
+  type Roadbook,
+  type RoadbookOptions,
+  SnapshotError,
+  type UserAchievementsBody,
+  type UserSearchBody,
+} from "roadbook";
+import { type Client, createClient, RoadbookError, type User } from "roadbook/client";
+
+const lines: DatasetLine[] = [{ type: "user", id: 43, public: false }];
+const changes: ChangeLine[] = [{ type: "user", id: 43, deleted: true }];
+const options: RoadbookOptions = { dataset: lines, clock: () => 0, faults: ["*:close"] };
+
+export async function use(): Promise<string> {
+  await using roadbook: Roadbook = await createRoadbook(options);
+  const listening: Listening = await roadbook.listen({ port: 0 });
+  const meta: Meta = await roadbook.apply(changes);
+  const response = await roadbook.fetch(new Request(`${listening.url}/health`), "192.0.2.1");
+  const body = (await response.json()) as HealthBody | ErrorBody;
+  if (!body.success) return body.error.code satisfies string;
+  const client: Client = createClient(listening.url, { retry: true });
+  const user: User = await client.getPublicUser(1);
+  // @ts-expect-error: there is no such option.
+  await createRoadbook({ dataset: [], serchLimit: 1 });
+  return [...(await exportDataset("x"))].join() + fold(user.name) + meta.built_at;
+}
+
+export type Bodies = PublicUserBody | UserAchievementsBody | CompanySearchBody | UserSearchBody;
+
+export function isOurs(error: unknown): error is SnapshotError | RoadbookError {
+  return error instanceof SnapshotError || error instanceof RoadbookError;
+}

@@ -1,0 +1,51 @@
+/** Faults of the executable: asked for by flag or variable, logged loudly, and refused when they are none. */
+import { expect, test } from "bun:test";
+import { openExecutable, roadbook, until } from "./support.ts";
+
+test("faults are off by default, and nothing is said of them", async () => {
+  let log = "";
+  const target = await openExecutable([], (text) => {
+    log += text;
+  });
+  expect((await target.fetch("/users/public/42")).status).toBe(200);
+  await target.close();
+  expect(log).not.toMatch(/fault/i);
+});
+
+test("flags add up, and each fault is a warning of its own", async () => {
+  let log = "";
+  const faults = ["--fault", "profile:status=503,rate=1", "--fault", "achievements:close"];
+  const target = await openExecutable([...faults, "--fault-seed", "7"], (text) => {
+    log += text;
+  });
+  expect((await target.fetch("/users/public/42")).status).toBe(503);
+  expect(target.fetch("/users/42/achievements")).rejects.toThrow();
+  expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
+  const warnings = () => log.split("\n").filter((line) => line.includes("FAULTS ON PURPOSE"));
+  await until(() => warnings().length === 2);
+  expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
+    level: 40,
+    fault: { target: "profile", status: 503, rate: 1 },
+    faultSeed: 7,
+  });
+  await target.close();
+  // Every line is the log's own: a closed connection prints nothing beside it.
+  for (const line of log.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
+});
+
+test("the variable has semicolons between its faults", async () => {
+  const env = { ROADBOOK_FAULT: "profile:status=404,rate=1; achievements:delay=5ms,status=500" };
+  const target = await openExecutable([], undefined, env);
+  expect((await target.fetch("/users/public/42")).status).toBe(404);
+  expect((await target.fetch("/users/42/achievements")).status).toBe(500);
+  await target.close();
+});
+
+test.each([
+  ["search:status=200", '--fault is "search:status=200", not a fault with status 400, 403, 404,'],
+  ["close", '--fault is "close", not a fault of search, profile, achievements, health, *'],
+  ["", "--fault is empty"],
+])("--fault %p is wrong usage", async (fault, message) => {
+  const { code, stderr } = await roadbook(["serve", "--port", "0", "--fault", fault]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+});

@@ -1,0 +1,178 @@
+/** Faults on purpose: what can be asked for, and what clients then see. */
+import { describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { parseFault } from "../src/faults.ts";
+import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { community } from "./datasets.ts";
+
+const paths = {
+  search: ["/search/users?q=nowak", "/api/search/companies?q=express"],
+  profile: ["/users/public/42"],
+  achievements: ["/api/users/42/achievements"],
+  health: ["/health"],
+};
+
+async function withFaults(
+  faults: string[],
+  use: (ask: (path: string) => Promise<Response>) => Promise<void>,
+  options: RoadbookOptions = {},
+): Promise<void> {
+  await using roadbook = await createRoadbook({ dataset: community, faults, ...options });
+  await use(async (path) =>
+    roadbook.fetch(new Request(`http://roadbook.test${path}`), "192.0.2.1"),
+  );
+}
+
+test.each([
+  ["search:status=503,rate=0.1", { target: "search", status: 503, rate: 0.1 }],
+  ["profile:delay=200ms,jitter=50ms", { target: "profile", delayMs: 200, jitterMs: 50, rate: 1 }],
+  ["*:close,rate=0.01", { target: "*", isClosing: true, rate: 0.01 }],
+  ["achievements:status=429", { target: "achievements", status: 429 }],
+  [" health : delay=1s, status=500 ", { target: "health", delayMs: 1000, status: 500 }],
+])("%s is a fault", (text, fault) => {
+  expect(parseFault(text)).toMatchObject(fault as object);
+});
+
+test.each([
+  ["", "a fault of search, profile, achievements, health, *, such as"],
+  ["searches:close", "a fault of search,"],
+  ["search", "a fault of search,"],
+  ["toString:close", "a fault of search,"],
+  ["search:", "a fault with status, close, delay, jitter and rate"],
+  ["search:explode", "a fault with status, close, delay, jitter and rate"],
+  ["search:rate=0.5", "a fault with status, close or delay"],
+  ["search:jitter=5ms", "a fault with status, close or delay"],
+  ["search:status=200", "a fault with status 400, 403, 404, 405, 429 or 500 to 599"],
+  ["search:status=418", "a fault with status 400,"],
+  ["search:status=5e2", "a fault with status 400,"],
+  ["search:status=503,close", "a fault with one of status and close"],
+  ["search:status=503,status=500", "a fault with one status"],
+  ["search:close=1", "a fault whose close has no value"],
+  ["search:delay=200", "a fault with delay of 1ms to 24d"],
+  ["search:close,rate=0", "a fault with rate above 0, up to 1"],
+  ["search:close,rate=1.1", "a fault with rate above 0, up to 1"],
+  ["search:close,rate=", "a fault with rate above 0, up to 1"],
+])("%p is none, and the error says what would be", (text, message) => {
+  expect(() => parseFault(text)).toThrow(message);
+});
+
+test("the option names itself and the fault", async () => {
+  expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
+    'faults has "search:status=200", not a fault with status 400, 403,',
+  );
+});
+
+describe("a status is the response of its routes and of no others", () => {
+  test.each(["search", "profile", "achievements", "health"] as const)("%s", async (target) => {
+    await withFaults([`${target}:status=503`], async (ask) => {
+      for (const [name, ofName] of Object.entries(paths)) {
+        for (const path of ofName) {
+          expect([path, (await ask(path)).status]).toEqual([path, name === target ? 503 : 200]);
+        }
+      }
+    });
+  });
+
+  test("* is the four endpoints, and neither /health nor /docs/json", async () => {
+    await withFaults(["*:status=500"], async (ask) => {
+      for (const [name, ofName] of Object.entries(paths)) {
+        for (const path of ofName)
+          expect((await ask(path)).status).toBe(name === "health" ? 200 : 500);
+      }
+      expect((await ask("/docs/json")).status).toBe(200);
+    });
+  });
+});
+
+test.each([
+  ["search:status=400", paths.search, 400, "invalid_query"],
+  ["profile:status=400", paths.profile, 400, "invalid_user_id"],
+  ["profile:status=403", paths.profile, 403, "profile_private"],
+  ["profile:status=404", paths.profile, 404, "user_not_found"],
+  ["search:status=429", paths.search, 429, "rate_limited"],
+  ["achievements:status=429", paths.achievements, 429, "rate_limited"],
+  ["search:status=500", paths.search, 500, "internal_error"],
+  ["search:status=503", paths.search, 503, "internal_error"],
+])(
+  "%s has the body and the headers of an error of the API",
+  async (fault, [path = ""], status, code) => {
+    await withFaults([fault], async (ask) => {
+      const response = await ask(path);
+      const body = JSON.parse(await response.text());
+      expect(response.status).toBe(status);
+      expect(body).toMatchObject({ success: false, error: { code, message: expect.any(String) } });
+      expect(response.headers.get("access-control-allow-origin")).toBe("*");
+      expect(response.headers.get("cache-control")).toBe("no-store");
+      expect(response.headers.get("x-request-id")).toBeString();
+      if (path.includes("search"))
+        expect(response.headers.get("ratelimit")).toContain('"search";r=29');
+      if (status === 429) expect(body.error.retry_after).toBe(1);
+      const wait = status === 429 || status === 503 ? "1" : null;
+      expect(response.headers.get("retry-after")).toBe(wait);
+    });
+  },
+);
+
+test("who is over the limit gets the limit's own 429, not a fault", async () => {
+  const check = async (ask: (path: string) => Promise<Response>) => {
+    expect((await ask("/search/users?q=no")).status).toBe(503);
+    const { status, headers } = await ask("/search/users?q=no");
+    expect([status, headers.get("retry-after")]).toEqual([429, "3600"]);
+  };
+  await withFaults(["search:status=503"], check, { searchLimit: 1 });
+});
+
+test("the rate is the share of the requests; a seed repeats them, another has others", async () => {
+  const draw = async (faultSeed: number) => {
+    const statuses: number[] = [];
+    const check = async (ask: (path: string) => Promise<Response>) => {
+      for (let i = 0; i < 400; i++) statuses.push((await ask("/users/public/42")).status);
+    };
+    await withFaults(["profile:status=503,rate=0.25"], check, { faultSeed });
+    return statuses;
+  };
+  const first = await draw(7);
+  expect(await draw(7)).toEqual(first);
+  expect(await draw(8)).not.toEqual(first);
+  const share = first.filter((status) => status === 503).length / first.length;
+  expect(share).toBeWithin(0.15, 0.35);
+});
+
+test("a delayed response is the right one, later", async () => {
+  await withFaults(["profile:delay=60ms,jitter=20ms", "profile:delay=30ms"], async (ask) => {
+    const start = performance.now();
+    const response = await ask("/users/public/42");
+    // Never earlier than both delays; a timer may be a millisecond early.
+    expect(performance.now() - start).toBeGreaterThan(68);
+    expect(await response.text()).toContain("Łukasz Nowak");
+  });
+});
+
+test("a closed connection has no byte of a response, and the server goes on", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: ["profile:close"] });
+  const { url } = await roadbook.listen();
+  expect(await bytesOf(url, "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n")).toBe("");
+  expect((await fetch(`${url}/users/public/42`, { method: "HEAD" })).status).toBe(500);
+  expect(fetch(`${url}/users/public/42`)).rejects.toThrow();
+  expect((await fetch(`${url}/users/42/achievements`)).status).toBe(200);
+});
+
+test("in a process, the body of a closed connection fails", async () => {
+  await withFaults(["*:close"], async (ask) => {
+    const response = await ask("/users/public/42");
+    expect(response.text()).rejects.toBeUndefined();
+  });
+});
+
+/** What the server sends until it closes the connection. */
+function bytesOf(url: string, request: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let text = "";
+  const socket = connect(Number(new URL(url).port), "127.0.0.1", () => socket.write(request));
+  socket.on("data", (chunk) => {
+    text += chunk;
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => resolve(text));
+  return promise;
+}

@@ -1,0 +1,213 @@
+/** The library, as programs embed it: its options, its clock, changes, addresses, and what it leaves behind. */
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  applyChanges,
+  checkSnapshot,
+  createRoadbook,
+  DatasetError,
+  exportDataset,
+  fold,
+  GuardError,
+  type HealthBody,
+  importDataset,
+  type Roadbook,
+  type RoadbookOptions,
+  SnapshotError,
+} from "../src/library.ts";
+import { community, makeSnapshot, user } from "./datasets.ts";
+import { temporaryFolder } from "./support.ts";
+
+const ask = async (roadbook: Roadbook, path: string, peer?: string) =>
+  roadbook.fetch(new Request(`http://roadbook.test${path}`), peer);
+const SEARCH = "/search/users?q=nowak";
+
+test.each([
+  [{}, "give one of snapshot, dataset and demo"],
+  [{ dataset: [], demo: true }, "give one of snapshot, dataset and demo"],
+  [{ searchLimit: -1 }, "searchLimit must be a whole number from 0 to 1000000, not -1"],
+  [{ searchLimit: 1.5 }, "searchLimit must be a whole number"],
+  [{ searchLimit: "30" }, "searchLimit must be a whole number"],
+  [{ searchWindowMs: 0 }, "searchWindowMs must be a whole number from 1 to 2073600000, not 0"],
+  [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
+  [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, not 129"],
+  [{ cacheMaxAgeSeconds: -1 }, "cacheMaxAgeSeconds must be a whole number from 0"],
+  [{ faultSeed: 0.5 }, "faultSeed must be a whole number from 0"],
+  [{ publicUrl: "example.org" }, 'publicUrl has "example.org", not an http or https URL'],
+  [
+    { trustedProxies: ["10.0.0.0/33"] },
+    'trustedProxies has "10.0.0.0/33", not an address or a CIDR',
+  ],
+])("with %j, the error is: %s", async (options, message) => {
+  const isSource = Object.keys(options).length !== 1;
+  const given = (isSource ? options : { dataset: [], ...options }) as RoadbookOptions;
+  expect(createRoadbook(given)).rejects.toThrow(message);
+});
+
+describe("the clock", () => {
+  test("walks a test through the hour of the limit", async () => {
+    let now = Date.UTC(2026, 0, 1);
+    await using roadbook = await createRoadbook({ dataset: community, clock: () => now });
+    for (let i = 0; i < 30; i++)
+      expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(200);
+    const limited = await ask(roadbook, SEARCH, "192.0.2.1");
+    expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "3600"]);
+    expect(limited.headers.get("x-ratelimit-reset")).toBe(String(now / 1000 + 3600));
+    now += 3_600_000 - 1;
+    expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
+    now += 1;
+    expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(200);
+  });
+});
+
+describe("a request without a peer", () => {
+  test("is not counted", async () => {
+    await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+    for (let i = 0; i < 3; i++) {
+      const { status, headers } = await ask(roadbook, SEARCH);
+      expect([status, headers.get("ratelimit")]).toEqual([200, null]);
+    }
+  });
+
+  test("comes from the default peer where there is one", async () => {
+    await using roadbook = await createRoadbook({
+      dataset: community,
+      searchLimit: 1,
+      defaultPeer: "192.0.2.1",
+    });
+    expect((await ask(roadbook, SEARCH)).status).toBe(200);
+    expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
+    expect((await ask(roadbook, SEARCH, "192.0.2.2")).status).toBe(200);
+  });
+
+  test("whose server cannot say where it came from is one client with all such", async () => {
+    await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+    const send = async () => roadbook.fetch(new Request(`http://a.test${SEARCH}`), () => undefined);
+    expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
+  });
+});
+
+describe("changes", () => {
+  test("are there at once, one after the other, and the sources are as they were", async () => {
+    await using roadbook = await createRoadbook({ dataset: community });
+    const before = roadbook.meta().dataset_sha256;
+    await Promise.all([
+      roadbook.apply([{ type: "user", id: 42, public: false }]),
+      roadbook.apply([user(50, "Zofia Nowak")]),
+    ]);
+    expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
+    expect(await (await ask(roadbook, SEARCH)).text()).toContain("Zofia");
+    expect(roadbook.meta().dataset_sha256).not.toBe(before);
+    expect(roadbook.meta().counts).toMatchObject({ users: 4, public_users: 2 });
+  });
+
+  test("that are wrong change nothing", async () => {
+    await using roadbook = await createRoadbook({ dataset: community });
+    const changes = [user(50, "Zofia Nowak"), { type: "user", id: 99, deleted: true }];
+    expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
+    await roadbook.apply([user(51, "Ewa Nowak")]);
+    expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
+  });
+
+  test("of a file are for applyChanges, and refresh finds them", async () => {
+    const snapshot = await makeSnapshot();
+    await using roadbook = await createRoadbook({ snapshot });
+    const changes = [{ type: "user", id: 42, public: false }];
+    expect(roadbook.apply(changes)).rejects.toThrow("change a file with applyChanges");
+    await applyChanges(changes, snapshot);
+    expect(await roadbook.refresh()).toMatchObject({ meta: { counts: { public_users: 1 } } });
+    expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
+  });
+
+  test("apply to the bytes of a snapshot, too", async () => {
+    const bytes = readFileSync(await makeSnapshot());
+    await using roadbook = await createRoadbook({ snapshot: bytes });
+    await roadbook.apply([{ type: "user", id: 42, deleted: true }]);
+    expect((await ask(roadbook, "/users/public/42")).status).toBe(404);
+  });
+});
+
+describe("listen", () => {
+  test("serves on a free port, counts by address, and close ends it", async () => {
+    const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+    const { url } = await roadbook.listen();
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+    const health = (await (await fetch(`${url}/health`)).json()) as HealthBody;
+    expect(health.search_limit).toEqual({ store: "memory", up: true });
+    expect((await fetch(url + SEARCH)).status).toBe(200);
+    expect((await fetch(url + SEARCH)).status).toBe(429);
+    await roadbook.close();
+    await roadbook.close();
+    expect(fetch(`${url}/health`)).rejects.toThrow();
+  });
+
+  test("names the address that is taken", async () => {
+    await using roadbook = await createRoadbook({ dataset: community });
+    const { url, close } = await roadbook.listen();
+    const port = Number(new URL(url).port);
+    expect(roadbook.listen({ port })).rejects.toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    await close();
+  });
+});
+
+test("the demo has its docs and its page, offline", async () => {
+  await using roadbook = await createRoadbook({ demo: true, page: {} });
+  expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
+  expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
+  const page = await (await ask(roadbook, "/")).text();
+  expect(page).toContain('data-featured="');
+  const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(page) ?? [];
+  expect((await ask(roadbook, asset)).status).toBe(200);
+});
+
+test("ten are side by side, and leave nothing in the temporary folder", async () => {
+  const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
+  const before = list();
+  const roadbooks = await Promise.all(
+    Array.from({ length: 10 }, (_, i) =>
+      createRoadbook({ dataset: [user(42, `Driver ${i}`)], searchLimit: i + 1 }),
+    ),
+  );
+  await Promise.all(roadbooks.map((one, i) => one.apply([user(43, `Codriver ${i}`)])));
+  for (const [i, roadbook] of roadbooks.entries()) {
+    expect(await (await ask(roadbook, "/users/public/42")).text()).toContain(`"Driver ${i}"`);
+    const search = await ask(roadbook, "/search/users?q=codriver", "192.0.2.1");
+    expect(search.headers.get("x-ratelimit-remaining")).toBe(String(i));
+    expect(await search.text()).toContain(`"Codriver ${i}"`);
+  }
+  for (const roadbook of roadbooks) await roadbook.close();
+  expect(list()).toEqual(before);
+});
+
+test("snapshots are imported, changed, checked and exported, with errors to tell apart", async () => {
+  const path = join(temporaryFolder(), "snapshot");
+  const { counts } = await importDataset(community, path);
+  expect(counts).toMatchObject({ users: 3, companies: 2 });
+  await applyChanges([{ type: "company", id: 4, deleted: true }], path);
+  expect((await checkSnapshot(path)).counts.companies).toBe(1);
+  const lines = [...(await exportDataset(path))];
+  expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
+  expect(importDataset([{ type: "user" }], path)).rejects.toThrow(DatasetError);
+  expect(importDataset([], path)).rejects.toThrow(GuardError);
+  expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
+});
+
+test("the type of /health's body has its fields", async () => {
+  const fields: Record<keyof HealthBody, true> = {
+    success: true,
+    api_version: true,
+    version: true,
+    snapshot: true,
+    refused_replacement: true,
+    search_limit: true,
+  };
+  await using roadbook = await createRoadbook({ dataset: community });
+  const body = (await (await ask(roadbook, "/health")).json()) as HealthBody;
+  expect(Object.keys(body)).toEqual(Object.keys(fields));
+});
+
+test("names are folded as in a search", () => {
+  expect(fold("Łódź  Straße")).toBe("lodz strasse");
+});
