@@ -2,7 +2,6 @@
  * The document of the API at /docs/json and its page at /docs. The page and its script come from this
  * server, never from another, so it works offline.
  */
-import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
@@ -40,6 +39,8 @@ export function createOpenApiDocument(routes: readonly Route[]): OpenApiDocument
 
 /** What the plugin makes of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
 async function renderTemplate(routes: readonly Route[]): Promise<string> {
+  // Loaded here alone: most servers are never asked for it.
+  const { swagger } = await import("@elysiajs/swagger");
   const documentation = {
     openapi: "3.1.0",
     info: {
