@@ -2,7 +2,6 @@
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { DocsScript, OpenApiDocument } from "./docs.ts";
-
 import type { PageAssets, PageOptions } from "./pages.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 

@@ -83,8 +83,8 @@ function getObject(location: Location, path: string): Promise<string | undefined
 
 /** Puts an object in the place of the one with that ETag, or where there is none. */
 async function putObject(location: Location, path: string, etag: string | undefined) {
-  // A store may ignore the condition; so the object is looked at just before, and again when whoever
-  // looked before this one was there has put theirs, if they are about as fast.
+  // A store may ignore the condition. So the object is looked at just before, and again when others
+  // who had looked before this one was there have put theirs, if they are about as fast.
   if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
   const condition: Record<string, string> =
     etag === undefined ? { "if-none-match": "*" } : { "if-match": etag };
@@ -101,7 +101,7 @@ async function putObject(location: Location, path: string, etag: string | undefi
     if (await isWritten()) return;
   }
   throw new TransferError(
-    "has been overwritten by another command at the same time, as this store ignores If-Match; run this one again",
+    "has been replaced by another command at once, and a store that ignores If-Match may have lost this change; run this one again",
   );
 }
 
