@@ -95,7 +95,7 @@ test("no message, log or response has a secret", async () => {
   const listen = (text: string) => {
     log += text;
   };
-  const env = { ...store.env, AWS_SECRET_ACCESS_KEY: "wr0ng-key", AWS_SESSION_TOKEN: "t0ken" };
+  const env = { ...store.env, AWS_ACCESS_KEY_ID: "wr0ng-key", AWS_SESSION_TOKEN: "t0ken" };
   const words = ["--snapshot", store.url("s.snapshot"), "--refresh", "50ms", "--admin-port", "0"];
   const failed = await roadbook(["serve", "--port", "0", ...words], { env });
   expect(failed).toMatchObject({ code: 1, stdout: "" });
