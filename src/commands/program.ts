@@ -196,7 +196,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .optionsGroup("Network:")
     .addOption(flag("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1"))
     .addOption(flag("--port <N>", "the port to listen on; 0 picks a free one", parsePort, "3000"))
-    .addOption(toggle("--reuse-port", "share the port with other processes of one user (Linux)"))
+    .addOption(
+      toggle("--reuse-port", "share the port with other processes of the same user (Linux)"),
+    )
     .addOption(flag("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText))
     .addOption(flag("--tls-key <FILE>", "the key of that certificate (PEM)", parseText))
     .addOption(
