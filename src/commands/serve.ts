@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { demoFeaturedIds, demoSnapshot, docsScript, pageAssets } from "../assets.ts";
 import { version } from "../domain/version.ts";
-import { inTemporaryFolder } from "../files/replace.ts";
+import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
 import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -15,6 +15,7 @@ import type { Location } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import type { Language } from "../web/texts.ts";
 import { writeStdout } from "./output.ts";
+import { endOnSignal } from "./target.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
@@ -66,6 +67,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
       await serve(config, log, hangUp);
     }
   } finally {
+    discardUnfinished();
     await log.close();
   }
 }
@@ -201,14 +203,16 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
   if (!location || cacheDir === undefined) return undefined;
   const { openSource } = await import("../snapshot/remote/source.ts");
   const cacheFolder = resolve(cacheDir);
-  return openSource({
-    location,
-    cacheFolder,
-    timeoutMs,
-    allowOlder,
-    onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
-    onUp: () => log.info(`${location.name} is well again`),
-  });
+  const open = () =>
+    openSource({
+      location,
+      cacheFolder,
+      timeoutMs,
+      allowOlder,
+      onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
+      onUp: () => log.info(`${location.name} is well again`),
+    });
+  return endOnSignal(open, ["SIGINT", "SIGTERM"]);
 }
 
 /**

@@ -28,15 +28,18 @@ export async function writeTarget<T>(
 }
 
 /** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
-export async function endOnSignal<T>(write: () => Promise<T>): Promise<T> {
+export async function endOnSignal<T>(
+  write: () => Promise<T>,
+  signals: readonly NodeJS.Signals[] = SIGNALS,
+): Promise<T> {
   const end = (signal: NodeJS.Signals) => {
     discardUnfinished();
     process.exit(128 + constants.signals[signal]);
   };
-  for (const signal of SIGNALS) process.on(signal, end);
+  for (const signal of signals) process.on(signal, end);
   try {
     return await write();
   } finally {
-    for (const signal of SIGNALS) process.off(signal, end);
+    for (const signal of signals) process.off(signal, end);
   }
 }

@@ -253,7 +253,12 @@ test("the units unset each variable that makes the executable run other code", a
 });
 
 test.if(hasSystemd || isRequired)("systemd understands the units", async () => {
-  const units = ["roadbook.service", "roadbook@.service", "roadbook-health.service", "roadbook-health.timer"];
+  const units = [
+    "roadbook.service",
+    "roadbook@.service",
+    "roadbook-health.service",
+    "roadbook-health.timer",
+  ];
   const paths = units.map((unit) => join(root, "scripts/deploy", unit));
   const { stderr } = await run(["systemd-analyze", "verify", ...paths]);
   const faults = stderr

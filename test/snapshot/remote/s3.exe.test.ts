@@ -1,9 +1,19 @@
 /** The commands with a real S3-compatible store: what they write and read there, and what they refuse. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { community, makeFile, makeSnapshot, succeed, user } from "../../datasets.ts";
-import { type Outcome, openExecutable, roadbook, temporaryFolder, until } from "../../support.ts";
+import {
+  executable,
+  type Outcome,
+  openExecutable,
+  readyOrigin,
+  roadbook,
+  temporaryFolder,
+  until,
+} from "../../support.ts";
 import { openS3Server, type S3Server } from "./s3-server.ts";
 
 let store: S3Server;
@@ -141,3 +151,37 @@ test("s3:// without credentials is wrong usage", async () => {
     "roadbook: s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
   ]);
 });
+
+test.each(["at the start", "while it serves"])(
+  "a signal during a download %s leaves no file behind",
+  async (when) => {
+    const snapshot = readFileSync(await makeSnapshot());
+    let isSlow = when === "at the start";
+    let stuck = 0;
+    const web = createServer((_, response) => {
+      response.writeHead(200, { "content-length": snapshot.length });
+      if (!isSlow) return response.end(snapshot);
+      stuck++;
+      return response.write(snapshot.subarray(0, 9000));
+    });
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    const { port } = web.address() as AddressInfo;
+    const [TMPDIR, cache] = [temporaryFolder(), temporaryFolder()];
+    const places = isSlow ? [] : ["--cache-dir", cache];
+    const words = ["serve", "--port", "0", "--snapshot", `http://127.0.0.1:${port}/x`, ...places];
+    const child = Bun.spawn([await executable(), ...words, "--refresh", "20ms"], {
+      env: { TMPDIR },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    if (!isSlow) await readyOrigin(child.stdout);
+    isSlow = true;
+    await until(() => stuck > 0);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(when === "at the start" ? 143 : 0);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    expect(readdirSync(cache).filter((name) => !name.endsWith(".snapshot"))).toEqual([]);
+    web.closeAllConnections();
+    web.close();
+  },
+);
