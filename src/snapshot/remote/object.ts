@@ -88,7 +88,7 @@ async function putObject(location: Location, path: string, etag: string | undefi
   if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
   const condition: Record<string, string> =
     etag === undefined ? { "if-none-match": "*" } : { "if-match": etag };
-  const options = { headers: condition, body: Bun.file(path), timeoutMs: TIMEOUT_MS };
+  const options = { headers: condition, file: path, timeoutMs: TIMEOUT_MS };
   const began = performance.now();
   const written = await transfer(location, "PUT", options, async (response) => {
     if (response.status === 412 || response.status === 409) throw new TransferError(CONFLICT);

@@ -33,7 +33,7 @@ export interface SourceStatus {
   last_try: string;
   /** When the source last had a good snapshot, new or not. */
   last_success: string | null;
-  /** Bytes received since the start. */
+  /** Bytes received since the start, of what arrived whole. */
   bytes: number;
   /** Why the last try failed. */
   error: string | null;

@@ -16,7 +16,8 @@ export class TransferError extends Error {
 
 export interface TransferOptions {
   headers?: Record<string, string>;
-  body?: Blob;
+  /** The file to send. */
+  file?: string;
   timeoutMs: number;
 }
 
@@ -34,35 +35,39 @@ export async function transfer<T>(
   options: TransferOptions,
   use: (response: Response) => Promise<T>,
 ): Promise<T> {
-  const { timeoutMs, body } = options;
+  const { timeoutMs } = options;
+  const file = options.file === undefined ? undefined : Bun.file(options.file);
   const { url, headers } = location.prepare(method);
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: { "accept-encoding": "identity", ...headers, ...options.headers },
-      ...(body && { body }),
-      // Whatever arrives is recognised by its first bytes, and its length is that of the header.
-      decompress: false,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    if (url.startsWith("https:") && response.url.startsWith("http:")) {
-      await response.body?.cancel();
-      throw new TransferError("leads from https to http");
-    }
-    return await use(response);
-  } catch (error) {
-    throw networkErrorOf(error, timeoutMs) ?? error;
+  const response = await fetch(url, {
+    method,
+    headers: {
+      "accept-encoding": "identity",
+      ...headers,
+      ...options.headers,
+      ...(file && { "content-length": String(file.size) }),
+    },
+    // Given the file itself, Bun reads all of it into memory when it speaks TLS.
+    ...(file && { body: file.stream() }),
+    // Whatever arrives is recognised by its first bytes, and its length is that of the header.
+    decompress: false,
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: unknown) => {
+    throw networkError(error, timeoutMs);
+  });
+  if (url.startsWith("https:") && response.url.startsWith("http:")) {
+    await response.body?.cancel();
+    throw new TransferError("leads from https to http");
   }
+  return use(response);
 }
 
-function networkErrorOf(error: unknown, timeoutMs: number): TransferError | undefined {
+/** Bun's own messages may have the URL in them. */
+function networkError(error: unknown, timeoutMs: number): TransferError {
   if (error instanceof Error && error.name === "TimeoutError") {
     return new TransferError(`took longer than ${timeoutMs / 1000} s`);
   }
   const code = codeOf(error);
-  // Bun's errors of the network, and these alone, are TypeErrors with a code.
-  if (!(error instanceof TypeError) || code === "") return undefined;
-  return new TransferError(`cannot be reached: ${networkErrors[code] ?? code}`);
+  return new TransferError(`cannot be reached: ${networkErrors[code] ?? (code || "no response")}`);
 }
 
 /** What is wrong with a response that is not the one hoped for. */
@@ -85,7 +90,7 @@ export async function saveBody(
         yield chunk;
       }
     } catch (error) {
-      throw networkErrorOf(error, timeoutMs) ?? error;
+      throw networkError(error, timeoutMs);
     }
     const length = response.headers.get("content-length");
     if (length !== null && Number(length) !== received) {

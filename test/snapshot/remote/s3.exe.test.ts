@@ -64,6 +64,24 @@ test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
   60_000,
 );
 
+test("a compressed file is written and changed, and is no file to serve", async () => {
+  const to = join(temporaryFolder(), "x.snapshot.zst");
+  expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
+  expect(await run("apply", makeFile([user(45, "Anna")]), "--to", to)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`: ${to} now has 4 users`),
+  });
+  expect(await run("check", to)).toMatchObject({
+    code: 1,
+    stderr: `roadbook: ${to} is compressed: decompress it with zstd -d, or serve it from a URL\n`,
+  });
+  const { code, stderr } = await run("import", makeFile([user(1, "One")]), "--to", to);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`${to} has 4 users and the dataset 1`),
+  ]);
+});
+
 test("an import that would take most users away from an object is an error", async () => {
   const to = store.url("guarded.snapshot");
   const many = Array.from({ length: 10 }, (_, at) => user(at + 1, `Driver ${at}`));

@@ -13,7 +13,7 @@ import {
   type SourceOptions,
 } from "../../../src/snapshot/remote/source.ts";
 import { community, makeSnapshot, user } from "../../datasets.ts";
-import { temporaryFolder } from "../../support.ts";
+import { run, temporaryFolder } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -260,6 +260,22 @@ test("without a copy, a source that is away is an error that names it", async ()
   if (!location) throw new Error("no location");
   const refused = "http://127.0.0.1:1/x cannot be reached: connection refused";
   await expect(open({ location })).rejects.toThrow(refused);
+});
+
+test("a certificate that nobody vouches for is an error in a few words", async () => {
+  const [cert, key] = [join(temporaryFolder(), "cert.pem"), join(temporaryFolder(), "key.pem")];
+  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"];
+  await run(["openssl", ...words, "-keyout", key, "-out", cert]);
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: Bun.file(cert), key: Bun.file(key) },
+    fetch: () => new Response(new Uint8Array(first)),
+  });
+  const location = parseWebLocation(`${server.url.origin}/x?token=secret`);
+  if (!location) throw new Error("no location");
+  await expect(open({ location })).rejects.toThrow(/\/x cannot be reached: [A-Z_]+$/);
+  await server.stop(true);
 });
 
 test("a cache that cannot be written is an error that says so", async () => {
