@@ -17,6 +17,7 @@ import {
   type ReloadableSnapshot,
   type Replacement,
 } from "./snapshot/read/reloadable.ts";
+import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export interface RoadbookOptions {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
@@ -27,6 +28,8 @@ export interface RoadbookOptions {
   demo?: boolean | undefined;
   /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
   trustSnapshot?: boolean;
+  /** Where the file of the snapshot is fetched from, and how that went; /health shows it. */
+  snapshotSource?: (() => SourceStatus) | undefined;
   /** The base URL that completes avatar paths; without one, the origin of each request. */
   publicUrl?: string | undefined;
   /** Searches of one client in a window; 0 for no limit. Default 30. */
@@ -128,6 +131,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   const fetch = createFetch({
     snapshot: () => reloadable.current(),
     refused: () => reloadable.refused(),
+    source: () => options.snapshotSource?.(),
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
     clients: createClients({

@@ -4,6 +4,7 @@ import { benchBadDays } from "./bad-days.ts";
 import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
 import { benchPage } from "./page.ts";
+import { benchProcesses } from "./processes.ts";
 import { benchSearch } from "./search.ts";
 import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
@@ -12,6 +13,7 @@ const benches: Record<string, (args: string[]) => Promise<void>> = {
   http: benchHttp,
   limit: benchLimit,
   page: benchPage,
+  processes: benchProcesses,
   search: benchSearch,
   snapshots: benchSnapshots,
   soak: benchSoak,

@@ -2,27 +2,37 @@
 import { statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { importDataset } from "../snapshot/build/import.ts";
+import type { Location } from "../snapshot/remote/location.ts";
 import { writeStdout } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { describeCounts, describeSkipped, reportErrors, reportSkipped } from "./report.ts";
-import { endOnSignal, refuseSameFile } from "./target.ts";
+import { endOnSignal, refuseSameFile, writeTarget } from "./target.ts";
 
 interface ImportOptions {
   /** The file of the dataset, or `-`. */
   dataset: string;
   to: string;
+  /** Where `to` is, when it is no file. */
+  location: Location | undefined;
   expectEnd: boolean;
   allowShrink: boolean;
   skipInvalid: boolean;
 }
 
-export async function runImport({ dataset, to, ...options }: ImportOptions): Promise<void> {
+export async function runImport({
+  dataset,
+  to,
+  location,
+  ...options
+}: ImportOptions): Promise<void> {
   refuseSameFile(dataset, to);
   const progress = createProgress();
   const input = readShown(dataset, progress);
   const onIndexed = (share: number) => progress.show("indexing", share);
   const { counts, skipped } = await reportErrors("dataset", () =>
-    endOnSignal(() => importDataset(input, to, { ...options, onIndexed })),
+    endOnSignal(() =>
+      writeTarget(to, location, (path) => importDataset(input, path, { ...options, onIndexed })),
+    ),
   ).finally(progress.end);
   reportSkipped(skipped);
   writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);

@@ -27,6 +27,7 @@ import {
   usageOf,
   variableOf,
 } from "./flags.ts";
+import { readSource, readTarget } from "./location.ts";
 import { writeStdout } from "./output.ts";
 import {
   parseBaseUrl,
@@ -101,8 +102,26 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .usage("[flags]")
     .description("serve requests; the default command")
     .optionsGroup("What is served:")
-    .addOption(flag("--snapshot <FILE>", "the snapshot (default: the bundled demo)", parseText))
+    .addOption(
+      flag(
+        "--snapshot <FILE>",
+        "the snapshot, also at an https:// or s3:// URL (default: the bundled demo)",
+        parseText,
+      ),
+    )
     .addOption(toggle("--trust-snapshot", "start without comparing the snapshot's checksum"))
+    .addOption(
+      flag("--refresh <TIME>", "how often a URL is asked for a new snapshot", parseDuration, "10s"),
+    )
+    .addOption(flag("--fetch-timeout <TIME>", "how long a download may take", parseDuration, "1m"))
+    .addOption(
+      flag(
+        "--cache-dir <FOLDER>",
+        "keeps what was downloaded, to start from (default: a temporary folder)",
+        parseText,
+      ),
+    )
+    .addOption(toggle("--allow-older", "accept a snapshot from a URL that is older than the last"))
     .addOption(
       flag(
         "--public-url <URL>",
@@ -178,6 +197,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .optionsGroup("Network:")
     .addOption(flag("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1"))
     .addOption(flag("--port <N>", "the port to listen on; 0 picks a free one", parsePort, "3000"))
+    .addOption(
+      toggle("--reuse-port", "share the port with other processes of the same user (Linux)"),
+    )
     .addOption(flag("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText))
     .addOption(flag("--tls-key <FILE>", "the key of that certificate (PEM)", parseText))
     .addOption(
@@ -244,9 +266,16 @@ requests).`,
       if ((cert === undefined) !== (key === undefined)) {
         throw new UsageError("--tls-cert and --tls-key go together");
       }
+      if (flags.reusePort && process.platform !== "linux") {
+        throw new UsageError("--reuse-port needs Linux");
+      }
+      const source = flags.snapshot === undefined ? undefined : readSource(flags.snapshot, env);
       const { runServe } = await import("./serve.ts");
       await runServe({
         ...flags,
+        source,
+        refreshMs: flags.refresh,
+        fetchTimeoutMs: flags.fetchTimeout,
         searchWindowMs: flags.searchWindow,
         cacheMaxAgeSeconds: flags.cacheMaxAge,
         graceMs: flags.grace,
@@ -264,12 +293,18 @@ requests).`,
     .usage("DATASET --to FILE [flags]")
     .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
     .addArgument(argument("<DATASET>", "the file of the dataset; - for standard input"))
-    .addOption(mandatory(flag("--to <FILE>", "the snapshot to write", parseText)))
+    .addOption(
+      mandatory(flag("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key", parseText)),
+    )
     .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
     .addOption(toggle("--allow-shrink", "allow a loss of over half of the users or companies"))
     .addOption(toggle("--skip-invalid", "leave out invalid lines and report them"))
     .action(async (dataset, flags) =>
-      (await import("./import.ts")).runImport({ dataset, ...flags }),
+      (await import("./import.ts")).runImport({
+        dataset,
+        ...flags,
+        location: readTarget(flags.to, env),
+      }),
     );
 
   program
@@ -277,9 +312,17 @@ requests).`,
     .usage("CHANGES --to FILE [flags]")
     .description("change a snapshot; a server notices within a second")
     .addArgument(argument("<CHANGES>", "the file of changed lines; - for standard input"))
-    .addOption(mandatory(flag("--to <FILE>", "the snapshot to change", parseText)))
+    .addOption(
+      mandatory(flag("--to <FILE>", "the snapshot to change; or s3://bucket/key", parseText)),
+    )
     .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
-    .action(async (changes, flags) => (await import("./apply.ts")).runApply({ changes, ...flags }));
+    .action(async (changes, flags) =>
+      (await import("./apply.ts")).runApply({
+        changes,
+        ...flags,
+        location: readTarget(flags.to, env),
+      }),
+    );
 
   program
     .command("export")

@@ -1,8 +1,10 @@
 /** `roadbook serve`: puts the server together, and takes it apart on a signal. */
+import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { demoFeaturedIds, demoSnapshot, docsScript, pageAssets } from "../assets.ts";
 import { version } from "../domain/version.ts";
 import type { Fault } from "../faults.ts";
+import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
 import type { Peer, ResponseFacts } from "../http/app.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -10,8 +12,11 @@ import { type Listener, listen } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
+import type { Location } from "../snapshot/remote/location.ts";
+import type { Source } from "../snapshot/remote/source.ts";
 import type { Language } from "../web/texts.ts";
 import { writeStdout } from "./output.ts";
+import { endOnSignal } from "./target.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
@@ -19,6 +24,12 @@ const REFRESH_MS = 200;
 /** The flags of `serve`, checked. */
 export interface ServeConfig {
   snapshot?: string | undefined;
+  /** Where the snapshot is, when that is no file. */
+  source: Location | undefined;
+  refreshMs: number;
+  fetchTimeoutMs: number;
+  cacheDir?: string | undefined;
+  allowOlder: boolean;
   trustSnapshot: boolean;
   publicUrl?: string | undefined;
   page: boolean;
@@ -33,6 +44,7 @@ export interface ServeConfig {
   rateLimitStore: string | undefined;
   host: string;
   port: number;
+  reusePort: boolean;
   tls: TlsPaths | undefined;
   trustedProxies: string[];
   graceMs: number;
@@ -52,8 +64,13 @@ export async function runServe(config: ServeConfig): Promise<void> {
   process.on("SIGHUP", () => hangUp.handle?.());
   const log = createLog(config.logLevel);
   try {
-    await serve(config, log, hangUp);
+    if (config.source && config.cacheDir === undefined) {
+      await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log, hangUp));
+    } else {
+      await serve(config, log, hangUp);
+    }
   } finally {
+    discardUnfinished();
     await log.close();
   }
 }
@@ -65,6 +82,7 @@ interface HangUp {
 
 async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<void> {
   let tls = config.tls && readTls(config.tls);
+  const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
   // Loaded only where they are wanted: the metrics take 4 ms of the start.
   const operator = config.admin && {
@@ -74,10 +92,13 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
   const metrics = operator?.createMetrics({
     meta: () => roadbook.meta(),
     limiterStatus: () => roadbook.limiterStatus(),
+    source: source?.status,
   });
   const roadbook = await createRoadbook({
-    snapshot: config.snapshot ?? (await demoSnapshot()),
-    trustSnapshot: config.trustSnapshot,
+    snapshot: source?.path ?? config.snapshot ?? (await demoSnapshot()),
+    // The source has verified its copy.
+    trustSnapshot: config.trustSnapshot || source !== undefined,
+    snapshotSource: source?.status,
     publicUrl: config.publicUrl,
     searchLimit: config.searchLimit,
     searchWindowMs: config.searchWindowMs,
@@ -138,12 +159,14 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     }
   };
   const timer = setInterval(refresh, REFRESH_MS);
+  const fetching = source && fetchRepeatedly(source, config.refreshMs, refresh);
   hangUp.handle = () => {
-    void refresh(true);
+    if (fetching) fetching.now();
+    else void refresh(true);
     if (config.tls && tls) tls = renewTls(config.tls, tls, listener, log);
   };
   const { built_at: builtAt, counts } = roadbook.meta();
-  const snapshot = config.snapshot ?? "the bundled demo";
+  const snapshot = config.source?.name ?? config.snapshot ?? "the bundled demo";
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, not used");
@@ -165,6 +188,7 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
   await Promise.race([listener.drain(), nextSignal(), Bun.sleep(config.graceMs)]);
   await Promise.all([listener.close(), admin?.close()]);
   clearInterval(timer);
+  fetching?.stop();
   limiter?.close();
   roadbook.close();
   log.info("stopped");
@@ -182,6 +206,47 @@ function renewTls(paths: TlsPaths, old: TlsFiles, listener: Listener, log: Logge
     log.error(`${error instanceof Error ? error.message : error}; using the old certificate`);
     return old;
   }
+}
+
+/** The source of the snapshot, where it is no file. */
+async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
+  const { source: location, cacheDir, fetchTimeoutMs: timeoutMs, allowOlder } = config;
+  if (!location || cacheDir === undefined) return undefined;
+  const { openSource } = await import("../snapshot/remote/source.ts");
+  const cacheFolder = resolve(cacheDir);
+  const open = () =>
+    openSource({
+      location,
+      cacheFolder,
+      timeoutMs,
+      allowOlder,
+      onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
+      onUp: () => log.info(`${location.name} is well again`),
+    });
+  return endOnSignal(open, ["SIGINT", "SIGTERM"]);
+}
+
+/**
+ * Asks the source again and again, each time up to a fifth sooner than `refreshMs`, so that a fleet
+ * that was started at once does not ask at once.
+ */
+function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
+  let timer: Timer | undefined;
+  let isStopped = false;
+  async function ask(isForced: boolean): Promise<void> {
+    clearTimeout(timer);
+    if (await source.refresh(isForced)) await onNew();
+    clearTimeout(timer);
+    if (!isStopped) timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5), false);
+  }
+  timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5), false);
+  return {
+    now: () => void ask(true),
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
 }
 
 /** The shared store, where there is one. */

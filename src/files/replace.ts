@@ -21,6 +21,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, reasonOf } from "./errors.ts";
 import { LockedError, lock } from "./lock.ts";
@@ -55,6 +56,21 @@ export async function replaceFile<T>(
     }
     if (!isFileSystemError(error)) throw error;
     throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
+  }
+}
+
+/** Has `use` work in a private temporary folder, which is gone afterwards. */
+export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
+  const discard = () => {
+    unfinished.delete(discard);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  unfinished.add(discard);
+  try {
+    return await use(folder);
+  } finally {
+    discard();
   }
 }
 

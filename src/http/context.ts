@@ -1,5 +1,6 @@
 /** What a handler reads: the request, and the service around it, which roadbook.ts makes. */
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { DocsScript, OpenApiDocument } from "./docs.ts";
 import type { PageAssets, PageOptions } from "./pages.ts";
 import type { SearchLimit } from "./rate-limit.ts";
@@ -21,6 +22,8 @@ export interface Service {
   snapshot(): Snapshot;
   /** Why the file that replaced that snapshot is not served, if there is such a file. */
   refused(): SnapshotError | undefined;
+  /** Where snapshots are fetched from, and how that went; undefined for a file. */
+  source(): SourceStatus | undefined;
   /** The base URL that completes avatar paths and that the docs name; without one, the origin of the request. */
   publicUrl: string | undefined;
   /** What each client may search; without it, anything. */

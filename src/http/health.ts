@@ -14,6 +14,7 @@ export function getHealth({ service }: Context): Result {
     version,
     snapshot: { built_at, dataset_sha256, counts },
     refused_replacement: service.refused()?.reason ?? null,
+    snapshot_source: service.source() ?? null,
     search_limit: searchLimitFacts(service),
   });
 }
@@ -36,6 +37,15 @@ const SnapshotFacts = Type.Object({
   }),
 });
 
+/** `error` says why the last try failed; until then what was fetched before is served. */
+const SourceFacts = Type.Object({
+  url: Text,
+  last_try: UtcTime,
+  last_success: Type.Union([UtcTime, Type.Null()]),
+  bytes: Count,
+  error: Type.Union([Text, Type.Null()]),
+});
+
 /** `up` is false while a shared store is out of reach and memory decides. */
 const SearchLimitFacts = Type.Object({ store: Text, up: Type.Boolean() });
 
@@ -49,6 +59,7 @@ export const healthOperation: Operation = {
     version: Text,
     snapshot: SnapshotFacts,
     refused_replacement: Type.Union([Text, Type.Null()]),
+    snapshot_source: Type.Union([SourceFacts, Type.Null()]),
     search_limit: Type.Union([SearchLimitFacts, Type.Null()]),
   },
   example: { ...examples.getHealth, version },

@@ -3,6 +3,7 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./app.ts";
 
 export interface MetricsOptions {
@@ -10,6 +11,8 @@ export interface MetricsOptions {
   meta(): Meta;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
+  /** Where snapshots are fetched from; undefined for a file. */
+  source: (() => SourceStatus) | undefined;
 }
 
 export interface Metrics {
@@ -40,7 +43,7 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 /** What another engine than V8 cannot say, and what it reserves but does not use. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
-export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics {
+export function createMetrics({ meta, limiterStatus, source }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -107,6 +110,27 @@ export function createMetrics({ meta, limiterStatus }: MetricsOptions): Metrics 
     "1 while the store that counts searches responds, or memory counts",
     () => (limiterStatus()?.up === false ? 0 : 1),
   );
+  if (source) {
+    const seconds = (time: string | null) => (time === null ? 0 : Date.parse(time) / 1000);
+    gauge("snapshot_source_up", "1 when the last try to fetch the snapshot went well", () =>
+      source().error === null ? 1 : 0,
+    );
+    gauge("snapshot_source_last_try_timestamp_seconds", "When it was last tried", () =>
+      seconds(source().last_try),
+    );
+    gauge("snapshot_source_last_success_timestamp_seconds", "When it last went well", () =>
+      seconds(source().last_success),
+    );
+    new Counter({
+      name: "roadbook_snapshot_source_bytes_total",
+      help: "Bytes of snapshots received",
+      registers,
+      collect() {
+        this.reset();
+        this.inc(source().bytes);
+      },
+    });
+  }
   new Gauge({
     name: "roadbook_build_info",
     help: "1, by the version that is running",

@@ -23,6 +23,8 @@ export interface Listener {
 export interface Address {
   host: string;
   port: number;
+  /** Other processes may listen there, too; the system divides the connections. */
+  reusePort?: boolean;
 }
 
 export type Respond = (
@@ -40,7 +42,11 @@ const DRAIN_TURN_MS = 20;
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Throws an error whose message is for the operator. */
-export function listen({ host, port }: Address, respond: Respond, tls?: TlsFiles): Listener {
+export function listen(
+  { host, port, reusePort = false }: Address,
+  respond: Respond,
+  tls?: TlsFiles,
+): Listener {
   const turns = createTurns();
 
   function open(at: Address, files: TlsFiles | undefined): Server {
@@ -49,7 +55,7 @@ export function listen({ host, port }: Address, respond: Respond, tls?: TlsFiles
         hostname: at.host,
         port: at.port,
         development: false,
-        reusePort: false,
+        reusePort,
         ...(files && { tls: { ...files, ciphers: CIPHERS } }),
         // A body is read past and kept nowhere; Bun's own 413 would have no body and few headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,

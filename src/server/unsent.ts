@@ -1,8 +1,8 @@
 /**
- * Whether the system still has bytes to send on open connections of a port. Bun does not say which
+ * Whether the system still has bytes to send on open connections of this process at a port. Bun does not say which
  * connections have a response that their client has yet to read, and which have half a request.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 /** ESTABLISHED, and CLOSE_WAIT: the client has said all that it will. */
@@ -23,8 +23,23 @@ export function hasUnsent(port: number): boolean | undefined {
     }
   });
   if (rows.length === 0) return undefined;
-  return rows.some((row) => {
-    const [, local = "", , state = "", queues = ""] = row.trim().split(/\s+/);
-    return local.endsWith(end) && OPEN_STATES.includes(state) && !queues.startsWith("00000000:");
+  const sockets = rows.flatMap((row) => {
+    const columns = row.trim().split(/\s+/);
+    const [, local = "", , state = "", queues = ""] = columns;
+    const isUnsent =
+      local.endsWith(end) && OPEN_STATES.includes(state) && !queues.startsWith("00000000:");
+    return isUnsent ? [`socket:[${columns[9]}]`] : [];
+  });
+  return sockets.length > 0 && listOwnFiles().some((file) => sockets.includes(file));
+}
+
+/** What this process has open: another may have connections of the same port. */
+function listOwnFiles(): string[] {
+  return readdirSync("/proc/self/fd").map((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return "";
+    }
   });
 }

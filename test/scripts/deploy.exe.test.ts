@@ -209,12 +209,28 @@ describe("the health check", () => {
 
 test.if(hasSystemd || isRequired).each([
   ["roadbook", 1.5],
+  ["roadbook@", 1.5],
   ["roadbook-health", 2],
 ])("the unit %s leaves it little it could do: an exposure of %d", async (name, most) => {
   const unit = join(root, `scripts/deploy/${name}.service`);
   const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
   const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
   expect(Number(exposure)).toBeLessThanOrEqual(most);
+});
+
+test("the unit for several processes is the other one but for what makes them several", () => {
+  const linesOf = (unit: string) =>
+    readFileSync(join(root, "scripts/deploy", unit), "utf8")
+      .split("\n")
+      .filter((line) => !line.startsWith("#"));
+  const [one, several] = [linesOf("roadbook.service"), linesOf("roadbook@.service")];
+  expect(several.filter((line) => !one.includes(line))).toEqual([
+    "ExecStart=/usr/local/bin/roadbook serve --reuse-port",
+    "Environment=ROADBOOK_CACHE_DIR=/var/cache/roadbook-%i",
+    "CacheDirectory=roadbook-%i",
+    "User=roadbook",
+  ]);
+  expect(one.filter((line) => !several.includes(line))).toHaveLength(3);
 });
 
 test("the units unset each variable that makes the executable run other code", async () => {
@@ -229,7 +245,7 @@ test("the units unset each variable that makes the executable run other code", a
     const { stdout } = await run([await executable(), "--version"], { env: { [name]: value } });
     expect([name, stdout]).not.toEqual([name, expect.stringMatching(/^roadbook /)]);
   }
-  for (const unit of ["roadbook.service", "roadbook-health.service"]) {
+  for (const unit of ["roadbook.service", "roadbook@.service", "roadbook-health.service"]) {
     const text = readFileSync(join(root, "scripts/deploy", unit), "utf8");
     const unset = /^UnsetEnvironment=(.*)$/m.exec(text)?.[1]?.split(" ");
     expect(unset).toEqual(expect.arrayContaining([...Object.keys(other), "BUN_INSPECT"]));
@@ -237,7 +253,12 @@ test("the units unset each variable that makes the executable run other code", a
 });
 
 test.if(hasSystemd || isRequired)("systemd understands the units", async () => {
-  const units = ["roadbook.service", "roadbook-health.service", "roadbook-health.timer"];
+  const units = [
+    "roadbook.service",
+    "roadbook@.service",
+    "roadbook-health.service",
+    "roadbook-health.timer",
+  ];
   const paths = units.map((unit) => join(root, "scripts/deploy", unit));
   const { stderr } = await run(["systemd-analyze", "verify", ...paths]);
   const faults = stderr

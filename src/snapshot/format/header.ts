@@ -9,6 +9,9 @@ export const HEADER_BYTES = 100;
 /** After the pages of the database, a snapshot has as many bytes; see checksum.ts. */
 export const TRAILER_BYTES = 81;
 
+/** RFC 8878, 3.1.1. */
+const ZSTD_MAGIC = "28b52ffd";
+
 /** Why something is not a snapshot that can be read; `message` goes on where its name ends. */
 export class InvalidSnapshot extends Error {
   override name = "InvalidSnapshot";
@@ -20,6 +23,9 @@ export class InvalidSnapshot extends Error {
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   if (size === 0) throw new InvalidSnapshot("is empty");
+  if (Buffer.from(bytes.subarray(0, 4)).toString("hex") === ZSTD_MAGIC) {
+    throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
+  }
   const isSqlite =
     bytes.length >= HEADER_BYTES &&
     Buffer.from(bytes.subarray(0, 16)).toString("latin1") === "SQLite format 3\0";

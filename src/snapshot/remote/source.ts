@@ -1,0 +1,204 @@
+/**
+ * Keeps a local copy of a snapshot that lies elsewhere: asks for it again, and puts a new one in the
+ * place of the copy when every byte of it is right. Nothing here watches the clock; who owns it says
+ * when to ask.
+ */
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { formatTime } from "../../domain/time.ts";
+import { identityOf } from "../../files/read.ts";
+import { replaceFile } from "../../files/replace.ts";
+import type { Meta } from "../format/meta.ts";
+import { openSnapshot, SnapshotError } from "../read/open.ts";
+import type { Location } from "./location.ts";
+import { saveBody, statusError, TransferError, transfer } from "./transfer.ts";
+
+export interface SourceOptions {
+  location: Location;
+  cacheFolder: string;
+  /** A download may take so long. */
+  timeoutMs: number;
+  /** A snapshot that was built before the one that is there is no error. */
+  allowOlder: boolean;
+  /** Called when a try fails and there is an older copy, once for each reason in a row. */
+  onDown(reason: string): void;
+  /** Called at the first good try after failed ones. */
+  onUp(): void;
+}
+
+/** Where a snapshot comes from, and how it went. Timestamps are ISO 8601. */
+export interface SourceStatus {
+  url: string;
+  last_try: string;
+  /** When the source last had a good snapshot, new or not. */
+  last_success: string | null;
+  /** Bytes received since the start, of what arrived whole. */
+  bytes: number;
+  /** Why the last try failed. */
+  error: string | null;
+}
+
+export interface Source {
+  /** The file of the copy. */
+  path: string;
+  /**
+   * Asks for the snapshot; resolves to whether the copy is another one now. What has been refused
+   * several times is not downloaded again before it changes, or with `isForced`.
+   */
+  refresh(isForced?: boolean): Promise<boolean>;
+  status(): SourceStatus;
+}
+
+/** A bit may flip on the way: what is bad so often in a row is bad at its source. */
+const MAX_DOWNLOADS = 3;
+
+class Unchanged extends Error {}
+
+/** Somebody has put an old snapshot in the place of the one that is served. */
+class OlderError extends Error {
+  constructor(builtAt: string, servedBuiltAt: string) {
+    super(
+      `was built at ${builtAt}, before the one that is served (${servedBuiltAt}); ` +
+        "--allow-older accepts it",
+    );
+  }
+}
+
+/**
+ * Gets the snapshot at `location`, or the copy of it that an earlier process left in `cacheFolder`.
+ * Throws an error for the operator when there is neither.
+ */
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const { location, cacheFolder, allowOlder, timeoutMs } = options;
+  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+  const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
+  const path = join(cacheFolder, `${id}.snapshot`);
+  const tagPath = `${path}.etag`;
+  let copy = await readMetaOf(path).catch(() => undefined);
+  let etag = copy && readTag(tagPath, path);
+  let refused: { etag: string; reason: string; downloads: number } | undefined;
+  const status: SourceStatus = {
+    url: location.name,
+    last_try: "",
+    last_success: null,
+    bytes: 0,
+    error: null,
+  };
+  let lastTry: Promise<unknown> = Promise.resolve();
+
+  /** The facts of the new copy; undefined when it is what is there. */
+  async function download(response: Response): Promise<Meta | undefined> {
+    try {
+      return await replaceFile(path, async (file) => {
+        status.bytes += await saveBody(response, file, timeoutMs);
+        const found = await readMetaOf(file);
+        // A server without ETags sends the same again and again.
+        if (JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
+        if (copy && !allowOlder && found.built_at < copy.built_at) {
+          throw new OlderError(found.built_at, copy.built_at);
+        }
+        return found;
+      });
+    } catch (error) {
+      if (error instanceof Unchanged) return undefined;
+      throw error;
+    }
+  }
+
+  /** Whether the copy is another one now. */
+  async function look(isForced: boolean): Promise<boolean> {
+    const isSettled = !isForced && refused !== undefined && refused.downloads >= MAX_DOWNLOADS;
+    const known = isSettled ? refused?.etag : etag;
+    const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };
+    return transfer(location, "GET", { headers, timeoutMs }, async (response) => {
+      if (response.status === 304 && known !== undefined) {
+        if (isSettled && refused) throw new TransferError(refused.reason);
+        refused = undefined;
+        return false;
+      }
+      if (response.status !== 200) throw await statusError(response);
+      const tag = response.headers.get("etag") ?? undefined;
+      let found: Meta | undefined;
+      try {
+        found = await download(response);
+      } catch (error) {
+        // What did not arrive whole is asked for again.
+        if (tag !== undefined && isRefusal(error)) {
+          const downloads = refused?.etag === tag ? refused.downloads + 1 : 1;
+          refused = { etag: tag, reason: reasonFor(error), downloads };
+        }
+        throw error;
+      }
+      refused = undefined;
+      etag = tag;
+      writeTag(tagPath, path, tag);
+      copy = found ?? copy;
+      return found !== undefined;
+    });
+  }
+
+  async function attempt(isForced: boolean): Promise<boolean> {
+    status.last_try = formatTime(Math.floor(Date.now() / 1000));
+    try {
+      const isNew = await look(isForced);
+      if (status.error !== null) options.onUp();
+      status.last_success = status.last_try;
+      status.error = null;
+      return isNew;
+    } catch (error) {
+      const reason = reasonFor(error).replaceAll(path, "the cache");
+      if (copy && reason !== status.error) options.onDown(reason);
+      status.error = reason;
+      return false;
+    }
+  }
+
+  await attempt(false);
+  if (!copy) throw new Error(`${location.name} ${status.error}`);
+  return {
+    path,
+    refresh(isForced = false) {
+      const next = lastTry.then(() => attempt(isForced));
+      lastTry = next;
+      return next;
+    },
+    status: () => ({ ...status }),
+  };
+}
+
+/** Its facts, when every byte is right. Throws a {@link SnapshotError}. */
+async function readMetaOf(path: string): Promise<Meta> {
+  const { meta, close } = await openSnapshot(path);
+  close();
+  return meta;
+}
+
+/** It arrived whole, and is not to be served. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof SnapshotError ? !error.isPassing : error instanceof OlderError;
+}
+
+function reasonFor(error: unknown): string {
+  if (error instanceof SnapshotError) return error.reason;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The ETag of the copy; undefined when the file is not the one that came with it. */
+function readTag(tagPath: string, path: string): string | undefined {
+  try {
+    const { etag, identity } = JSON.parse(readFileSync(tagPath, "utf8"));
+    return identity === findIdentity(path) && typeof etag === "string" ? etag : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function writeTag(tagPath: string, path: string, etag: string | undefined): void {
+  if (etag === undefined) rmSync(tagPath, { force: true });
+  else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
+}
+
+function findIdentity(path: string): string {
+  return identityOf(statSync(path, { bigint: true }));
+}

@@ -1,0 +1,112 @@
+/**
+ * Moves the bytes of snapshots between this machine and a location, from and to files, never in memory
+ * whole. What an error says holds no URL and nothing that the other side wrote.
+ */
+import { createReadStream, createWriteStream, renameSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress } from "node:zlib";
+import { codeOf } from "../../files/errors.ts";
+import { decompress } from "../../files/lines.ts";
+import type { Location } from "./location.ts";
+
+/** The other side cannot be asked, or does not do it; `message` goes on where its name ends. */
+export class TransferError extends Error {
+  override name = "TransferError";
+}
+
+export interface TransferOptions {
+  headers?: Record<string, string>;
+  /** The file to send. */
+  file?: string;
+  timeoutMs: number;
+}
+
+const networkErrors: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was cut",
+  ENOTFOUND: "the host is not known",
+  EPROTO: "TLS failed",
+};
+
+/** Sends a request, and reads the response's body in what `use` makes of it, all within `timeoutMs`. */
+export async function transfer<T>(
+  location: Location,
+  method: "GET" | "HEAD" | "PUT",
+  options: TransferOptions,
+  use: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { timeoutMs } = options;
+  const file = options.file === undefined ? undefined : Bun.file(options.file);
+  const { url, headers } = location.prepare(method);
+  const response = await fetch(url, {
+    method,
+    headers: {
+      "accept-encoding": "identity",
+      ...headers,
+      ...options.headers,
+      ...(file && { "content-length": String(file.size) }),
+    },
+    // Given the file itself, Bun reads all of it into memory when it speaks TLS.
+    ...(file && { body: file.stream() }),
+    // Whatever arrives is recognised by its first bytes, and its length is that of the header.
+    decompress: false,
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: unknown) => {
+    throw networkError(error, timeoutMs);
+  });
+  if (url.startsWith("https:") && response.url.startsWith("http:")) {
+    await response.body?.cancel();
+    throw new TransferError("leads from https to http");
+  }
+  return use(response);
+}
+
+/** Bun's own messages may have the URL in them. */
+function networkError(error: unknown, timeoutMs: number): TransferError {
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return new TransferError(`took longer than ${timeoutMs / 1000} s`);
+  }
+  const code = codeOf(error);
+  return new TransferError(`cannot be reached: ${networkErrors[code] ?? (code || "no response")}`);
+}
+
+/** What is wrong with a response that is not the one hoped for. */
+export async function statusError(response: Response): Promise<TransferError> {
+  await response.body?.cancel();
+  return new TransferError(`responded with ${response.status}`);
+}
+
+/** Writes the body of a response to a new file, decompressed; returns how many bytes were received. */
+export async function saveBody(
+  response: Response,
+  path: string,
+  timeoutMs: number,
+): Promise<number> {
+  let received = 0;
+  async function* read() {
+    try {
+      for await (const chunk of response.body ?? []) {
+        received += chunk.length;
+        yield chunk;
+      }
+    } catch (error) {
+      throw networkError(error, timeoutMs);
+    }
+    const length = response.headers.get("content-length");
+    if (length !== null && Number(length) !== received) {
+      throw new TransferError(`ends early: ${received} of ${length} bytes`);
+    }
+  }
+  await pipeline(decompress(read()), createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  return received;
+}
+
+/** Compresses a file in its place. */
+export async function compressFile(path: string): Promise<void> {
+  await pipeline(
+    createReadStream(path),
+    createZstdCompress(),
+    createWriteStream(`${path}.zst`, { flags: "wx" }),
+  );
+  renameSync(`${path}.zst`, path);
+}

@@ -1,0 +1,192 @@
+/**
+ * A fleet: three servers of one object in a store, one Redis that counts for all, and nginx before them
+ * as scripts/deploy has it. The tests go on where the one before ends.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { community, makeFile } from "../datasets.ts";
+import { hasRedisServer, openRedisServer, type RedisServer } from "../limit/redis-server.ts";
+import { findFreePort, openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
+import { openExecutable, roadbook, root, type Target, temporaryFolder, until } from "../support.ts";
+
+const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
+const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+const hasAll = nginx !== null && hasRedisServer();
+if (!hasAll) console.warn("nginx or redis-server is missing: no fleet is tried");
+
+const SIZE = 3;
+const KEY = "community.snapshot";
+
+type Instance = Target & { pid: number };
+
+/** A community in which all that a profile shows has the same word in it. */
+function worded(word: string): string {
+  return makeFile(
+    community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),
+  );
+}
+
+describe.if(hasAll || isRequired)("a fleet", () => {
+  let store: S3Server;
+  let redis: RedisServer;
+  let fleet: Instance[];
+  let balancer: Bun.Subprocess;
+  let origin: string;
+  const caches = Array.from({ length: SIZE }, () => temporaryFolder());
+
+  beforeAll(async () => {
+    [store, redis] = await Promise.all([openS3Server(), openRedisServer()]);
+    await publish("alpha");
+    fleet = await Promise.all(caches.map(openInstance));
+    const port = findFreePort();
+    origin = `http://127.0.0.1:${port}`;
+    balancer = await openBalancer(port);
+  }, 60_000);
+  afterAll(async () => {
+    balancer.kill("SIGQUIT");
+    await balancer.exited;
+    await Promise.all(fleet.map((instance) => instance.close()));
+    await Promise.all([store.kill(), redis.close()]);
+  }, 60_000);
+
+  function openInstance(cache: string): Promise<Instance> {
+    const words = ["--snapshot", store.url(KEY), "--refresh", "500ms", "--cache-dir", cache];
+    const shared = ["--rate-limit-store", redis.url, "--trusted-proxy", "127.0.0.1"];
+    return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
+  }
+
+  /** nginx as the deployment has it, but for the certificate and with all instances. */
+  async function openBalancer(port: number): Promise<Bun.Subprocess> {
+    const folder = temporaryFolder();
+    const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
+    const site = readFileSync(join(root, "scripts/deploy/nginx.conf"), "utf8")
+      .replace("server 127.0.0.1:3000;", servers.join("\n"))
+      .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+      .replaceAll(/^ *ssl_.*$/gm, "")
+      .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;");
+    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+      (kind) => `${kind}_temp_path ${folder}/${kind};`,
+    );
+    const log = `error_log ${folder}/error.log; pid ${folder}/pid; daemon off;`;
+    const user = process.getuid?.() === 0 ? "user root;" : "";
+    writeFileSync(
+      join(folder, "nginx.conf"),
+      `${user} ${log} events {} http { access_log off; ${temporary.join(" ")} ${site} }`,
+    );
+    const child = Bun.spawn(
+      [nginx ?? "nginx", "-e", `${folder}/error.log`, "-c", `${folder}/nginx.conf`],
+      {
+        stdout: "ignore",
+        stderr: "ignore",
+      },
+    );
+    await until(() => fetch(`${origin}/health`).catch(() => undefined));
+    return child;
+  }
+
+  async function publish(word: string): Promise<void> {
+    const words = ["import", worded(word), "--to", store.url(KEY)];
+    const { code, stderr } = await roadbook(words, {
+      env: { ...store.env, TMPDIR: temporaryFolder() },
+    });
+    if (code !== 0) throw new Error(stderr);
+  }
+
+  /** Which words are in a profile, from the balancer or from one instance. */
+  async function wordsIn(response: Response): Promise<string> {
+    const text = await response.text();
+    if (response.status !== 200) return `${response.status}`;
+    return [...new Set(text.match(/alpha|omega|gamma|delta/g))].join();
+  }
+  const wordOf = async (instance: Instance) => wordsIn(await instance.fetch("/users/public/42"));
+  const allServe = (word: string) =>
+    until(async () => (await Promise.all(fleet.map(wordOf))).every((one) => one === word));
+  const errorOf = async (instance: Instance): Promise<string | null> =>
+    (await (await instance.fetch("/health")).json()).snapshot_source.error;
+
+  /** What profiles said, from the balancer, all through `act`. */
+  async function underLoad(act: () => Promise<unknown>): Promise<Set<string>> {
+    const seen = new Set<string>();
+    let isOver = false;
+    const clients = Array.from({ length: 4 }, async () => {
+      while (!isOver) seen.add(await wordsIn(await fetch(`${origin}/users/public/42`)));
+    });
+    try {
+      await act();
+    } finally {
+      isOver = true;
+      await Promise.all(clients);
+    }
+    return seen;
+  }
+
+  test("one publish reaches all, and each response is of one snapshot", async () => {
+    const seen = await underLoad(async () => {
+      await publish("omega");
+      await allServe("omega");
+    });
+    expect([...seen].sort()).toEqual(["alpha", "omega"]);
+  }, 60_000);
+
+  test("a client has 30 searches, wherever they arrive", async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 60 }, () => fetch(`${origin}/search/users?q=nowak`)),
+    );
+    const statuses = responses.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+    const instances = responses.map(({ headers }) => headers.get("x-instance"));
+    expect(new Set(instances.flatMap((one) => one?.split(", ") ?? [])).size).toBe(SIZE);
+    // Asked past the balancer, each counts the same client.
+    for (const instance of fleet) {
+      const headers = { "x-forwarded-for": "127.0.0.1" };
+      expect((await instance.fetch("/search/users?q=nowak", { headers })).status).toBe(429);
+    }
+  }, 60_000);
+
+  test("when one is killed, the others respond, and get what is new", async () => {
+    const seen = await underLoad(async () => {
+      const killed = fleet.pop();
+      if (killed) process.kill(killed.pid, "SIGKILL");
+      await publish("gamma");
+      await allServe("gamma");
+    });
+    expect([...seen].sort()).toEqual(["gamma", "omega"]);
+  }, 60_000);
+
+  test("while the store is away nothing changes, and one that starts has its cache", async () => {
+    await store.kill();
+    const seen = await underLoad(async () => {
+      for (const instance of fleet) {
+        await until(
+          async () => (await errorOf(instance)) === "cannot be reached: connection refused",
+        );
+      }
+      fleet.push(await openInstance(caches[SIZE - 1] ?? ""));
+    });
+    expect([...seen]).toEqual(["gamma"]);
+    // The one that was killed had got omega.
+    expect(await Promise.all(fleet.map(wordOf))).toEqual(["gamma", "gamma", "omega"]);
+    await store.start();
+    await allServe("gamma");
+    for (const instance of fleet) await until(async () => (await errorOf(instance)) === null);
+  }, 60_000);
+
+  test("a bad object is taken over by none, and the next good one by all", async () => {
+    const good = Buffer.from(await store.get(KEY));
+    const at = good.indexOf("gamma");
+    good.write("delta", at);
+    const seen = await underLoad(async () => {
+      await store.put(KEY, good);
+      for (const instance of fleet) {
+        await until(
+          async () => (await errorOf(instance)) === "is damaged: a part of it has changed",
+        );
+      }
+    });
+    expect([...seen]).toEqual(["gamma"]);
+    await publish("delta");
+    await allServe("delta");
+  }, 60_000);
+});

@@ -1,0 +1,58 @@
+/** Several processes on one port: they share its connections, and one that stops loses none. */
+import { expect, test } from "bun:test";
+import { hasUnsent } from "../../src/server/unsent.ts";
+import { community, makeSnapshot } from "../datasets.ts";
+import { openExecutable, roadbook, root, run, until } from "../support.ts";
+
+const isLinux = process.platform === "linux";
+
+/** A server whose user 44 has the word in the name. */
+async function openNamed(word: string, port: string) {
+  const lines = community.map((line) => ("name" in line ? { ...line, name: word } : line));
+  return openExecutable(["--snapshot", await makeSnapshot(lines), "--port", port, "--reuse-port"]);
+}
+
+test.if(isLinux)("with --reuse-port, two processes respond at one port", async () => {
+  const one = await openNamed("alpha", "0");
+  const { port } = new URL(one.origin);
+  const other = await openNamed("omega", port);
+  const ask = async () => {
+    const headers = { connection: "close" };
+    const response = await one.fetch("/users/public/44", { headers });
+    return /alpha|omega/.exec(await response.text())?.[0];
+  };
+  const seen = new Set<string | undefined>();
+  await until(async () => seen.add(await ask()).size === 2);
+  expect([...seen].sort()).toEqual(["alpha", "omega"]);
+
+  const alone = await roadbook(["--port", port]);
+  expect([alone.code, alone.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^roadbook: cannot listen on 127.0.0.1 port \d+: /),
+  ]);
+
+  await one.close();
+  for (let times = 0; times < 20; times++) expect(await ask()).toBe("omega");
+  await other.close();
+});
+
+test.if(isLinux)("what another process at the port has yet to send is not this one's", async () => {
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => new Response(Buffer.alloc(2 ** 24)),
+  });
+  const socket = await Bun.connect({
+    hostname: "127.0.0.1",
+    port: server.port ?? 0,
+    socket: { data() {} },
+  });
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
+  await until(() => hasUnsent(server.port ?? 0));
+  const program = `import { hasUnsent } from "${root}/src/server/unsent.ts";
+                   console.log(hasUnsent(${server.port}));`;
+  expect(await run([process.execPath, "-e", program])).toMatchObject({ stdout: "false\n" });
+  socket.terminate();
+  await server.stop(true);
+});

@@ -1,0 +1,64 @@
+/**
+ * Owns a real S3-compatible server (s3rver) for tests: on a loopback port, in a folder of its own, with
+ * one bucket. It responds to If-None-Match, and ignores If-Match. Stopped by its own process.
+ */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { root, temporaryFolder, until } from "../../support.ts";
+
+export interface S3Server {
+  /** The variables by which programs find it. */
+  env: Record<string, string>;
+  /** The URL of an object in its bucket. */
+  url(key: string): string;
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  get(key: string): Promise<Uint8Array>;
+  list(): Promise<string[]>;
+  /** Kills it; `start` brings it back with all that it held. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export async function openS3Server(): Promise<S3Server> {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "community"));
+  const port = findFreePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER" };
+  const client = new Bun.S3Client({ ...credentials, endpoint, bucket: "community" });
+  let server: Bun.Subprocess | undefined;
+
+  async function start(): Promise<void> {
+    const program = join(root, "node_modules/s3rver/bin/s3rver.js");
+    const flags = ["--directory", folder, "--address", "127.0.0.1", "--port", `${port}`];
+    server = Bun.spawn(
+      [process.execPath, program, ...flags, "--silent", "--configure-bucket", "community"],
+      { stdout: "ignore", stderr: "ignore" },
+    );
+    await until(() => client.list().catch(() => undefined));
+  }
+
+  await start();
+  return {
+    env: {
+      AWS_ACCESS_KEY_ID: credentials.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      AWS_ENDPOINT_URL: endpoint,
+    },
+    url: (key) => `s3://community/${key}`,
+    put: async (key, bytes) => void (await client.write(key, bytes)),
+    get: (key) => client.file(key).bytes(),
+    list: async () => ((await client.list()).contents ?? []).map(({ key }) => key),
+    async kill() {
+      server?.kill("SIGKILL");
+      await server?.exited;
+    },
+    start,
+  };
+}
+
+export function findFreePort(): number {
+  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  probe.stop();
+  return probe.port;
+}

@@ -1,0 +1,205 @@
+/** The commands with a real S3-compatible store: what they write and read there, and what they refuse. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { community, makeFile, makeSnapshot, succeed, user } from "../../datasets.ts";
+import {
+  executable,
+  type Outcome,
+  openExecutable,
+  readyOrigin,
+  roadbook,
+  temporaryFolder,
+  until,
+} from "../../support.ts";
+import { openS3Server, type S3Server } from "./s3-server.ts";
+
+let store: S3Server;
+beforeAll(async () => {
+  store = await openS3Server();
+});
+afterAll(() => store.kill());
+
+/** Runs the executable where the store is known. */
+function run(...words: string[]): Promise<Outcome> {
+  return roadbook(words, { env: { ...store.env, TMPDIR: temporaryFolder() } });
+}
+
+/** The dataset in an object. */
+async function exportObject(key: string): Promise<string> {
+  const path = join(temporaryFolder(), "copy");
+  writeFileSync(path, Bun.zstdDecompressSync(zstd(await store.get(key))));
+  return succeed(["export", path]);
+}
+
+function zstd(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0x28 ? bytes : Bun.zstdCompressSync(bytes);
+}
+
+test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
+  "import writes %s, apply changes it, and serve serves it",
+  async (key) => {
+    const to = store.url(key);
+    expect(await run("import", makeFile(community), "--to", to)).toEqual({
+      code: 0,
+      stderr: "",
+      stdout: `imported 3 users (2 public), 2 companies, 1 achievements, 2 roles to ${to}\n`,
+    });
+    const server = await openExecutable(
+      ["--snapshot", to, "--refresh", "100ms"],
+      undefined,
+      store.env,
+    );
+    expect((await server.fetch("/users/public/44")).status).toBe(200);
+    const changes = makeFile([{ type: "user", id: 44, public: false }]);
+    expect(await run("apply", changes, "--to", to)).toMatchObject({ code: 0, stderr: "" });
+    expect(await exportObject(key)).toContain('{"type":"user","id":44,"public":false}');
+    await until(async () => (await server.fetch("/users/public/44")).status === 403);
+    const { snapshot_source } = await (await server.fetch("/health")).json();
+    expect(snapshot_source).toMatchObject({ url: to, error: null });
+    await server.close();
+  },
+  60_000,
+);
+
+test("a compressed file is written and changed, and is no file to serve", async () => {
+  const to = join(temporaryFolder(), "x.snapshot.zst");
+  expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
+  expect(await run("apply", makeFile([user(45, "Anna")]), "--to", to)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`: ${to} now has 4 users`),
+  });
+  expect(await run("check", to)).toMatchObject({
+    code: 1,
+    stderr: `roadbook: ${to} is compressed: decompress it with zstd -d, or serve it from a URL\n`,
+  });
+  const { code, stderr } = await run("import", makeFile([user(1, "One")]), "--to", to);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringContaining(`${to} has 4 users and the dataset 1`),
+  ]);
+});
+
+test("an import that would take most users away from an object is an error", async () => {
+  const to = store.url("guarded.snapshot");
+  const many = Array.from({ length: 10 }, (_, at) => user(at + 1, `Driver ${at}`));
+  expect((await run("import", makeFile(many), "--to", to)).code).toBe(0);
+  const { code, stderr } = await run("import", makeFile(many.slice(0, 4)), "--to", to);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${to} has 10 users and the dataset 4: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+  ]);
+});
+
+test("of several that apply at once, those that succeed are in it, and the others say so", async () => {
+  const to = store.url("contended.snapshot");
+  expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
+  const ids = [101, 102, 103, 104];
+  const outcomes = await Promise.all(
+    ids.map((id) => run("apply", makeFile([user(id, `New ${id}`)]), "--to", to)),
+  );
+  const dataset = await exportObject("contended.snapshot");
+  for (const [at, { code, stderr }] of outcomes.entries()) {
+    if (code === 0) expect(dataset).toContain(`"id":${ids[at]},`);
+    else expect(stderr).toMatch(/^roadbook: s3:\S+ has been (changed|replaced) by another command/);
+  }
+  expect(outcomes.filter(({ code }) => code === 1).length).toBeGreaterThan(0);
+}, 60_000);
+
+test("apply to an object that is not there is an error", async () => {
+  const to = store.url("none.snapshot");
+  const { code, stderr } = await run("apply", makeFile([user(1, "Anna")]), "--to", to);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${to} cannot be read: no such file or directory\n`,
+  ]);
+});
+
+test("no message, log or response has a secret", async () => {
+  await store.put("s.snapshot", readFileSync(await makeSnapshot()));
+  let log = "";
+  const listen = (text: string) => {
+    log += text;
+  };
+  const env = { ...store.env, AWS_ACCESS_KEY_ID: "wr0ng-key", AWS_SESSION_TOKEN: "t0ken" };
+  const words = ["--snapshot", store.url("s.snapshot"), "--refresh", "50ms", "--admin-port", "0"];
+  const failed = await roadbook(["serve", "--port", "0", ...words], { env });
+  expect(failed).toMatchObject({ code: 1, stdout: "" });
+  expect(failed.stderr).toEndWith(`roadbook: ${store.url("s.snapshot")} responded with 403\n`);
+  const server = await openExecutable(words, listen, store.env);
+  await store.put("s.snapshot", Buffer.from("nonsense"));
+  await until(() => log.includes("is not a Roadbook snapshot; serving the old snapshot"));
+  const health = await (await server.fetch("/health")).text();
+  expect(JSON.parse(health)).toMatchObject({
+    snapshot_source: { error: "is not a Roadbook snapshot" },
+  });
+  const admin = /admin listening on ([^"]+)/.exec(log)?.[1];
+  const metrics = await (await fetch(`${admin}/metrics`)).text();
+  expect(metrics).toContain("\nroadbook_snapshot_source_up 0\n");
+  expect(metrics).toMatch(/\nroadbook_snapshot_source_bytes_total [1-9]/);
+  expect(metrics).toMatch(/\nroadbook_snapshot_source_last_success_timestamp_seconds 1\d{9}\n/);
+  await server.close();
+  expect(failed.stderr + log + health + metrics).not.toMatch(/wr0ng|t0ken|Signature|X-Amz|S3RVER/);
+});
+
+test.each<[string, string[], string]>([
+  ["import to a web URL", ["import", "x", "--to", "https://a:secret@b/c"], "--to is a URL that"],
+  [
+    "apply to no key",
+    ["apply", "x", "--to", "s3://secret"],
+    "--to is not of the form s3://bucket/",
+  ],
+  [
+    "serve from no URL",
+    ["--snapshot", "https://:secret"],
+    "--snapshot is not an http or https URL",
+  ],
+])("%s is wrong usage, in a line without the value", async (_, words, message) => {
+  const { code, stderr } = await run(...words);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  expect(stderr).not.toContain("secret");
+});
+
+test("s3:// without credentials is wrong usage", async () => {
+  const { code, stderr } = await roadbook(["--snapshot", "s3://bucket/key"]);
+  expect([code, stderr]).toEqual([
+    2,
+    "roadbook: s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
+  ]);
+});
+
+test.each(["at the start", "while it serves"])(
+  "a signal during a download %s leaves no file behind",
+  async (when) => {
+    const snapshot = readFileSync(await makeSnapshot());
+    let isSlow = when === "at the start";
+    let stuck = 0;
+    const web = createServer((_, response) => {
+      response.writeHead(200, { "content-length": snapshot.length });
+      if (!isSlow) return response.end(snapshot);
+      stuck++;
+      return response.write(snapshot.subarray(0, 9000));
+    });
+    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+    const { port } = web.address() as AddressInfo;
+    const [TMPDIR, cache] = [temporaryFolder(), temporaryFolder()];
+    const places = isSlow ? [] : ["--cache-dir", cache];
+    const words = ["serve", "--port", "0", "--snapshot", `http://127.0.0.1:${port}/x`, ...places];
+    const child = Bun.spawn([await executable(), ...words, "--refresh", "20ms"], {
+      env: { TMPDIR },
+      stdout: "pipe",
+      stderr: "ignore",
+    });
+    if (!isSlow) await readyOrigin(child.stdout);
+    isSlow = true;
+    await until(() => stuck > 0);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(when === "at the start" ? 143 : 0);
+    expect(readdirSync(TMPDIR)).toEqual([]);
+    expect(readdirSync(cache).filter((name) => !name.endsWith(".snapshot"))).toEqual([]);
+    web.closeAllConnections();
+    web.close();
+  },
+);

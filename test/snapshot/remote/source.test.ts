@@ -1,0 +1,285 @@
+/** A snapshot at a URL: what replaces the copy, what does not, and what is served when the source is away. */
+import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { checkSnapshot } from "../../../src/snapshot/read/check.ts";
+import { type Location, parseWebLocation } from "../../../src/snapshot/remote/location.ts";
+import {
+  openSource,
+  type Source,
+  type SourceOptions,
+} from "../../../src/snapshot/remote/source.ts";
+import { community, makeSnapshot, user } from "../../datasets.ts";
+import { run, temporaryFolder } from "../../support.ts";
+
+type Respond = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** The bytes of a snapshot with so many users that was built at that second of a day. */
+async function build(second: number, users: number): Promise<Buffer> {
+  setSystemTime(new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
+  const more = Array.from({ length: users }, (_, at) => user(100 + at, `Driver ${at}`));
+  const path = await makeSnapshot([...community, ...more]);
+  setSystemTime();
+  return readFileSync(path);
+}
+
+let older: Buffer;
+let first: Buffer;
+let second: Buffer;
+let respond: Respond;
+let asked: (string | undefined)[];
+const web = createServer((request, response) => {
+  asked.push(request.headers["if-none-match"]);
+  respond(request, response);
+});
+let origin: string;
+
+beforeAll(async () => {
+  [older, first, second] = [await build(1, 1), await build(2, 2), await build(3, 3)];
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
+});
+afterAll(() => web.close());
+beforeEach(() => {
+  asked = [];
+  respond = serve(first);
+});
+
+/** Responds like a server of files; the ETag is of the bytes. */
+function serve(bytes: Uint8Array, headers: Record<string, string> = {}): Respond {
+  const etag = `"${Bun.hash(bytes)}"`;
+  return (request, response) => {
+    if (request.headers["if-none-match"] === etag) response.writeHead(304, { etag }).end();
+    else response.writeHead(200, { etag, "content-length": bytes.length, ...headers }).end(bytes);
+  };
+}
+
+function fail(status: number): Respond {
+  return (_, response) => response.writeHead(status).end("<secret page>");
+}
+
+function cut(bytes: Uint8Array): Respond {
+  return (request, response) => {
+    response.writeHead(200, { etag: '"cut"', "content-length": bytes.length });
+    response.write(bytes.subarray(0, bytes.length / 2), () => request.socket.destroy());
+  };
+}
+
+function flip(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1;
+  return copy;
+}
+
+function locate(path: string): Location {
+  const location = parseWebLocation(origin + path);
+  if (!location) throw new Error(path);
+  return location;
+}
+
+async function open(more: Partial<SourceOptions> = {}): Promise<Source & { events: string[] }> {
+  const events: string[] = [];
+  const source = await openSource({
+    location: locate("/community.snapshot"),
+    cacheFolder: temporaryFolder(),
+    timeoutMs: 20_000,
+    allowOlder: false,
+    onDown: (reason) => events.push(reason),
+    onUp: () => events.push("up"),
+    ...more,
+  });
+  return { ...source, events };
+}
+
+async function usersIn({ path }: Source): Promise<number> {
+  return (await checkSnapshot(path)).counts.users - 3;
+}
+
+test("it is downloaded at the start, and again when it has changed", async () => {
+  const source = await open();
+  expect(await usersIn(source)).toBe(2);
+  expect(await source.refresh()).toBe(false);
+  respond = serve(second);
+  expect(await source.refresh()).toBe(true);
+  expect(await usersIn(source)).toBe(3);
+  const tag = `"${Bun.hash(first)}"`;
+  expect(asked).toEqual([undefined, tag, tag]);
+  const { error, last_try, last_success, bytes, url } = source.status();
+  expect([error, last_success, bytes]).toEqual([null, last_try, first.length + second.length]);
+  expect(url).toBe(`${origin}/community.snapshot`);
+  expect(source.events).toEqual([]);
+});
+
+describe("nothing changes, and it is reported once, with", () => {
+  test.each<[string, () => Respond, RegExp]>([
+    ["a body that is cut", () => cut(second), /^(cannot be reached: the connection was cut|ends)/],
+    ["half of the bytes", () => serve(second.subarray(0, 40_000)), /^has \d+ bytes, not the \d+/],
+    ["a flipped bit", () => serve(flip(second)), /^is damaged: a part of it has changed$/],
+    ["no bytes", () => serve(Buffer.alloc(0)), /^is empty$/],
+    ["a page", () => serve(Buffer.from("<html>".repeat(99))), /^is not a Roadbook snapshot$/],
+    ["an older one", () => serve(older), /^was built at 2026-01-01T00:00:01Z, before the one/],
+    ["half of a zstd frame", () => serve(zstdCompressSync(second).subarray(0, 2000)), /ends early/],
+    ["404", () => fail(404), /^responded with 404$/],
+    ["500", () => fail(500), /^responded with 500$/],
+    ["a redirect to nowhere", () => redirect("/gone"), /^responded with 404$/],
+  ])("%s", async (_, bad, reason) => {
+    const source = await open();
+    const before = readFileSync(source.path);
+    respond = bad();
+    for (let times = 0; times < 5; times++) expect(await source.refresh()).toBe(false);
+    expect(source.events).toEqual([expect.stringMatching(reason)]);
+    expect(source.status().error).toMatch(reason);
+    expect(readFileSync(source.path).equals(before)).toBe(true);
+    respond = serve(second);
+    expect(await source.refresh()).toBe(true);
+    expect(source.events.slice(1)).toEqual(["up"]);
+    expect(await usersIn(source)).toBe(3);
+  });
+
+  test("a slow one", async () => {
+    const cacheFolder = temporaryFolder();
+    await open({ cacheFolder });
+    respond = (_, response) => {
+      response.writeHead(200, { "content-length": second.length });
+      response.write(second.subarray(0, 1000));
+    };
+    const source = await open({ cacheFolder, timeoutMs: 200 });
+    expect(source.status().error).toBe("took longer than 0.2 s");
+    expect(await usersIn(source)).toBe(2);
+    web.closeAllConnections();
+  });
+});
+
+function redirect(location: string): Respond {
+  return (request, response) =>
+    request.url === "/community.snapshot"
+      ? response.writeHead(302, { location }).end()
+      : (location === "/gone" ? fail(404) : serve(second))(request, response);
+}
+
+test("what is bad is downloaded three times, then when it changes or is asked for", async () => {
+  const source = await open();
+  respond = serve(flip(second));
+  for (let times = 0; times < 6; times++) await source.refresh();
+  expect(source.status().bytes).toBe(first.length + 3 * second.length);
+  await source.refresh(true);
+  expect(source.status().bytes).toBe(first.length + 4 * second.length);
+});
+
+test("an older one is accepted for a rollback", async () => {
+  const source = await open({ allowOlder: true });
+  respond = serve(older);
+  expect(await source.refresh()).toBe(true);
+  expect(await usersIn(source)).toBe(1);
+});
+
+test("a redirect is followed", async () => {
+  respond = redirect("/elsewhere");
+  expect(await usersIn(await open())).toBe(3);
+});
+
+test("zstd and gzip are recognised by their first bytes", async () => {
+  const source = await open();
+  respond = serve(zstdCompressSync(second));
+  expect(await source.refresh()).toBe(true);
+  expect(await usersIn(source)).toBe(3);
+  respond = serve(gzipSync(second), { "content-encoding": "gzip" });
+  expect(await source.refresh()).toBe(false);
+  expect(source.status().error).toBeNull();
+});
+
+test("a server without ETags may send the same again", async () => {
+  respond = (_, response) => response.writeHead(200).end(first);
+  const source = await open();
+  expect(await source.refresh()).toBe(false);
+  expect(source.status().error).toBeNull();
+});
+
+test("user and password are sent, and not shown", async () => {
+  let authorization: string | undefined;
+  respond = (request, response) => {
+    authorization = request.headers.authorization;
+    serve(first)(request, response);
+  };
+  const url = new URL(`${origin}/community.snapshot?token=secret`);
+  [url.username, url.password] = ["anna", "sécret:%"];
+  const location = parseWebLocation(url.href);
+  if (!location) throw new Error("no location");
+  const source = await open({ location });
+  expect(authorization).toBe(`Basic ${Buffer.from("anna:sécret:%").toString("base64")}`);
+  respond = fail(500);
+  await source.refresh();
+  expect(JSON.stringify([source.status(), source.events])).not.toMatch(/anna|s.cret|token/);
+});
+
+describe("with what an earlier process left in the cache folder", () => {
+  test("it starts while the source is away", async () => {
+    const cacheFolder = temporaryFolder();
+    await open({ cacheFolder });
+    respond = fail(503);
+    const source = await open({ cacheFolder });
+    expect(source.events).toEqual(["responded with 503"]);
+    expect(await usersIn(source)).toBe(2);
+    expect(source.status().last_success).toBeNull();
+    respond = serve(second);
+    expect(await source.refresh()).toBe(true);
+  });
+
+  test("it does not download it again", async () => {
+    const cacheFolder = temporaryFolder();
+    await open({ cacheFolder });
+    const source = await open({ cacheFolder });
+    expect(asked).toEqual([undefined, `"${Bun.hash(first)}"`]);
+    expect(source.status().bytes).toBe(0);
+    expect(readdirSync(cacheFolder)).toHaveLength(2);
+  });
+
+  test("it downloads it when a bit of the copy has flipped", async () => {
+    const cacheFolder = temporaryFolder();
+    const { path } = await open({ cacheFolder });
+    writeFileSync(path, flip(first));
+    expect(await usersIn(await open({ cacheFolder }))).toBe(2);
+    expect(asked).toEqual([undefined, undefined]);
+  });
+
+  test("the ETag of another file is not believed", async () => {
+    const cacheFolder = temporaryFolder();
+    const { path } = await open({ cacheFolder });
+    writeFileSync(path, older);
+    expect(await usersIn(await open({ cacheFolder }))).toBe(2);
+  });
+});
+
+test("without a copy, a source that is away is an error that names it", async () => {
+  respond = fail(403);
+  await expect(open()).rejects.toThrow(`${origin}/community.snapshot responded with 403`);
+  const location = parseWebLocation("http://127.0.0.1:1/x?token=secret");
+  if (!location) throw new Error("no location");
+  const refused = "http://127.0.0.1:1/x cannot be reached: connection refused";
+  await expect(open({ location })).rejects.toThrow(refused);
+});
+
+test("a certificate that nobody vouches for is an error in a few words", async () => {
+  const [cert, key] = [join(temporaryFolder(), "cert.pem"), join(temporaryFolder(), "key.pem")];
+  const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"];
+  await run(["openssl", ...words, "-keyout", key, "-out", cert]);
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    tls: { cert: Bun.file(cert), key: Bun.file(key) },
+    fetch: () => new Response(new Uint8Array(first)),
+  });
+  const location = parseWebLocation(`${server.url.origin}/x?token=secret`);
+  if (!location) throw new Error("no location");
+  await expect(open({ location })).rejects.toThrow(/\/x cannot be reached: [A-Z_]+$/);
+  await server.stop(true);
+});
+
+test("a cache that cannot be written is an error that says so", async () => {
+  const file = join(temporaryFolder(), "file");
+  writeFileSync(file, "");
+  await expect(open({ cacheFolder: join(file, "cache") })).rejects.toThrow("not a directory");
+});
