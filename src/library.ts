@@ -13,6 +13,7 @@ import {
 } from "./snapshot/build/import.ts";
 import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
+import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
 export type { CompanyLine, CompanyReference, CompanySearchResult } from "./domain/company.ts";
@@ -41,6 +42,7 @@ export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
+export type { SourceStatus } from "./snapshot/remote/source.ts";
 export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions };
 
 /** The body of a public profile. */
@@ -85,6 +87,7 @@ export interface HealthBody {
   version: string;
   snapshot: Pick<Meta, "built_at" | "dataset_sha256" | "counts">;
   refused_replacement: string | null;
+  snapshot_source: SourceStatus | null;
   search_limit: Pick<LimiterStatus, "store" | "up"> | null;
 }
 

@@ -18,7 +18,7 @@ test("flags add up, and each fault is a warning of its own", async () => {
   const target = await openExecutable([...faults, "--fault-seed", "7"], (text) => {
     log += text;
   });
-  // Not through the target, which holds responses to the document: it has no 503.
+  // Not through the target, which holds responses to the API's document: a fault may be none of them.
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
