@@ -881,6 +881,19 @@ export interface operations {
                             };
                         };
                         refused_replacement: string | null;
+                        snapshot_source: {
+                            /** @description a string of valid Unicode */
+                            url: string;
+                            /**
+                             * Format: date-time
+                             * @description an ISO 8601 time in UTC, such as 2024-03-09T17:05:00Z
+                             */
+                            last_try: string;
+                            last_success: string | null;
+                            /** @description an integer from 0 to 9007199254740991 */
+                            bytes: number;
+                            error: string | null;
+                        } | null;
                         search_limit: {
                             /** @description a string of valid Unicode */
                             store: string;
