@@ -34,6 +34,9 @@ export {
   type Roadbook,
   type RoadbookOptions,
 } from "./roadbook.ts";
+
+import type { SourceStatus } from "./snapshot/remote/source.ts";
+
 export { fold } from "./search/fold.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
 export { GuardError } from "./snapshot/build/guard.ts";
@@ -85,6 +88,7 @@ export interface HealthBody {
   version: string;
   snapshot: Pick<Meta, "built_at" | "dataset_sha256" | "counts">;
   refused_replacement: string | null;
+  snapshot_source: SourceStatus | null;
   search_limit: Pick<LimiterStatus, "store" | "up"> | null;
 }
 
