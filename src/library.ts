@@ -35,6 +35,9 @@ export {
   type Roadbook,
   type RoadbookOptions,
 } from "./roadbook.ts";
+
+import type { SourceStatus } from "./snapshot/remote/source.ts";
+
 export { fold } from "./search/fold.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
 export { GuardError } from "./snapshot/build/guard.ts";

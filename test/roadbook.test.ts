@@ -201,6 +201,7 @@ test("the type of /health's body has its fields", async () => {
     version: true,
     snapshot: true,
     refused_replacement: true,
+    snapshot_source: true,
     search_limit: true,
   };
   await using roadbook = await createRoadbook({ dataset: community });
