@@ -13,7 +13,6 @@ import {
 } from "./snapshot/build/import.ts";
 import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
-import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
 export type { CompanyLine, CompanyReference, CompanySearchResult } from "./domain/company.ts";
