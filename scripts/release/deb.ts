@@ -1,6 +1,6 @@
 /**
- * Makes a Debian package of an executable: the command, the units and the health check of
- * scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
+ * Makes a Debian package of an executable: the command, its manual page and completions, the units
+ * and the health check of scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
  * `bun scripts/release/deb.ts [--executable FILE] [--architecture amd64] [--to FOLDER]`.
  */
 import {
@@ -15,7 +15,11 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { gzipSync } from "node:zlib";
 import { description, version } from "../../package.json" with { type: "json" };
+import { formatCompletion } from "../../src/commands/completion.ts";
+import { createProgram } from "../../src/commands/program.ts";
+import { formatManPage } from "./man.ts";
 
 const root = join(import.meta.dir, "../..");
 const { values } = parseArgs({
@@ -27,14 +31,15 @@ const { values } = parseArgs({
   },
 });
 mkdirSync(values.to, { recursive: true });
+// The files get the time of the executable, so that the same one gives the same package.
+const seconds = Number(
+  process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000),
+);
 const folder = mkdtempSync(join(resolve(values.to), ".deb-"));
 try {
   const deb = join(resolve(values.to), `roadbook_${version}_${values.architecture}.deb`);
   fillFolder();
   const command = ["dpkg-deb", "--root-owner-group", `-Z${values.compression}`, "--build"];
-  // The files get the time of the executable, so that the same one gives the same package.
-  const seconds =
-    process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000);
   const { success } = Bun.spawnSync([...command, folder, deb], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(seconds) },
     stdio: ["ignore", "ignore", "inherit"],
@@ -63,6 +68,12 @@ function fillFolder(): void {
     "etc/roadbook.conf",
     "# Settings of the server, one ROADBOOK_… a line; see roadbook serve --help.\n",
   );
+  const page = gzipSync(formatManPage(new Date(seconds * 1000)), { level: 9 });
+  write("usr/share/man/man1/roadbook.1.gz", page);
+  const program = createProgram({});
+  write("usr/share/bash-completion/completions/roadbook", formatCompletion(program, "bash"));
+  write("usr/share/zsh/vendor-completions/_roadbook", formatCompletion(program, "zsh"));
+  write("usr/share/fish/vendor_completions.d/roadbook.fish", formatCompletion(program, "fish"));
   copy(join(root, "scripts/deploy/README.md"), "usr/share/doc/roadbook/README.md");
   copy(join(root, "CHANGELOG.md"), "usr/share/doc/roadbook/CHANGELOG.md");
   copy(join(root, "LICENSE"), "usr/share/doc/roadbook/copyright");
@@ -102,7 +113,7 @@ function ifSystemd(command: string): string {
   return `if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }
 
-function write(path: string, text: string, mode = 0o644): void {
+function write(path: string, text: string | Uint8Array, mode = 0o644): void {
   makeFolders(path);
   writeFileSync(join(folder, path), text);
   chmodSync(join(folder, path), mode);

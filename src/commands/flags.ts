@@ -58,13 +58,22 @@ export function toggle<Flags extends string>(flags: Flags, description: string) 
   return new Option(flags, description).default<boolean>(flags.startsWith("--no-"));
 }
 
-export function argument<Name extends string>(
+export function argument<Name extends string, Value extends string = string>(
   name: Name,
   description: string,
-  parse: (text: string) => string = String,
-): Argument<Name, undefined, string> {
+  parse: (text: string) => Value = (text) => text as Value,
+): Argument<Name, undefined, Value> {
   const declared = new Argument(name, description);
   return declared.argParser((text: string) => readValue(declared.name(), text, parse));
+}
+
+/** Names the words that a value may be, for completion; its parser refuses others. */
+export function withChoices<Declared extends Pick<Option, "argChoices">>(
+  declared: Declared,
+  words: readonly string[],
+): Declared {
+  declared.argChoices = [...words];
+  return declared;
 }
 
 /** What is set to nothing is never the default: an empty host would listen on every address. */

@@ -14,6 +14,7 @@ import { version } from "../domain/version.ts";
 import { parseFault } from "../faults.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { type Language, languages } from "../web/texts.ts";
+import type { Shell } from "./completion.ts";
 import {
   argument,
   completeFromEnvironment,
@@ -26,6 +27,7 @@ import {
   toggle,
   usageOf,
   variableOf,
+  withChoices,
 } from "./flags.ts";
 import { readSource, readTarget } from "./location.ts";
 import { writeStdout } from "./output.ts";
@@ -43,6 +45,8 @@ import {
 const languageCodes = Object.keys(languages) as Language[];
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"];
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
 export async function runCommandLine(argv: string[], env: Environment = process.env) {
@@ -140,10 +144,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .addOption(toggle("--no-page", "leave out the page for people at / and /drivers/{id}"))
     .addOption(toggle("--kiosk", "make the page fit a screen that nobody watches over"))
     .addOption(
-      flag(
-        "--language <LANGUAGE>",
-        "the language of the page: en or de (default: each reader's own)",
-        parseOneOf(languageCodes),
+      withChoices(
+        flag(
+          "--language <LANGUAGE>",
+          "the language of the page: en or de (default: each reader's own)",
+          parseOneOf(languageCodes),
+        ),
+        languageCodes,
       ),
     )
     .addOption(toggle("--index", "let search engines list the page and its drivers"))
@@ -210,11 +217,14 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     )
     .optionsGroup("Logs and metrics:")
     .addOption(
-      flag(
-        "--log-level <LEVEL>",
-        "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
-        parseOneOf(LOG_LEVELS),
-        "info",
+      withChoices(
+        flag(
+          "--log-level <LEVEL>",
+          "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
+          parseOneOf(LOG_LEVELS),
+          "info",
+        ),
+        LOG_LEVELS,
       ),
     )
     .addOption(toggle("--access-log", "log every request, with the address of its client"))
@@ -394,6 +404,16 @@ The flags and their variables are those of serve, so that both may share one
 environment. Exits with 1 when the server does not respond, or not well.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
+
+  program
+    .command("completion")
+    .usage("SHELL")
+    .description("print the script that completes commands and flags in a shell")
+    .addArgument(withChoices(argument("<SHELL>", "bash, zsh or fish", parseOneOf(SHELLS)), SHELLS))
+    .action(
+      async (shell) =>
+        void writeStdout((await import("./completion.ts")).formatCompletion(program, shell)),
+    );
 
   return program;
 }

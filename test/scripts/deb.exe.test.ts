@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { version } from "../../src/domain/version.ts";
 import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
 
@@ -52,10 +53,16 @@ test.if(hasDpkg || isRequired)(
       "/usr/lib/systemd/system/roadbook-health.timer",
       "/usr/lib/systemd/system/roadbook.service",
       "/usr/libexec/roadbook-health.sh",
+      "/usr/share/bash-completion/completions/roadbook",
       "/usr/share/doc/roadbook/CHANGELOG.md",
       "/usr/share/doc/roadbook/README.md",
       "/usr/share/doc/roadbook/copyright",
+      "/usr/share/fish/vendor_completions.d/roadbook.fish",
+      "/usr/share/man/man1/roadbook.1.gz",
+      "/usr/share/zsh/vendor-completions/_roadbook",
     ]);
+    const page = readFileSync(join(vps, "usr/share/man/man1/roadbook.1.gz"));
+    expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
     const unit = readFileSync(join(vps, "usr/lib/systemd/system/roadbook.service"), "utf8");
     for (const name of ["roadbook.service", "roadbook-health.service"]) {
       const text = readFileSync(join(vps, "usr/lib/systemd/system", name), "utf8");

@@ -1,0 +1,92 @@
+/**
+ * Formats the manual page roadbook(1) from the declarations of the command line. Writes no file.
+ * `bun scripts/release/man.ts` prints it.
+ */
+import { description, version } from "../../package.json" with { type: "json" };
+import { variableOf } from "../../src/commands/flags.ts";
+import { createProgram } from "../../src/commands/program.ts";
+
+if (import.meta.main) process.stdout.write(formatManPage(new Date()));
+
+type AnyCommand = ReturnType<typeof createProgram>;
+type AnyOption = AnyCommand["options"][number];
+
+/** The page in roff; `date` is the one in its foot. */
+export function formatManPage(date: Date): string {
+  const program = createProgram({});
+  const help = program.createHelp();
+  const lines = [
+    `.TH ROADBOOK 1 ${date.toISOString().slice(0, 10)} "roadbook ${version}"`,
+    ".SH NAME",
+    `roadbook \\- ${escapeRoff(description.charAt(0).toLowerCase() + description.slice(1))}`,
+    ".SH SYNOPSIS",
+    ".B roadbook",
+    escapeRoff(program.usage()),
+    ".SH DESCRIPTION",
+    `${escapeRoff(program.description())}.`,
+    "Without a command, it serves the bundled demo on http://127.0.0.1:3000.",
+    ".SH COMMANDS",
+    ...program.commands.flatMap((command) => [
+      `.SS "roadbook ${escapeRoff(`${command.name()} ${command.usage()}`.trimEnd())}"`,
+      `${sentenceOf(escapeRoff(command.description()))}.`,
+      ...command.registeredArguments.flatMap((argument) =>
+        entryOf(escapeRoff(argument.name()), argument.description),
+      ),
+      ...groupsOf(command.options).flatMap(([group, options]) => [
+        ...(group === "" ? [] : [".PP", escapeRoff(group)]),
+        ...options.flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
+      ]),
+    ]),
+    ".SH FLAGS OF EVERY COMMAND",
+    ...help
+      .visibleOptions(program)
+      .flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
+    ".SH ENVIRONMENT",
+    "A flag goes before its variable, and that before the default.",
+    "For a flag without a value, the variable is 1 or 0.",
+    ...variablesOf(program).flatMap(([variable, flag]) =>
+      entryOf(`.B ${variable}`, `stands for ${flag}`),
+    ),
+    ".SH EXIT STATUS",
+    ...entryOf("0", "done"),
+    ...entryOf("1", "failed"),
+    ...entryOf("2", "wrong usage"),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function entryOf(term: string, text: string): string[] {
+  return [".TP", term, sentenceOf(`${escapeRoff(text)}.`)];
+}
+
+function termOf(option: AnyOption): string {
+  const [, names = "", value] = /^(.*?)(?: <(.*)>)?$/.exec(option.flags) ?? [];
+  return value === undefined
+    ? `.B ${escapeRoff(names)}`
+    : `.BI "${escapeRoff(names)} " ${escapeRoff(value)}`;
+}
+
+/** The flags in the order of the declarations, under their headings. */
+function groupsOf(options: readonly AnyOption[]): [string, AnyOption[]][] {
+  return [...Map.groupBy(options, (option) => option.helpGroupHeading ?? "")];
+}
+
+/** Each variable once, in the order of the alphabet: commands share some. */
+function variablesOf(program: AnyCommand): [string, string][] {
+  const options = program.commands.flatMap((command) => command.options);
+  const flags = new Map(options.map((option) => [variableOf(option), option.long ?? ""]));
+  return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function sentenceOf(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** What roff would read as its own: backslashes, hyphens that are typed, a dot or quote that starts a line. */
+function escapeRoff(text: string): string {
+  return text
+    .replaceAll("\\", "\\e")
+    .replaceAll("-", "\\-")
+    .replaceAll('"', "\\(dq")
+    .replace(/^[.']/, "\\&$&");
+}
