@@ -39,7 +39,7 @@ import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export { fold } from "./search/fold.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
-export { GuardError } from "./snapshot/build/guard.ts";
+export { GuardError } from "./snapshot/build/shrink-guard.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";

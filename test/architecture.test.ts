@@ -45,8 +45,8 @@ test("a file imports only from its own layer and those below", async () => {
 
 test.each([
   ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
-  ["search/fold.ts", "../snapshot/names/find.ts", "search may not import snapshot"],
-  ["snapshot/names/find.ts", "../../http/app.ts", "snapshot may not import http"],
+  ["search/fold.ts", "../snapshot/name-index/find.ts", "search may not import snapshot"],
+  ["snapshot/name-index/find.ts", "../../http/app.ts", "snapshot may not import http"],
   ["http/app.ts", "../main.ts", "http may not import main"],
   ["http/app.ts", "#sqlite", "only files and snapshots use SQLite"],
   ["http/app.ts", "../../test/support.ts", "leaves src"],

@@ -7,7 +7,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
-import { countMembers, listMembers } from "./members.ts";
+import { countMembers, listMembers } from "./json-members.ts";
 import { RoleLine } from "./role.ts";
 import { Count, Id } from "./schema.ts";
 import { PrivateUserLine, PublicUserLine } from "./user.ts";

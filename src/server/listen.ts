@@ -2,9 +2,10 @@
  * Listens on an address and hands requests on; renews the certificate without a pause and stops
  * without losing a request. Nothing here reads a body or knows a route.
  */
+
+import { createTurns } from "./connection-storms.ts";
+import { hasUnsent } from "./send-queue.ts";
 import type { TlsFiles } from "./tls.ts";
-import { createTurns } from "./turns.ts";
-import { hasUnsent } from "./unsent.ts";
 
 export interface Listener {
   /** Scheme, host and port. */

@@ -1,6 +1,6 @@
 /** Several processes on one port: they share its connections, and one that stops loses none. */
 import { expect, test } from "bun:test";
-import { hasUnsent } from "../../src/server/unsent.ts";
+import { hasUnsent } from "../../src/server/send-queue.ts";
 import { community, makeSnapshot } from "../datasets.ts";
 import { openExecutable, roadbook, root, run, until } from "../support.ts";
 

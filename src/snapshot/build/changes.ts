@@ -9,7 +9,7 @@ import type {
   ValidationError,
 } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { openNameChanges } from "../names/change.ts";
+import { openNameChanges } from "../name-index/change.ts";
 import type { LineError, LineHandler } from "./dataset.ts";
 import { createRowWriter, type Referenced } from "./rows.ts";
 

@@ -7,11 +7,11 @@ import { parseLine } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { buildNameIndexInSteps } from "../names/build.ts";
+import { buildNameIndexInSteps } from "../name-index/build.ts";
 import { type LineErrors, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
-import { refuseEmpty, refuseShrinking } from "./guard.ts";
 import { createRowWriter } from "./rows.ts";
-import { createSkippingWriter } from "./skip.ts";
+import { refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
+import { createSkippingWriter } from "./skip-invalid.ts";
 import { writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {

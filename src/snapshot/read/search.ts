@@ -1,12 +1,12 @@
 /**
- * The two name searches: names/find.ts finds which ids match, this adds what a result shows. Results
+ * The two name searches: name-index/find.ts finds which ids match, this adds what a result shows. Results
  * of queries that are asked again are cached, and go when the snapshot goes.
  */
 import { LRUCache } from "lru-cache";
 import type { CompanySearchResult } from "../../domain/company.ts";
 import { drawnAvatarPath, type UserSearchResult } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { openNames } from "../names/find.ts";
+import { openNames } from "../name-index/find.ts";
 
 const MAX_RESULTS = 10;
 

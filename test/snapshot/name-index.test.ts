@@ -7,8 +7,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex } from "../../src/snapshot/names/build.ts";
-import { openNames } from "../../src/snapshot/names/find.ts";
+import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
+import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
-import { countMembers, listMembers } from "../../src/domain/members.ts";
+import { countMembers, listMembers } from "../../src/domain/json-members.ts";
 
 /** A value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
