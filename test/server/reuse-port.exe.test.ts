@@ -50,7 +50,7 @@ test.if(isLinux)("what another process at the port has yet to send is not this o
   socket.pause();
   socket.write("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
   await until(() => hasUnsent(server.port ?? 0));
-  const program = `import { hasUnsent } from "${root}/src/server/unsent.ts";
+  const program = `import { hasUnsent } from "${root}/src/server/send-queue.ts";
                    console.log(hasUnsent(${server.port}));`;
   expect(await run([process.execPath, "-e", program])).toMatchObject({ stdout: "false\n" });
   socket.terminate();

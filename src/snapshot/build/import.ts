@@ -15,7 +15,7 @@ import { createSkippingWriter } from "./skip-invalid.ts";
 import { writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {
-  /** Leaves out lines that are wrong, and references to what is not there; see skip.ts. */
+  /** Leaves out lines that are wrong, and references to what is not there; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** A dataset without users and companies is no error. */
   allowEmpty?: boolean;
