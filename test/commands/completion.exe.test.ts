@@ -61,6 +61,10 @@ const cases: [string[], string[]][] = [
     ["--snapshot", "one"],
     ["one folder", "one.snapshot"],
   ],
+  [
+    ["--cache-dir", "one"],
+    ["one folder", "one.snapshot"],
+  ],
   [["check", "one."], ["one.snapshot"]],
   [["schema", "one"], []],
 ];
