@@ -62,7 +62,7 @@ function listCommands(program: AnyCommand): Described[] {
 }
 
 function describeValue(name: string, words: string[] | undefined): Value {
-  const isFile = name.split("|").some((part) => /^(?:FILE|OUT|DATASET|CHANGES)$/.test(part));
+  const isFile = name.split("|").some((part) => /^(?:FILE|FOLDER|OUT|DATASET|CHANGES)$/.test(part));
   return { name, words, isFile };
 }
 
