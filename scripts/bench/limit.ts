@@ -37,7 +37,7 @@ export async function benchLimit(): Promise<void> {
 async function benchShare(): Promise<void> {
   const snapshot = await demoSnapshot();
   const server = hasRedisServer() ? await openRedisServer() : undefined;
-  const limit = 2 ** 20;
+  const limit = 1_000_000;
   const limiters: Record<string, Limiter | undefined> = {
     "in memory": createLimiter({ limit, windowMs: WINDOW_MS }),
     "over Redis":
