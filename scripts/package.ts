@@ -101,12 +101,12 @@ function createManifest() {
   };
 }
 
-/** Of the project's dependencies those that the package imports. */
+/** Of the project's dependencies those that the package imports, at the start or when it needs them. */
 function listDependencies(): Record<string, string> {
   const imported = new Set<string>();
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");
-    for (const [, name = ""] of text.matchAll(/from "((?:@[^/"]+\/)?[^./"#][^/"]*)/g))
+    for (const [, name = ""] of text.matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"#][^/"]*)/g))
       imported.add(name);
   }
   return Object.fromEntries(
