@@ -273,3 +273,32 @@ describe("a response that is asked for again", () => {
     await target.close();
   }, 60_000);
 });
+
+test("a profile of all that a line may hold is sent as it is: to compress it would hold up others", async () => {
+  const word = (length: number) =>
+    Array.from({ length }, (_, at) => at.toString(36))
+      .join("")
+      .slice(0, length);
+  const achievements = Array.from({ length: 1000 }, (_, index) => ({
+    type: "achievement",
+    id: index + 1,
+    name: `Achievement ${index}`,
+    description: word(500),
+    icon: "a.svg",
+    kind: "distance",
+    tier: 1,
+    points: 1,
+  }));
+  const unlocked = achievements.map(({ id }) => ({
+    id,
+    tier: 1,
+    unlocked_at: "2024-03-09T17:05:00Z",
+  }));
+  const dataset = [...achievements, { ...user(9, "Ann"), achievements: unlocked }];
+  const target = await openInProcess({ dataset });
+  const { headers } = await target.fetch("/users/9/achievements", {
+    headers: { "accept-encoding": "gzip, br, zstd" },
+  });
+  expect(headers.get("content-encoding")).toBeNull();
+  await target.close();
+});
