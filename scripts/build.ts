@@ -6,15 +6,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import {
-  bundlePageScript,
-  bundlePageStyle,
-  DEMO_SNAPSHOT,
-  DOCS_SCRIPT,
-  PAGE_SCRIPT,
-  PAGE_STYLE,
-  packDocsScript,
-} from "../src/assets.ts";
+import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
 import { readFileBytes } from "../src/files/lines.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
@@ -66,9 +58,7 @@ async function writeEmbedded(): Promise<string[]> {
     await importDataset(linesOf(demoDataset()), snapshot, { builtAtMs });
   }
   const contents = {
-    [DOCS_SCRIPT]: packDocsScript(),
-    [PAGE_SCRIPT]: await bundlePageScript(),
-    [PAGE_STYLE]: await bundlePageStyle(),
+    ...(await makeAssets()),
   };
   const files = Object.entries(contents).map(([name, content]) => {
     const file = join(folder, name);

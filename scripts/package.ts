@@ -7,15 +7,7 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
-import {
-  bundlePageScript,
-  bundlePageStyle,
-  DEMO_SNAPSHOT,
-  DOCS_SCRIPT,
-  PAGE_SCRIPT,
-  PAGE_STYLE,
-  packDocsScript,
-} from "../src/assets.ts";
+import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
 import { importDataset } from "../src/library.ts";
 
@@ -66,11 +58,7 @@ async function writeAssets(): Promise<void> {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
-  for (const [name, content] of [
-    [DOCS_SCRIPT, packDocsScript()],
-    [PAGE_SCRIPT, await bundlePageScript()],
-    [PAGE_STYLE, await bundlePageStyle()],
-  ] as const) {
+  for (const [name, content] of Object.entries(await makeAssets())) {
     writeFileSync(join(out, "assets", name), content);
   }
 }

@@ -14,9 +14,9 @@ import type { PageAsset, PageAssets } from "./http/pages.ts";
 
 /** The names of the files inside the executable, and in the folder `assets` of the package. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
-export const DOCS_SCRIPT = "scalar.js.gz";
-export const PAGE_SCRIPT = "page.js.asset";
-export const PAGE_STYLE = "page.css.asset";
+const DOCS_SCRIPT = "scalar.js.gz";
+const PAGE_SCRIPT = "page.js.asset";
+const PAGE_STYLE = "page.css.asset";
 
 /** The start of the page shows so many of the demo's notable drivers. */
 const MAX_FEATURED = 12;
@@ -35,6 +35,15 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   return buildSnapshot(demoDataset());
 }
 
+/** Makes what is put into the executable and the package beside the demo, by file name. */
+export async function makeAssets(): Promise<Record<string, string | Uint8Array>> {
+  return {
+    [DOCS_SCRIPT]: packDocsScript(),
+    [PAGE_SCRIPT]: await bundlePageScript(),
+    [PAGE_STYLE]: await bundlePageStyle(),
+  };
+}
+
 let script: Promise<Uint8Array<ArrayBuffer>> | undefined;
 
 /** The script of the docs page, gzip-compressed; read once, 1.3 MB. */
@@ -44,7 +53,7 @@ export function docsScript(): Promise<Uint8Array<ArrayBuffer>> {
 }
 
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
-export function packDocsScript(): Uint8Array<ArrayBuffer> {
+function packDocsScript(): Uint8Array<ArrayBuffer> {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
@@ -68,11 +77,11 @@ async function readPageAssets(): Promise<PageAssets> {
   };
 }
 
-export function bundlePageScript(): Promise<string> {
+function bundlePageScript(): Promise<string> {
   return bundle("web/client.ts");
 }
 
-export function bundlePageStyle(): Promise<string> {
+function bundlePageStyle(): Promise<string> {
   return bundle("web/style.css");
 }
 

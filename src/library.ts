@@ -13,6 +13,7 @@ import {
 } from "./snapshot/build/import.ts";
 import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
+import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
 export type { CompanyLine, CompanyReference, CompanySearchResult } from "./domain/company.ts";
@@ -35,8 +36,6 @@ export {
   type RoadbookOptions,
 } from "./roadbook.ts";
 
-import type { SourceStatus } from "./snapshot/remote/source.ts";
-
 export { fold } from "./search/fold.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
@@ -44,8 +43,7 @@ export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
-export type { SourceStatus } from "./snapshot/remote/source.ts";
-export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions };
+export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions, SourceStatus };
 
 /** The body of a public profile. */
 export interface PublicUserBody {

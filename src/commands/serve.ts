@@ -1,7 +1,6 @@
 /** `roadbook serve`: puts the server together, and takes it apart on a signal. */
 import { resolve } from "node:path";
 import type { Logger } from "pino";
-import { demoFeaturedIds, demoSnapshot, docsScript, pageAssets } from "../assets.ts";
 import { version } from "../domain/version.ts";
 import type { Fault } from "../faults.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
@@ -94,8 +93,9 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     limiterStatus: () => roadbook.limiterStatus(),
     source: source?.status,
   });
+  const path = source?.path ?? config.snapshot;
   const roadbook = await createRoadbook({
-    snapshot: source?.path ?? config.snapshot ?? (await demoSnapshot()),
+    ...(path === undefined ? { demo: true } : { snapshot: path }),
     // The source has verified its copy.
     trustSnapshot: config.trustSnapshot || source !== undefined,
     snapshotSource: source?.status,
@@ -108,15 +108,8 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     ipv6Prefix: config.ipv6Prefix,
     cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
     page: config.page
-      ? {
-          isKiosk: config.kiosk,
-          isIndexed: config.index,
-          language: config.language,
-          featuredIds: config.snapshot === undefined ? demoFeaturedIds : [],
-        }
+      ? { isKiosk: config.kiosk, isIndexed: config.index, language: config.language }
       : undefined,
-    pageAssets,
-    docsScript,
     faults: config.faults,
     faultSeed: config.faultSeed,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
