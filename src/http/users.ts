@@ -22,13 +22,10 @@ export function getPublicUser(context: Context): Result {
 export function listUserAchievements({ params, service }: Context): Result {
   const id = parseUserId(params.userId ?? "");
   if (id === undefined) return fail("invalid_user_id");
-  const { profiles, achievements } = service.snapshot();
-  const unlocked = achievements.list(id);
-  // A snapshot holds none of a private user, so only who has none is looked up as a user.
-  const privacy = unlocked.length > 0 ? "public" : profiles.privacyOf(id);
-  if (privacy === "private") return fail("profile_private");
-  if (privacy === "unknown") return fail("user_not_found");
-  return succeed({ achievements: unlocked });
+  const achievements = service.snapshot().achievements.list(id);
+  if (achievements === "private") return fail("profile_private");
+  if (achievements === "unknown") return fail("user_not_found");
+  return succeed({ achievements });
 }
 
 const userId = {

@@ -37,15 +37,12 @@ function found(path: string): string[] {
   return pieces.filter((piece) => bytes.includes(piece));
 }
 
-/** Rows of users without a profile, and lists of the index that have a rank without a name. */
+/** Rows of users who are private, and lists of the index that have a rank without a name. */
 function leftOf(path: string): unknown {
   const db = new Database(path, { readonly: true });
   const links = db
     .query(
-      `SELECT 'role' AS what FROM user_role WHERE user_id NOT IN (SELECT id FROM user)
-        UNION ALL SELECT 'achievement' FROM user_achievement
-                    WHERE user_id NOT IN (SELECT id FROM user)
-        UNION ALL SELECT 'profile' FROM user JOIN private_user USING (id)
+      `SELECT 'profile' AS what FROM user JOIN private_user USING (id)
         UNION ALL SELECT 'name' FROM user_name WHERE id NOT IN (SELECT id FROM user)`,
     )
     .all();

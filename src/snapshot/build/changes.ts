@@ -11,17 +11,16 @@ import type {
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { openNameChanges } from "../name-index/change.ts";
 import type { LineError, LineHandler } from "./dataset.ts";
-import { createRowWriter, type Referenced } from "./rows.ts";
+import { createRowWriter, listReferences, type Referenced } from "./rows.ts";
 
 /** Of the users that name a thing which is to go, this many are reported. */
 const MAX_REPORTED = 5;
 
-/** Where users name things, by the type of the thing. */
-const namedIn: Record<Referenced, { table: string; id: string; user: string }> = {
-  company: { table: "user", id: "company_id", user: "id" },
-  role: { table: "user_role", id: "role_id", user: "user_id" },
-  achievement: { table: "user_achievement", id: "achievement_id", user: "user_id" },
-};
+interface Deletion {
+  type: Referenced;
+  id: number;
+  line: number;
+}
 
 export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "parse"> {
   const writer = createRowWriter(db);
@@ -33,7 +32,7 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
     company: new Set<number>(),
     user: new Set<number>(),
   };
-  const deletions: { type: Referenced; id: number; line: number }[] = [];
+  const deletions: Deletion[] = [];
   const removals = {
     role: [db.prepare("DELETE FROM role WHERE id = ?")],
     achievement: [db.prepare("DELETE FROM achievement WHERE id = ?")],
@@ -42,16 +41,10 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
       db.prepare(`DELETE FROM ${from} = ?`),
     ),
   };
-  const links = ["user_role", "user_achievement"].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE user_id = ?`),
-  );
 
   /** Takes away whatever has the id; returns whether there was anything. */
   function remove({ type, id }: Pick<ChangeLine, "type" | "id">): boolean {
-    if (type === "user") {
-      users.remove(id);
-      for (const link of links) link.run(id);
-    }
+    if (type === "user") users.remove(id);
     if (type === "company") companies.remove(id);
     return removals[type].reduce((sum, removal) => sum + removal.run(id), 0) > 0;
   }
@@ -81,26 +74,31 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
     },
     *finish() {
       yield* writer.finish();
-      for (const deletion of deletions) yield* listNamed(db, deletion);
+      if (deletions.length > 0) yield* listNamed(db, deletions);
       users.finish();
       companies.finish();
     },
   };
 }
 
-function* listNamed(
-  db: Sqlite,
-  { type, id, line }: { type: Referenced; id: number; line: number },
-): Generator<LineError> {
-  const place = namedIn[type];
-  const ids = db
-    .prepare<{ user: number }>(
-      `SELECT ${place.user} AS user FROM ${place.table} WHERE ${place.id} = ? ORDER BY 1`,
-    )
-    .all(id)
-    .map(({ user }) => user);
-  if (ids.length === 0) return;
-  const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
-  const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
-  yield { line, field: "id", reason: `${type} ${id} is still named by ${listed}` };
+/** The deletions of what users still name. */
+function* listNamed(db: Sqlite, deletions: Deletion[]): Generator<LineError> {
+  const naming = {
+    role: new Map<number, number[]>(),
+    achievement: new Map<number, number[]>(),
+    company: new Map<number, number[]>(),
+  };
+  for (const { type, id } of deletions) naming[type].set(id, []);
+  for (const { id, companyId, roles, unlocks } of listReferences(db)) {
+    if (companyId !== null) naming.company.get(companyId)?.push(id);
+    for (const role of roles) naming.role.get(role)?.push(id);
+    for (const { achievementId } of unlocks) naming.achievement.get(achievementId)?.push(id);
+  }
+  for (const { type, id, line } of deletions) {
+    const ids = naming[type].get(id) ?? [];
+    if (ids.length === 0) continue;
+    const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
+    const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
+    yield { line, field: "id", reason: `${type} ${id} is still named by ${listed}` };
+  }
 }

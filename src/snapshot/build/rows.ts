@@ -6,6 +6,13 @@ import type { DatasetLine, ValidationError } from "../../domain/dataset.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import {
+  packRoles,
+  packUnlocks,
+  type Unlock,
+  unpackRoles,
+  unpackUnlocks,
+} from "../format/lists.ts";
 import type { LineError } from "./dataset.ts";
 
 export type Referenced = "role" | "achievement" | "company";
@@ -23,10 +30,8 @@ export function createRowWriter(db: Sqlite): RowWriter {
   const addRole = insert("role", 3);
   const addAchievement = insert("achievement", 7);
   const addCompany = insert("company", 3);
-  const addUser = insert("user", 6);
+  const addUser = insert("user", 8);
   const addPrivateUser = insert("private_user", 1);
-  const addUserRole = insert("user_role", 2);
-  const addUserAchievement = insert("user_achievement", 4);
   const hasUser = db.prepare("SELECT 1 FROM user WHERE id = ?");
   const hasPrivateUser = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
 
@@ -54,15 +59,21 @@ export function createRowWriter(db: Sqlite): RowWriter {
       parseTime(line.created_at) ?? 0,
       company?.id ?? null,
       company?.role ?? null,
+      packRoles(roles),
+      packUnlocks(
+        achievements.map(({ id: achievementId, tier, unlocked_at }) => ({
+          achievementId,
+          tier,
+          unlockedAt: parseTime(unlocked_at) ?? 0,
+        })),
+      ),
     );
     if (added === 0) return [repeated("user", id)];
     if (company) refer("company", company.id, "company.id", number);
     roles.forEach((roleId, index) => {
-      addUserRole.run(id, roleId);
       refer("role", roleId, `roles[${index}]`, number);
     });
-    achievements.forEach(({ id: achievementId, tier, unlocked_at }, index) => {
-      addUserAchievement.run(id, achievementId, tier, parseTime(unlocked_at) ?? 0);
+    achievements.forEach(({ id: achievementId }, index) => {
       refer("achievement", achievementId, `achievements[${index}].id`, number);
     });
     return [];
@@ -107,6 +118,32 @@ export function createRowWriter(db: Sqlite): RowWriter {
       db.exec("DROP TABLE pending");
     },
   };
+}
+
+/** What the row of a public user refers to. */
+export interface References {
+  id: number;
+  companyId: number | null;
+  roles: number[];
+  unlocks: Unlock[];
+}
+
+/** Of every public user, in the order of the ids; a million take a second. */
+export function* listReferences(db: Sqlite): Generator<References> {
+  const rows = db.prepare<{
+    id: number;
+    company_id: number | null;
+    roles: Uint8Array | null;
+    achievements: Uint8Array | null;
+  }>("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
+  for (const { id, company_id, roles, achievements } of rows.iterate()) {
+    yield {
+      id,
+      companyId: company_id,
+      roles: unpackRoles(roles),
+      unlocks: unpackUnlocks(achievements),
+    };
+  }
 }
 
 function repeated(type: string, id: number): ValidationError {

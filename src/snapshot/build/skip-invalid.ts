@@ -5,7 +5,8 @@
  */
 import { listUsersHiddenBy } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { createRowWriter, type RowWriter } from "./rows.ts";
+import { packRoles, packUnlocks } from "../format/lists.ts";
+import { createRowWriter, listReferences, type RowWriter } from "./rows.ts";
 
 export interface SkippingWriter extends RowWriter {
   /** Takes note of a line that is left out. */
@@ -37,8 +38,6 @@ export function createSkippingWriter(db: Sqlite): SkippingWriter {
 function hideUsers(db: Sqlite): void {
   db.exec(`
     INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden);
-    DELETE FROM user_role WHERE user_id IN (SELECT id FROM hidden);
-    DELETE FROM user_achievement WHERE user_id IN (SELECT id FROM hidden);
     DELETE FROM user WHERE id IN (SELECT id FROM hidden);
     DROP TABLE hidden;
   `);
@@ -48,7 +47,22 @@ function dropReferences(db: Sqlite): void {
   db.exec(`
     UPDATE user SET company_id = NULL, company_role = NULL
      WHERE company_id NOT IN (SELECT id FROM company);
-    DELETE FROM user_role WHERE role_id NOT IN (SELECT id FROM role);
-    DELETE FROM user_achievement WHERE achievement_id NOT IN (SELECT id FROM achievement);
   `);
+  const idsOf = (table: "role" | "achievement") =>
+    new Set(
+      db
+        .prepare<{ id: number }>(`SELECT id FROM ${table}`)
+        .all()
+        .map(({ id }) => id),
+    );
+  const [knownRoles, knownAchievements] = [idsOf("role"), idsOf("achievement")];
+  const setLists = db.prepare("UPDATE user SET roles = ?, achievements = ? WHERE id = ?");
+  for (const { id, roles, unlocks } of listReferences(db)) {
+    const kept = {
+      roles: roles.filter((role) => knownRoles.has(role)),
+      unlocks: unlocks.filter(({ achievementId }) => knownAchievements.has(achievementId)),
+    };
+    if (kept.roles.length === roles.length && kept.unlocks.length === unlocks.length) continue;
+    setLists.run(packRoles(kept.roles), packUnlocks(kept.unlocks), id);
+  }
 }

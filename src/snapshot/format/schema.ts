@@ -2,12 +2,12 @@
  * The tables of a snapshot, declared once with drizzle and created from that declaration; only what
  * drizzle cannot say (the FTS5 tables) is SQL. A private user has an id here and no other column.
  */
-import { getTableConfig, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";
 
 /** "RBOK": tells a snapshot from any other SQLite file. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Facts of the snapshot as a whole; see meta.ts. */
 export const meta = sqliteTable("meta", {
@@ -39,7 +39,7 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** Public users only. Times are seconds since 1970. */
+/** Public users only. Times are seconds since 1970; lists.ts has the two lists. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
@@ -47,24 +47,9 @@ export const user = sqliteTable("user", {
   createdAt: integer("created_at").notNull(),
   companyId: integer("company_id"),
   companyRole: text("company_role"),
+  roles: blob(),
+  achievements: blob(),
 });
-
-export const userRole = sqliteTable(
-  "user_role",
-  { userId: integer("user_id").notNull(), roleId: integer("role_id").notNull() },
-  (table) => [primaryKey({ columns: [table.userId, table.roleId] })],
-);
-
-export const userAchievement = sqliteTable(
-  "user_achievement",
-  {
-    userId: integer("user_id").notNull(),
-    achievementId: integer("achievement_id").notNull(),
-    tier: integer().notNull(),
-    unlockedAt: integer("unlocked_at").notNull(),
-  },
-  (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
-);
 
 /**
  * The folded names of one kind of thing; `rank` is a name's place in the order of contract and
@@ -92,8 +77,6 @@ const tables = [
   company,
   privateUser,
   user,
-  userRole,
-  userAchievement,
   userName,
   companyName,
   userFrequentNgram,
@@ -109,14 +92,11 @@ export function createSchema(db: Sqlite): void {
 }
 
 function createTableSql(table: (typeof tables)[number]): string {
-  const { name, columns, primaryKeys } = getTableConfig(table);
+  const { name, columns } = getTableConfig(table);
   const parts = columns.map(
     (column) =>
       `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
   );
-  for (const key of primaryKeys) {
-    parts.push(`PRIMARY KEY (${key.columns.map((column) => column.name).join(", ")})`);
-  }
   const isRowidKey = columns.some((column) => column.primary && column.getSQLType() === "integer");
   return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
 }

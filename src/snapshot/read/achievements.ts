@@ -1,26 +1,23 @@
-/** Lists the achievements of a public user; of anyone else there are none in a snapshot. */
+/** Lists the achievements of a public user. */
 import type { Achievement, AchievementEntry } from "../../domain/achievement.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { unpackUnlocks } from "../format/lists.ts";
 import { achievement } from "../format/schema.ts";
+import { openPrivacy, type Privacy } from "./users.ts";
 
 export interface Achievements {
   /** Newest first. */
-  list(userId: number): AchievementEntry[];
+  list(userId: number): AchievementEntry[] | Privacy;
   /** The definition with that icon; of several, the one with the lowest id. */
   findByIcon(icon: string): Achievement | undefined;
 }
 
-interface UnlockRow {
-  achievement_id: number;
-  tier: number;
-  unlocked_at: number;
-}
-
 export function openAchievements(db: Sqlite): Achievements {
-  const listUnlocks = db.prepare<UnlockRow>(
-    "SELECT achievement_id, tier, unlocked_at FROM user_achievement WHERE user_id = ?",
+  const findUser = db.prepare<{ achievements: Uint8Array | null }>(
+    "SELECT achievements FROM user WHERE id = ?",
   );
+  const withoutProfile = openPrivacy(db);
   // Definitions are few beside those who unlock them.
   const definitions = new Map(
     db.orm
@@ -40,19 +37,15 @@ export function openAchievements(db: Sqlite): Achievements {
   const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
   return {
     findByIcon: (icon) => byIcon.get(icon),
-    list: (userId) =>
-      listUnlocks
-        .all(userId)
-        .sort(newestFirst)
-        .flatMap(({ achievement_id, tier, unlocked_at }) => {
-          const definition = definitions.get(achievement_id);
-          return definition
-            ? { achievement: definition, tier, unlocked_at: formatTime(unlocked_at) }
-            : [];
-        }),
+    list(userId) {
+      const user = findUser.get(userId);
+      if (!user) return withoutProfile(userId);
+      return unpackUnlocks(user.achievements).flatMap(({ achievementId, tier, unlockedAt }) => {
+        const definition = definitions.get(achievementId);
+        return definition
+          ? { achievement: definition, tier, unlocked_at: formatTime(unlockedAt) }
+          : [];
+      });
+    },
   };
-}
-
-function newestFirst(one: UnlockRow, other: UnlockRow): number {
-  return other.unlocked_at - one.unlocked_at || one.achievement_id - other.achievement_id;
 }

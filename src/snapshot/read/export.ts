@@ -3,10 +3,15 @@
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
 import { formatEndLine } from "../../domain/dataset.ts";
+import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { unpackRoles, unpackUnlocks } from "../format/lists.ts";
 import { openTables, snapshotError } from "./open.ts";
 
-/** SQLite makes the lines itself: as rows brought here and put together, they take three times as long. */
+/**
+ * SQLite makes the lines itself, but for the two lists: as rows brought here and put together, they
+ * take three times as long.
+ */
 const queries = [
   `SELECT json_object('type', 'role', 'id', id, 'name', name, 'hierarchy', hierarchy) AS line
      FROM role ORDER BY id`,
@@ -16,22 +21,35 @@ const queries = [
   `SELECT json_object('type', 'company', 'id', id, 'name', name, 'member_count', member_count) AS line
      FROM company ORDER BY id`,
   `SELECT id, json_object('type', 'user', 'id', id, 'public', json('true'), 'name', name,
-            'avatar_url', avatar_url, 'created_at', ${time("created_at")},
-            'company', iif(company_id IS NULL, NULL, json_object('id', company_id, 'role', company_role)),
-            'roles', json((SELECT json_group_array(role_id ORDER BY role_id)
-                             FROM user_role WHERE user_id = id)),
-            'achievements', json((SELECT json_group_array(json_object('id', achievement_id,
-                                           'tier', tier, 'unlocked_at', ${time("unlocked_at")})
-                                         ORDER BY achievement_id)
-                                    FROM user_achievement WHERE user_id = id))) AS line
+            'avatar_url', avatar_url,
+            'created_at', strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch'),
+            'company', iif(company_id IS NULL, NULL, json_object('id', company_id, 'role', company_role))
+          ) AS line, 1 AS hasLists, roles, achievements
      FROM user
     UNION ALL
-   SELECT id, json_object('type', 'user', 'id', id, 'public', json('false')) FROM private_user
+   SELECT id, json_object('type', 'user', 'id', id, 'public', json('false')), 0, NULL, NULL
+     FROM private_user
     ORDER BY id`,
 ];
 
-function time(column: string): string {
-  return `strftime('%Y-%m-%dT%H:%M:%SZ', ${column}, 'unixepoch')`;
+interface Row {
+  line: string;
+  hasLists?: number;
+  roles?: Uint8Array | null;
+  achievements?: Uint8Array | null;
+}
+
+function lineOf({ line, hasLists, roles = null, achievements = null }: Row): string {
+  if (!hasLists) return line;
+  const unlocks = unpackUnlocks(achievements)
+    .sort((one, other) => one.achievementId - other.achievementId)
+    .map(({ achievementId, tier, unlockedAt }) => ({
+      id: achievementId,
+      tier,
+      unlocked_at: formatTime(unlockedAt),
+    }));
+  const lists = JSON.stringify({ roles: unpackRoles(roles), achievements: unlocks });
+  return `${line.slice(0, -1)},${lists.slice(1)}`;
 }
 
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
@@ -43,9 +61,9 @@ function* listLines(path: string, db: Sqlite): Generator<string> {
   let lines = 0;
   try {
     for (const query of queries) {
-      for (const { line } of db.prepare<{ line: string }>(query).iterate()) {
+      for (const row of db.prepare<Row>(query).iterate()) {
         lines++;
-        yield line;
+        yield lineOf(row);
       }
     }
     yield formatEndLine(lines);

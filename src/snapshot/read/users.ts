@@ -6,6 +6,7 @@ import type { Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { unpackRoles } from "../format/lists.ts";
 import { role } from "../format/schema.ts";
 
 export type Privacy = "private" | "unknown";
@@ -13,7 +14,6 @@ export type Privacy = "private" | "unknown";
 export interface Profiles {
   /** The profile; `avatar_url` may be a path. */
   find(userId: number): User | Privacy;
-  privacyOf(userId: number): Privacy | "public";
 }
 
 interface UserRow {
@@ -22,18 +22,15 @@ interface UserRow {
   created_at: number;
   company_id: number | null;
   company_role: string | null;
+  roles: Uint8Array | null;
 }
 
 export function openProfiles(db: Sqlite): Profiles {
   const findUser = db.prepare<UserRow>(
-    "SELECT name, avatar_url, created_at, company_id, company_role FROM user WHERE id = ?",
+    "SELECT name, avatar_url, created_at, company_id, company_role, roles FROM user WHERE id = ?",
   );
   const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
-  const listRoleIds = db.prepare<{ id: number }>(
-    "SELECT role_id AS id FROM user_role WHERE user_id = ?",
-  );
-  const findPublic = db.prepare("SELECT 1 FROM user WHERE id = ?");
-  const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
+  const withoutProfile = openPrivacy(db);
   // A platform has a handful of roles.
   const roles = new Map(
     db.orm
@@ -42,8 +39,6 @@ export function openProfiles(db: Sqlite): Profiles {
       .all()
       .map((row) => [row.id, row]),
   );
-
-  const withoutProfile = (id: number) => (findPrivate.get(id) ? "private" : "unknown");
 
   return {
     find(id) {
@@ -59,15 +54,19 @@ export function openProfiles(db: Sqlite): Profiles {
           company && company_id !== null && company_role !== null
             ? { id: company_id, name: company.name, role: company_role }
             : null,
-        roles: listRoleIds
-          .all(id)
-          .flatMap((held) => roles.get(held.id) ?? [])
+        roles: unpackRoles(row.roles)
+          .flatMap((role) => roles.get(role) ?? [])
           .sort(byRank),
         created_at: formatTime(created_at),
       };
     },
-    privacyOf: (id) => (findPublic.get(id) ? "public" : withoutProfile(id)),
   };
+}
+
+/** Why there is no public user of an id. */
+export function openPrivacy(db: Sqlite): (userId: number) => Privacy {
+  const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
+  return (id) => (findPrivate.get(id) ? "private" : "unknown");
 }
 
 /** Higher outranks lower. */
