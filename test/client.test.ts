@@ -1,13 +1,12 @@
 /** The typed client: what it asks and returns, how it fails, and that it is what the OpenAPI document says. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Client, createClient, RoadbookError } from "../src/client.ts";
 import { AchievementEntry } from "../src/domain/achievement.ts";
 import { CompanySearchResult } from "../src/domain/company.ts";
 import { User, UserSearchResult } from "../src/domain/user.ts";
-import { community, openInProcess, root, run, type Target, temporaryFolder } from "./support.ts";
+import { community, openInProcess, type Target } from "./support.ts";
 
 type Returned<Name extends keyof Client> = Awaited<ReturnType<Client[Name]>>;
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : never;
@@ -45,7 +44,7 @@ let server: Bun.Server<undefined>;
 let limited: Target;
 beforeAll(async () => {
   target = await openInProcess({ dataset: community });
-  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindowMs: 2500 });
+  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindowMs: 1000 });
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -251,26 +250,4 @@ describe("retries", () => {
     expect(waiting).rejects.toBe(reason);
     expect(at().getPublicUser(42, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   });
-});
-
-test("Node runs the client, bundled into a file without imports", async () => {
-  const folder = temporaryFolder();
-  const outfile = join(folder, "client.mjs");
-  const built = await Bun.build({
-    entrypoints: [join(root, "src/client.ts")],
-    target: "node",
-    naming: "client.mjs",
-    outdir: folder,
-  });
-  expect(built.success).toBe(true);
-  expect(await Bun.file(outfile).text()).not.toMatch(/\b(import|require)\b/);
-  const script = `
-    import { createClient, RoadbookError } from ${JSON.stringify(outfile)};
-    const client = createClient(process.argv[1]);
-    const { name } = await client.getPublicUser(42);
-    const error = await client.getPublicUser(43).catch((error) => error);
-    console.log(JSON.stringify([name, error instanceof RoadbookError, error.status, error.code]));`;
-  const node = ["node", "--input-type=module", "-e", script, `${server.url.origin}/api/`];
-  const { stdout, stderr } = await run(node);
-  expect([stderr, stdout]).toEqual(["", '["Łukasz Nowak",true,403,"profile_private"]\n']);
 });

@@ -32,7 +32,7 @@ export async function openInProcess(options: RoadbookOptions): Promise<Target> {
   };
 }
 
-/** In the inner loop (`bun run test:quick`) nothing starts the executable. */
+/** In the inner loop (`bun run test:quick`) nothing starts a program. */
 export const isQuick = Boolean(process.env.TEST_QUICK);
 
 /** The run's folder, which `bun test` has by test/preload.ts; a script that uses this file has its own. */
@@ -48,7 +48,7 @@ const BUILD_MS = 120_000;
 
 /** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
 export async function executable(): Promise<string> {
-  if (isQuick) throw new Error("a test of the executable is to be in a file named *.exe.test.ts");
+  if (isQuick) throw new Error("a test that starts a program is to be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
   const folder = join(runFolder, "executable");
   const path = join(folder, "roadbook");

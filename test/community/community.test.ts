@@ -1,11 +1,9 @@
-/** What an invented community is like, and that every platform invents the same one. */
+/** What an invented community is like. */
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
 import achievements from "../../data/achievements.json" with { type: "json" };
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import type { CompanyLine } from "../../src/domain/company.ts";
 import type { PublicUserLine } from "../../src/domain/user.ts";
-import { root, run, temporaryFolder } from "../support.ts";
 
 const options = { users: 20_000, companies: 800, seed: 5 };
 const lines = [...seedDataset(options)];
@@ -23,20 +21,6 @@ test("a line is the same with and without the lines before it", () => {
     expect(community.company(index)).toEqual(lines[firstCompany + index] as CompanyLine);
     expect(community.user(index)).toEqual(lines[firstUser + index] as PublicUserLine);
   }
-});
-
-test.if(Bun.which("node") !== null)("V8 and JavaScriptCore invent the same bytes", async () => {
-  const folder = temporaryFolder();
-  await Bun.write(
-    join(folder, "print.ts"),
-    `import { seedDataset } from "${join(root, "src/community/community.ts")}";
-     for (const line of seedDataset(${JSON.stringify(options)})) console.log(JSON.stringify(line));`,
-  );
-  await Bun.build({ entrypoints: [join(folder, "print.ts")], target: "node", outdir: folder });
-  const { stdout } = await run(["node", join(folder, "print.js")], { cwd: folder });
-  expect(Bun.hash(stdout)).toBe(
-    Bun.hash(lines.map((line) => `${JSON.stringify(line)}\n`).join("")),
-  );
 });
 
 test("names are in many scripts, and handles, numbers and tags are among them", () => {

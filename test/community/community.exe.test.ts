@@ -1,0 +1,21 @@
+/** That every platform invents the same community. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { seedDataset } from "../../src/community/community.ts";
+import { root, run, temporaryFolder } from "../support.ts";
+
+const options = { users: 20_000, companies: 800, seed: 5 };
+
+test.if(Bun.which("node") !== null)("V8 and JavaScriptCore invent the same bytes", async () => {
+  const folder = temporaryFolder();
+  await Bun.write(
+    join(folder, "print.ts"),
+    `import { seedDataset } from "${join(root, "src/community/community.ts")}";
+     for (const line of seedDataset(${JSON.stringify(options)})) console.log(JSON.stringify(line));`,
+  );
+  await Bun.build({ entrypoints: [join(folder, "print.ts")], target: "node", outdir: folder });
+  const { stdout } = await run(["node", join(folder, "print.js")], { cwd: folder });
+  expect(Bun.hash(stdout)).toBe(
+    Bun.hash([...seedDataset(options)].map((line) => `${JSON.stringify(line)}\n`).join("")),
+  );
+});
