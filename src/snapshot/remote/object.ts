@@ -82,19 +82,28 @@ function getObject(location: Location, path: string): Promise<string | undefined
 }
 
 /** Puts an object in the place of the one with that ETag, or where there is none. */
-async function putObject(location: Location, path: string, etag: string | undefined) {
+async function putObject(
+  location: Location,
+  path: string,
+  etag: string | undefined,
+  isConditional = true,
+): Promise<void> {
   // A store may ignore the condition. So the object is looked at just before, and again when others
   // who had looked before this one was there have put theirs, if they are about as fast.
   if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
   const condition: Record<string, string> =
     etag === undefined ? { "if-none-match": "*" } : { "if-match": etag };
-  const options = { headers: condition, file: path, timeoutMs: TIMEOUT_MS };
+  const headers = isConditional ? condition : {};
+  const options = { headers, file: path, timeoutMs: TIMEOUT_MS };
   const began = performance.now();
   const written = await transfer(location, "PUT", options, async (response) => {
     if (response.status === 412 || response.status === 409) throw new TransferError(CONFLICT);
+    if (response.status === 501 && isConditional) return undefined;
     if (!response.ok) throw await statusError(response);
     return requireTag(response);
   });
+  // OpenStack Swift refuses conditions where others ignore them.
+  if (written === undefined) return putObject(location, path, etag, false);
   const isWritten = async () => (await findTag(location)) === written;
   if (await isWritten()) {
     await Bun.sleep(performance.now() - began);
