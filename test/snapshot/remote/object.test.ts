@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../support.ts";
 
 /** One object in a store, and what that does with the conditions of a PUT. */
 let stored: Buffer | undefined;
-const ways = ["honours", "ignores", "refuses"] as const;
+const ways = ["honours", "honours bare", "ignores", "refuses"] as const;
 let conditions: (typeof ways)[number];
 /** Happens before the store has read what is put. */
 let beforePut: () => void;
@@ -33,9 +33,11 @@ const store = Bun.serve({
     const bytes = Buffer.from(await request.arrayBuffer());
     beforePut();
     const [match, none] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
-    const isMet = match ? match === tagOf(stored) : none === "*" && stored === undefined;
+    const bare = conditions === "honours bare";
+    const current = bare ? tagOf(stored)?.replaceAll('"', "") : tagOf(stored);
+    const isMet = match ? match === current : none === "*" && stored === undefined;
     if (conditions === "refuses" && (match ?? none)) return new Response("", { status: 501 });
-    if (conditions === "honours" && !isMet) return new Response("", { status: 412 });
+    if ((conditions === "honours" || bare) && !isMet) return new Response("", { status: 412 });
     stored = bytes;
     afterPut();
     return new Response("", { headers: { etag: tagOf(bytes) ?? "" } });
