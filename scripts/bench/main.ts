@@ -1,6 +1,7 @@
 /** `bun run bench WHAT`: measures, prints, judges nothing. */
 import { climb } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchHttp } from "./http.ts";
 import { benchLimit } from "./limit.ts";
 import { benchPage } from "./page.ts";
@@ -10,6 +11,7 @@ import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
 
 const benches: Record<string, (args: string[]) => Promise<void>> = {
+  growth: benchGrowth,
   http: benchHttp,
   limit: benchLimit,
   page: benchPage,

@@ -47,7 +47,8 @@ export function parseS3Location(text: string, settings: S3Settings): Location | 
   if (bucket === undefined || key === undefined) return undefined;
   const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = settings;
   const client = new Bun.S3Client({
-    accessKeyId,
+    // Bun signs it, and puts it in the URL, as it is: a colon, which Swift's have, is to be encoded.
+    accessKeyId: encodeURIComponent(accessKeyId),
     secretAccessKey,
     bucket,
     region: region ?? "us-east-1",

@@ -81,20 +81,38 @@ function getObject(location: Location, path: string): Promise<string | undefined
   });
 }
 
+/** Forms of the condition that nobody has put another object since, to be tried in this order. */
+function conditionsFor(etag: string | undefined): Record<string, string>[] {
+  if (etag === undefined) return [{ "if-none-match": "*" }];
+  // Ceph and what is built on it never find an ETag in quotes.
+  return [{ "if-match": etag }, { "if-match": etag.replaceAll('"', "") }];
+}
+
 /** Puts an object in the place of the one with that ETag, or where there is none. */
-async function putObject(location: Location, path: string, etag: string | undefined) {
+async function putObject(
+  location: Location,
+  path: string,
+  etag: string | undefined,
+  [headers = {}, ...others] = conditionsFor(etag),
+): Promise<void> {
   // A store may ignore the condition. So the object is looked at just before, and again when others
   // who had looked before this one was there have put theirs, if they are about as fast.
   if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
-  const condition: Record<string, string> =
-    etag === undefined ? { "if-none-match": "*" } : { "if-match": etag };
-  const options = { headers: condition, file: path, timeoutMs: TIMEOUT_MS };
+  const options = { headers, file: path, timeoutMs: TIMEOUT_MS };
   const began = performance.now();
   const written = await transfer(location, "PUT", options, async (response) => {
-    if (response.status === 412 || response.status === 409) throw new TransferError(CONFLICT);
-    if (!response.ok) throw await statusError(response);
-    return requireTag(response);
+    if (response.ok) return requireTag(response);
+    const error = await statusError(response);
+    const { status } = response;
+    if (status === 412 || status === 409) return others;
+    // Swift refuses all conditions.
+    if (status === 501 && Object.keys(headers).length > 0) return [{}];
+    throw error;
   });
+  if (typeof written !== "string") {
+    if (written.length === 0) throw new TransferError(CONFLICT);
+    return putObject(location, path, etag, written);
+  }
   const isWritten = async () => (await findTag(location)) === written;
   if (await isWritten()) {
     await Bun.sleep(performance.now() - began);

@@ -7,9 +7,10 @@ import { type Location, parseS3Location } from "../../../src/snapshot/remote/loc
 import { replaceCompressed, replaceObject } from "../../../src/snapshot/remote/object.ts";
 import { temporaryFolder } from "../../support.ts";
 
-/** One object in a store that honours conditions, or does not. */
+/** One object in a store, and what that does with the conditions of a PUT. */
 let stored: Buffer | undefined;
-let honours: boolean;
+const ways = ["honours", "honours bare", "ignores", "refuses"] as const;
+let conditions: (typeof ways)[number];
 /** Happens before the store has read what is put. */
 let beforePut: () => void;
 /** Happens after the response to what was put. */
@@ -32,8 +33,11 @@ const store = Bun.serve({
     const bytes = Buffer.from(await request.arrayBuffer());
     beforePut();
     const [match, none] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
-    const isMet = match ? match === tagOf(stored) : none === "*" && stored === undefined;
-    if (honours && !isMet) return new Response("", { status: 412 });
+    const bare = conditions === "honours bare";
+    const current = bare ? tagOf(stored)?.replaceAll('"', "") : tagOf(stored);
+    const isMet = match ? match === current : none === "*" && stored === undefined;
+    if (conditions === "refuses" && (match ?? none)) return new Response("", { status: 501 });
+    if ((conditions === "honours" || bare) && !isMet) return new Response("", { status: 412 });
     stored = bytes;
     afterPut();
     return new Response("", { headers: { etag: tagOf(bytes) ?? "" } });
@@ -44,7 +48,7 @@ afterAll(() => store.stop(true));
 beforeEach(() => {
   stored = Buffer.from("old");
   isWell = true;
-  honours = true;
+  conditions = "honours";
   beforePut = () => {};
   afterPut = () => {};
 });
@@ -89,7 +93,13 @@ test("an object whose name ends in .zst is compressed", async () => {
   expect(zstdDecompressSync(stored ?? "").toString()).toBe("old and new");
 });
 
-describe.each([true, false])("in a store that honours conditions (%p)", (does) => {
+describe.each(ways)("in a store that %s conditions", (does) => {
+  test("what nobody else changes is written", async () => {
+    conditions = does;
+    await replaceObject(locate(), append);
+    expect(stored?.toString()).toBe("old and new");
+  });
+
   test.each<[string, (change: () => void) => (path: string) => Promise<unknown>]>([
     [
       "while it is written here",
@@ -106,7 +116,7 @@ describe.each([true, false])("in a store that honours conditions (%p)", (does) =
       },
     ],
   ])("what another puts %s stays, and is an error here", async (_, write) => {
-    honours = does;
+    conditions = does;
     await expect(replaceObject(locate(), write(other))).rejects.toThrow(
       /^s3:\/\/community\/x.snapshot has been (changed|replaced) by another command/,
     );
@@ -114,7 +124,7 @@ describe.each([true, false])("in a store that honours conditions (%p)", (does) =
   });
 
   test("a first object that another puts at the same time is not lost", async () => {
-    honours = does;
+    conditions = does;
     stored = undefined;
     const write = (path: string) => {
       other();
@@ -150,6 +160,14 @@ test.each(["s3://", "s3://bucket", "s3://bucket/", "s3:///key", "s3://b/k?x", "s
     expect(parseS3Location(text, { accessKeyId: "a", secretAccessKey: "b" })).toBeUndefined();
   },
 );
+
+test("the id of a key is encoded in what is signed", () => {
+  const location = parseS3Location("s3://bucket/key", {
+    accessKeyId: "a:b/c",
+    secretAccessKey: "d",
+  });
+  expect(location?.prepare("GET").url).toContain("&X-Amz-Credential=a%3Ab%2Fc%2F");
+});
 
 test("a compressed file is replaced under its own name", async () => {
   const path = join(temporaryFolder(), "x.snapshot.zst");
