@@ -1,213 +1,126 @@
 /**
- * Formats the completion scripts of shells from the declared command line. A script completes by
- * itself: it never runs the executable, which would take longer than the key press.
+ * Completes command lines in shells. Each shell's script asks the executable, which takes 10 ms and
+ * knows its commands, their flags, and what values these may have.
  */
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 
-const formats = { bash: formatBash, zsh: formatZsh, fish: formatFish };
+/** A line for the shell that stands for the names of files, which it completes by itself. */
+const FILES = "@files" as const;
 
-export type Shell = keyof typeof formats;
-
-/** The script for a shell, of the commands that are declared. */
-export function formatCompletion(program: AnyCommand, shell: Shell): string {
-  return formats[shell](listCommands(program));
+/**
+ * The lines that a script wants to have: what the last of the words after `roadbook` may be, each
+ * with its description where the shell shows one.
+ */
+export function formatCandidates(program: AnyCommand, shell: Shell, words: string[]): string {
+  const { separator } = shells[shell];
+  const typed = splitAtEqualsSigns(words);
+  const current = typed.at(-1) ?? "";
+  const found = listCandidates(program, typed);
+  if (found === FILES) return `${FILES}\n`;
+  return found
+    .filter(({ word }) => word.startsWith(current))
+    .map(({ word, description }) => {
+      return `${word}${separator && description ? separator + description : ""}\n`;
+    })
+    .join("");
 }
 
-interface Value {
-  name: string;
-  /** Undefined where the value is free. */
-  words: string[] | undefined;
-  isFile: boolean;
+export function formatScript(shell: Shell): string {
+  return shells[shell].script;
 }
 
-interface Flag {
-  long: string;
-  short: string | undefined;
+interface Candidate {
+  word: string;
+  /** Empty for the values of a flag. */
   description: string;
-  value: Value | undefined;
 }
 
-interface Described {
-  name: string;
-  description: string;
-  flags: Flag[];
-  argument: Value | undefined;
+/** `--flag=value` as two words; bash has made three of it. */
+function splitAtEqualsSigns(words: string[]): string[] {
+  return words
+    .flatMap((word) => /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word)
+    .flatMap((word, at) => (word !== "=" ? word : at === words.length - 1 ? "" : []));
 }
 
-/** Serve first, with the flags of the program itself, as it is what runs without a command. */
-function listCommands(program: AnyCommand): Described[] {
+/** Serve is what runs without a command. */
+function listCandidates(program: AnyCommand, typed: string[]): Candidate[] | typeof FILES {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
-  return commands.map((command) => {
-    const isDefault = command.name() === "serve";
-    const options = [...help.visibleOptions(command), ...(isDefault ? program.options : [])];
-    const [argument] = command.registeredArguments;
-    return {
-      name: command.name(),
-      description: command.description(),
-      flags: options.map(({ flags, long, short, description, argChoices }) => {
-        const [, name] = /<(.*)>/.exec(flags) ?? [];
-        const value = name === undefined ? undefined : describeValue(name, argChoices);
-        return { long: long ?? "", short, description, value };
-      }),
-      argument:
-        command.name() === "help"
-          ? describeValue(
-              "COMMAND",
-              commands.map((other) => other.name()),
-            )
-          : argument && describeValue(argument.name(), argument.argChoices),
-    };
-  });
+  const [first = "", current = first] = [typed[0], typed.at(-1)];
+  const isNamed = typed.length > 1 && !first.startsWith("-");
+  const command = commands.find((one) => one.name() === (isNamed ? first : "serve"));
+  if (!command) return [];
+  const options = [...help.visibleOptions(command), ...(isNamed ? [] : program.options)];
+  const option = options.find(({ long }) => long === typed.at(-2));
+  if (option?.required) return listValues(option.flags, option.argChoices);
+  if (current.startsWith("-")) {
+    return options.flatMap(({ long = "", description }) => ({ word: long, description }));
+  }
+  const names = commands.map((one) => ({ word: one.name(), description: one.description() }));
+  if (typed.length === 1 || first === "help") return names;
+  const [argument] = command.registeredArguments;
+  return argument ? listValues(argument.name(), argument.argChoices) : [];
 }
 
-function describeValue(name: string, words: string[] | undefined): Value {
-  const isFile = name.split("|").some((part) => /^(?:FILE|FOLDER|OUT|DATASET|CHANGES)$/.test(part));
-  return { name, words, isFile };
+/** The values of what the help calls by that name; none where they are free. */
+function listValues(name: string, choices: readonly string[] = []): Candidate[] | typeof FILES {
+  if (/\b(?:FILE|FOLDER|OUT|DATASET|CHANGES)\b/.test(name)) return FILES;
+  return choices.map((word) => ({ word, description: "" }));
 }
 
-/** Works in bash 3.2, too, which macOS has: neither mapfile nor, for a missing compopt, an error. */
-function formatBash(commands: Described[]): string {
-  const reply = ({ words, isFile }: Value) =>
-    isFile ? "files=1" : words ? `words="${words.join(" ")}"` : ":";
-  const values = commands.flatMap(({ name, flags }) =>
-    flags.flatMap(({ long, value }) => (value ? [`    ${name}:${long}) ${reply(value)} ;;`] : [])),
-  );
-  const flags = commands.map(
-    (command) =>
-      `        ${command.name}) words="${command.flags.map(({ long }) => long).join(" ")}" ;;`,
-  );
-  const positionals = commands.flatMap(({ name, argument }) =>
-    argument ? [`        ${name}) ${reply(argument)} ;;`] : [],
-  );
-  return `# The completion of roadbook for bash; load it with: source <(roadbook completion bash)
+export type Shell = keyof typeof shells;
+
+const shells = {
+  bash: {
+    separator: undefined,
+    // Works in bash 3.2, too, which macOS has: it has no compopt.
+    script: `# The completion of roadbook for bash; load it with: source <(roadbook completion bash)
 _roadbook() {
-  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]}
-  local command=serve words="" files="" IFS=$' \\t\\n'
-  # Bash takes --flag=value apart at the equals sign.
-  if [[ $cur == "=" ]]; then
-    cur=""
-  elif [[ $prev == "=" ]]; then
-    prev=\${COMP_WORDS[COMP_CWORD - 2]}
-  fi
-  if [[ $COMP_CWORD -gt 1 && \${COMP_WORDS[1]} != -* ]]; then command=\${COMP_WORDS[1]}; fi
-  case $command:$prev in
-${values.join("\n")}
-    *)
-      if [[ $cur == -* ]]; then
-        case $command in
-${flags.map((line) => `  ${line}`).join("\n")}
-        esac
-      elif [[ $COMP_CWORD -eq 1 ]]; then
-        words="${commands.map(({ name }) => name).join(" ")}"
-      else
-        case $command in
-${positionals.map((line) => `  ${line}`).join("\n")}
-        esac
-      fi
-      ;;
-  esac
-  COMPREPLY=()
-  if [[ -n $files ]]; then
+  local IFS=$'\\n' current=\${COMP_WORDS[COMP_CWORD]}
+  COMPREPLY=($("\${COMP_WORDS[0]}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+  if [[ \${COMPREPLY[0]} == ${FILES} ]]; then
     compopt -o filenames 2>/dev/null
-    IFS=$'\\n'
-    COMPREPLY=($(compgen -f -- "$cur"))
-  elif [[ -n $words ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+    COMPREPLY=($(compgen -f -- "\${current#=}"))
   fi
 }
 complete -F _roadbook roadbook
-`;
-}
-
-function formatZsh(commands: Described[]): string {
-  const action = ({ words, isFile }: Value) =>
-    isFile ? "_files" : words ? `(${words.join(" ")})` : " ";
-  const specs = ({ flags, argument }: Described) => [
-    ...flags.flatMap(({ long, short, description, value }) => {
-      const text = `[${description.replace(/[\\[\]]/g, "\\$&")}]`;
-      if (value) return [`*${long}=${text}:${value.name}:${action(value)}`];
-      return [...(short ? [`${short}${text}`] : []), `${long}${text}`];
-    }),
-    ...(argument ? [`:${argument.name}:${action(argument)}`] : []),
-  ];
-  const names = commands.map(
-    ({ name, description }) => `    ${quotePosix(`${name}:${description.replaceAll(":", "\\:")}`)}`,
-  );
-  const cases = commands.map((command) => {
-    const lines = specs(command).map((spec) => `        ${quotePosix(spec)}`);
-    return `    ${command.name})\n      _arguments -S \\\n${lines.join(" \\\n")}\n      ;;`;
-  });
-  return `#compdef roadbook
+`,
+  },
+  zsh: {
+    separator: ":",
+    script: `#compdef roadbook
 # The completion of roadbook for zsh; load it with: source <(roadbook completion zsh)
 _roadbook() {
-  local command=serve
-  local -a commands
-  commands=(
-${names.join("\n")}
-  )
-  if [[ $words[2] != -* ]]; then
-    if (( CURRENT == 2 )); then
-      _describe command commands
-      return
-    fi
-    command=$words[2]
-    shift words
-    (( CURRENT-- ))
+  local -a found=("\${(@f)$($words[1] completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  compset -P '--*='
+  if [[ $found[1] == ${FILES} ]]; then
+    _files
+  elif [[ -n $found[1] ]]; then
+    _describe roadbook found
   fi
-  case $command in
-${cases.join("\n")}
-  esac
 }
 if [[ $funcstack[1] == _roadbook ]]; then
   _roadbook "$@"
 else
   compdef _roadbook roadbook
 fi
-`;
-}
-
-function formatFish(commands: Described[]): string {
-  const kind = ({ words, isFile }: Value) =>
-    isFile ? "-r -F" : words ? `-x -a ${quoteFish(words.join(" "))}` : "-x";
-  const lines = commands.flatMap(({ name, description, flags, argument }) => {
-    const start = `complete -c roadbook -n '__roadbook_runs ${name}'`;
-    return [
-      `complete -c roadbook -n __roadbook_is_first -a ${name} -d ${quoteFish(description)}`,
-      ...flags.map(({ long, short, description, value }) =>
-        [
-          start,
-          ...(short ? [`-s ${short.slice(1)}`] : []),
-          `-l ${long.slice(2)}`,
-          ...(value ? [kind(value)] : []),
-          `-d ${quoteFish(description)}`,
-        ].join(" "),
-      ),
-      ...(argument?.isFile ? [`${start} -F`] : []),
-      ...(argument?.words ? [`${start} ${kind(argument)}`] : []),
-    ];
-  });
-  return `# The completion of roadbook for fish; load it with: roadbook completion fish | source
-function __roadbook_is_first
-    test (count (commandline -opc)) -eq 1
-end
-function __roadbook_runs
+`,
+  },
+  fish: {
+    separator: "\t",
+    script: `# The completion of roadbook for fish; load it with: roadbook completion fish | source
+function __roadbook_complete
     set -l typed (commandline -opc)
-    if not set -q typed[2]; or string match -q -- '-*' $typed[2]
-        test $argv[1] = serve
-    else
-        test $argv[1] = $typed[2]
+    set -l current (commandline -ct)
+    set -l found ($typed[1] completion fish -- $typed[2..] $current 2>/dev/null)
+    # A value may be in one word with its flag.
+    set -l flag (string match -r -- '^--[^=]+=|^' $current)
+    if test "$found" = ${FILES}
+        set found (__fish_complete_path (string replace -- "$flag" "" $current))
     end
+    printf '%s\\n' $flag$found
 end
-complete -c roadbook -f
-${lines.join("\n")}
-`;
-}
-
-function quotePosix(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-function quoteFish(text: string): string {
-  return `'${text.replace(/[\\']/g, "\\$&")}'`;
-}
+complete -c roadbook -f -a '(__roadbook_complete)'
+`,
+  },
+};

@@ -6,6 +6,7 @@
 import { readFileSync } from "node:fs";
 import {
   type CommandUnknownOpts as AnyCommand,
+  Argument,
   Command,
   CommanderError,
   Option,
@@ -410,10 +411,12 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .usage("SHELL")
     .description("print the script that completes commands and flags in a shell")
     .addArgument(withChoices(argument("<SHELL>", "bash, zsh or fish", parseOneOf(SHELLS)), SHELLS))
-    .action(
-      async (shell) =>
-        void writeStdout((await import("./completion.ts")).formatCompletion(program, shell)),
-    );
+    .addArgument(new Argument("[WORDS...]", "what the script asks to complete"))
+    .action(async (shell, words) => {
+      const { formatCandidates, formatScript } = await import("./completion.ts");
+      const isAsked = words.length > 0;
+      writeStdout(isAsked ? formatCandidates(program, shell, words) : formatScript(shell));
+    });
 
   return program;
 }

@@ -22,9 +22,6 @@ export interface SharedLimiterOptions extends LimiterOptions {
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 
-/** Deadlines are counted in these; see {@link createDeadlines}. */
-const TICK_MS = 10;
-
 /** After a failure the store is tried again so much later, then twice that, up to the last. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
@@ -81,7 +78,6 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   const { onDown = () => {}, onUp = () => {} } = options;
   const url = parseStoreUrl(options.url);
   const window = createWindow({ limit, windowMs, maxClients });
-  const within = createDeadlines();
 
   /** The connection in use; none while the store is down. */
   let store: RedisClient | undefined;
@@ -207,7 +203,8 @@ async function decide(
     (allowed === 0 || allowed === 1) &&
     isWhole(remaining, 0, limit - allowed) &&
     isWhole(resetMs, 1, windowMs);
-  if (!isDecision) throw new NotAStore();
+  // What says `+OK` to anything is no Redis.
+  if (!isDecision) throw new StoreError("what the store says is no decision");
   return { allowed: allowed === 1, limit, remaining, resetMs };
 }
 
@@ -215,46 +212,21 @@ function isWhole(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
 }
 
-/** What says `+OK` to anything is no Redis. */
-class NotAStore extends Error {}
-
-class Late extends Error {}
+/** Its message is for the log as it is. */
+class StoreError extends Error {}
 
 /**
- * Races replies with deadlines. A deadline is counted in turns of the event loop that are
- * {@link TICK_MS} long, or longer when this process lags: in each it reads what the store has sent.
- * So a store that responds in time is never late because nobody looked, and one that has stopped is
- * late after so many turns. One timer for all; none while nothing is waited for.
+ * The outcome of `reply`, or an error after the deadline. That comes in two steps: when this process
+ * lags, it reads what the store has sent between them, so no reply is late because nobody looked.
  */
-function createDeadlines() {
-  const waiting = new Set<{ ticksLeft: number; fail: () => void }>();
-  let timer: ReturnType<typeof setInterval> | undefined;
-
-  function tick(): void {
-    for (const one of waiting) if (--one.ticksLeft < 0) one.fail();
-  }
-
-  function stopWaiting(one: { ticksLeft: number; fail: () => void }): void {
-    waiting.delete(one);
-    if (waiting.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
-  }
-
-  /** The outcome of `reply`, or {@link Late}. */
-  return <T>(deadlineMs: number, reply: Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      const one = {
-        ticksLeft: Math.ceil(deadlineMs / TICK_MS),
-        fail() {
-          stopWaiting(one);
-          reject(new Late(`no response within ${deadlineMs} ms`));
-        },
-      };
-      waiting.add(one);
-      timer ??= setInterval(tick, TICK_MS);
-      reply.then(resolve, reject).finally(() => stopWaiting(one));
-    });
+function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
+    let timer = setTimeout(() => {
+      timer = setTimeout(fail, deadlineMs / 2);
+    }, deadlineMs / 2);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /**
@@ -297,8 +269,7 @@ function formatCommand(words: string[]): string {
  * Undefined where the connection failed.
  */
 function reasonOf(error: unknown): string | undefined {
-  if (error instanceof Late) return error.message;
-  if (error instanceof NotAStore) return "what the store says is no decision";
+  if (error instanceof StoreError) return error.message;
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (code === "ERR_REDIS_AUTHENTICATION_FAILED") return WRONG_PASSWORD;
   const isSaid = /^[A-Z]{2,} /.test(String(message));
