@@ -16,7 +16,7 @@ import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 function openNamesOf(names: string[]) {
   const db = sqlite.openWritable(":memory:");
   createSchema(db);
-  const add = db.prepare("INSERT INTO user VALUES (?, ?, '/a', 0, NULL, NULL)");
+  const add = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
   names.forEach((name, index) => {
     add.run(index + 1, name);
   });
