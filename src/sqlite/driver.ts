@@ -4,7 +4,7 @@
  */
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
-export type Value = string | number | null;
+export type Value = string | number | Uint8Array | null;
 
 export interface Statement<Row> {
   get(...values: Value[]): Row | undefined;
