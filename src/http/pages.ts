@@ -33,8 +33,8 @@ export interface PageAsset {
   text: string;
 }
 
-/** No name is as long: what is behind it changes no result. */
-const MAX_QUERY_LENGTH = 1000;
+/** No name is as long, in any normalization: what is behind it changes no result. */
+const MAX_QUERY_LENGTH = 1600;
 
 /** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
 const MAX_HEADER_LENGTH = 1000;

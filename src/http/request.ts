@@ -2,7 +2,7 @@
  * Reads what clients send, from the raw text: nothing is coerced, what is odd is refused, and every
  * step takes time in proportion to the length at most.
  */
-import { hasCodePoints, MAX_QUERY_LENGTH } from "../search/rank.ts";
+import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/rank.ts";
 
 const MIN_QUERY_CODE_POINTS = 2;
 
@@ -18,7 +18,7 @@ const PAIR_OF_Q = /(?:^|&)(?:q|%71)(?:=([^&]*))?(?=&|$)/g;
 
 /**
  * The value of `q` in the URL in NFC with white space collapsed and trimmed, or undefined: it must
- * come once, be UTF-8 and have 2 characters then. One over {@link MAX_QUERY_LENGTH} matches nothing
+ * come once, be UTF-8 and have 2 characters then. One that {@link isTooLong} matches nothing
  * and is returned as it is, because NFC of a long run of marks takes minutes; NFC changes no white
  * space, so collapsing may come first.
  */
@@ -29,7 +29,7 @@ export function parseQuery(url: string): string | undefined {
   const [pair, another] = url.slice(start + 1, end < 0 ? undefined : end).matchAll(PAIR_OF_Q);
   if (pair === undefined || another !== undefined) return undefined;
   const collapsed = decodeWords(pair[1] ?? "");
-  if (collapsed === undefined || collapsed.length > MAX_QUERY_LENGTH) return collapsed;
+  if (collapsed === undefined || isTooLong(collapsed)) return collapsed;
   const shown = collapsed.normalize("NFC");
   return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? shown : undefined;
 }
@@ -56,7 +56,7 @@ const PLUS = "\ud800";
 
 /**
  * The words in a form's encoding, one space between them; undefined for what is not the
- * percent-encoding of UTF-8. Stops behind {@link MAX_QUERY_LENGTH}: to put together 120,000 words
+ * percent-encoding of UTF-8. Stops when it {@link isTooLong}: to put together 120,000 words
  * takes 20 ms.
  */
 function decodeWords(text: string): string | undefined {
@@ -69,7 +69,7 @@ function decodeWords(text: string): string | undefined {
   let words = "";
   for (const [word] of decoded.matchAll(/[^+\p{White_Space}]+/gu)) {
     words += words === "" ? word : ` ${word}`;
-    if (words.length > MAX_QUERY_LENGTH) break;
+    if (words.length > 2 * MAX_QUERY_CODE_POINTS) break;
   }
   return words.replaceAll(PLUS, "+");
 }

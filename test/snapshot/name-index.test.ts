@@ -6,23 +6,69 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
+import { createFrequentTree, type FrequentNgram } from "../../src/search/ngram-tree.ts";
+import { ngramsOf } from "../../src/search/ngrams.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
+import { openNameChanges } from "../../src/snapshot/name-index/change.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
+import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
+import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 
 /** Users 1, 2, 3 … of these names, and a way to search them. */
-function openNamesOf(names: string[]) {
+function openNamesOf(names: string[], longShare?: number) {
   const db = sqlite.openWritable(":memory:");
   createSchema(db);
   const add = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
   names.forEach((name, index) => {
     add.run(index + 1, name);
   });
-  buildNameIndex(db, "user");
+  buildNameIndex(db, "user", longShare);
   const { find } = openNames(db, "user");
-  return { find: (query: string) => find(query, 10), close: db.close };
+  return { db, find: (query: string) => find(query, 10), close: db.close };
+}
+
+/** Gives users other names, and the index with them. */
+function rename(db: Sqlite, names: [id: number, name: string][]): void {
+  const changes = openNameChanges(db, "user");
+  const setName = db.prepare("UPDATE user SET name = ? WHERE id = ?");
+  for (const [id, name] of names) {
+    changes.remove(id);
+    setName.run(name, id);
+    changes.add(id);
+  }
+  changes.finish();
+}
+
+/** Ranks in a long list without a name that belongs there, and of such names the ranks that are not. */
+function strayRanksOf(db: Sqlite): unknown[] {
+  const frequent = db
+    .prepare<FrequentNgram & { list: number | null }>("SELECT * FROM user_frequent_ngram")
+    .all();
+  const tree = createFrequentTree(frequent);
+  const longLists = openLongLists(db, "user");
+  const ngramsByRank = db
+    .prepare<{ rank: number; folded: string }>("SELECT rank, folded FROM user_name ORDER BY rank")
+    .all()
+    .map(({ rank, folded }) => ({ rank, ngrams: new Set(ngramsOf(folded, tree)) }));
+  return frequent.flatMap(({ ngram, list }) => {
+    if (list === null) return [];
+    const listed = [...longLists.intersect([list])];
+    const ranks = ngramsByRank.filter(({ ngrams }) => ngrams.has(ngram)).map(({ rank }) => rank);
+    return Bun.deepEquals(listed, ranks) ? [] : { ngram, listed, ranks };
+  });
+}
+
+/** Where the posting lists of the frequent n-grams are. */
+function placesOf(db: Sqlite): string[] {
+  return db
+    .prepare<{ place: string }>(
+      "SELECT DISTINCT iif(list IS NULL, 'FTS5', 'long') AS place FROM user_frequent_ngram",
+    )
+    .all()
+    .map(({ place }) => place);
 }
 
 /** A search of the same names as the contract says. */
@@ -64,20 +110,68 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
 });
 
 describe("a search", () => {
-  test("finds what a reading of all names finds, in its order", () => {
+  test.each([
+    ["in long lists", undefined, ["long"]],
+    ["in long lists and in FTS5", 3, ["FTS5", "long"]],
+    ["in FTS5", 0.1, ["FTS5"]],
+  ])(
+    "finds what a reading of all names finds, in its order, when common n-grams are %s",
+    (_, longShare, places) => {
+      const seen = new Set<string>();
+      fc.assert(
+        fc.property(community, ({ names, queries }) => {
+          const { db, find, close } = openNamesOf(names, longShare);
+          const search = searchOf(names);
+          for (const place of placesOf(db)) seen.add(place);
+          for (const query of [...queries, ...names.slice(0, 20)]) {
+            const result = { query, ids: find(query) };
+            expect(result).toEqual({ query, ids: search(foldAsWritten(query)) });
+          }
+          close();
+        }),
+        { numRuns: 20 },
+      );
+      expect([...seen].sort()).toEqual(places);
+    },
+    60_000,
+  );
+
+  test("finds them after changes, too, and lists what an index built anew lists", () => {
     fc.assert(
       fc.property(community, ({ names, queries }) => {
-        const index = openNamesOf(names);
-        const search = searchOf(names);
-        for (const query of [...queries, ...names.slice(0, 20)]) {
-          const result = { query, ids: index.find(query) };
-          expect(result).toEqual({ query, ids: search(foldAsWritten(query)) });
+        const { db, close } = openNamesOf(names);
+        const changed = names.map((name, at) => (at % 40 === 0 ? (names[at + 1] ?? name) : name));
+        rename(
+          db,
+          [...changed.entries()]
+            .filter(([at]) => at % 40 === 0)
+            .map(([at, name]) => [at + 1, name]),
+        );
+        const { find } = openNames(db, "user");
+        const search = searchOf(changed);
+        for (const query of queries) {
+          expect({ query, ids: find(query, 10) }).toEqual({
+            query,
+            ids: search(foldAsWritten(query)),
+          });
         }
-        index.close();
+        expect(strayRanksOf(db)).toEqual([]);
+        close();
       }),
-      { numRuns: 40 },
+      { numRuns: 20 },
     );
   }, 60_000);
+
+  test("finds a name of 200 code points by its full text in any normalization", () => {
+    // Of all code points these come apart into most code points, and most UTF-16 units.
+    const names = ["\u1f82".repeat(200), "\u{1d160}".repeat(200)];
+    const { find, close } = openNamesOf(names);
+    names.forEach((name, at) => {
+      for (const form of ["NFC", "NFD"]) expect(find(name.normalize(form))).toEqual([at + 1]);
+      expect(find(`${name}${name}${name}${name}a`)).toEqual([]);
+    });
+    close();
+  });
 
   test("reads past words that come together to the few names that have them all", () => {
     const truckers = Array.from(

@@ -5,6 +5,8 @@ import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold } from "../../src/search/fold.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
 
 /** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
@@ -47,12 +49,19 @@ function leftOf(path: string): unknown {
     )
     .all();
   db.run("CREATE VIRTUAL TABLE temp.listed USING fts5vocab(main, user_ngram, instance)");
-  const strays = db
-    .query("SELECT DISTINCT doc FROM listed WHERE doc NOT IN (SELECT rank FROM user_name)")
+  const inFts5 = db.query<{ doc: number }, []>("SELECT DISTINCT doc FROM listed").all();
+  const long = db
+    .query<{ list: number }, []>("SELECT list FROM user_frequent_ngram WHERE list IS NOT NULL")
     .all();
-  const unlisted = db
-    .query("SELECT rank FROM user_name WHERE rank NOT IN (SELECT doc FROM listed)")
-    .all();
+  const { intersect } = openLongLists(sqlite.openImmutable(path), "user");
+  const listed = new Set([
+    ...inFts5.map(({ doc }) => doc),
+    ...long.flatMap(({ list }) => [...intersect([list])]),
+  ]);
+  const names = db.query<{ rank: number }, []>("SELECT rank FROM user_name").all();
+  const ranks = new Set(names.map(({ rank }) => rank));
+  const strays = [...listed.difference(ranks)];
+  const unlisted = [...ranks.difference(listed)];
   // In more than one segment, what is gone may be struck out only.
   const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_ngram_idx").get();
   // Pages that were given back may hold what was on them.

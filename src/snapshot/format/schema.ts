@@ -64,11 +64,20 @@ const nameTable = <Name extends string>(name: Name) =>
 export const userName = nameTable("user_name");
 export const companyName = nameTable("company_name");
 
-/** The n-grams that are too common to be read through, with about the number of names they are in. */
+/**
+ * The n-grams that are too common to be read through, with about the number of names they are in. The
+ * posting list of one that has a `list` is that long list; all others are in FTS5.
+ */
 const frequentNgramTable = <Name extends string>(name: Name) =>
-  sqliteTable(name, { ngram: text().primaryKey(), count: integer().notNull() });
+  sqliteTable(name, { ngram: text().primaryKey(), count: integer().notNull(), list: integer() });
 export const userFrequentNgram = frequentNgramTable("user_frequent_ngram");
 export const companyFrequentNgram = frequentNgramTable("company_frequent_ngram");
+
+/** A row is a block of a list: see name-index/long-lists.ts. */
+const longListTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, { id: integer().primaryKey(), ranks: blob().notNull() });
+export const userLongList = longListTable("user_long_list");
+export const companyLongList = longListTable("company_long_list");
 
 const tables = [
   meta,
@@ -81,6 +90,8 @@ const tables = [
   companyName,
   userFrequentNgram,
   companyFrequentNgram,
+  userLongList,
+  companyLongList,
 ];
 
 /** Creates every table of an empty snapshot and marks the file as one. */

@@ -7,6 +7,7 @@ import { fold } from "../../search/fold.ts";
 import { createCountingTree, createFrequentTree } from "../../search/ngram-tree.ts";
 import { countNgrams, ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { createLongListWriter, LONG_SHARE, numberLongLists } from "./long-lists.ts";
 
 export type NameKind = "user" | "company";
 
@@ -40,13 +41,20 @@ export const weightOf: Record<NameKind, (row: { folded: string; memberCount: num
     company: ({ memberCount }) => -memberCount,
   };
 
-/** Indexes the names of every public user or every company of `db`. */
-export function buildNameIndex(db: Sqlite, kind: NameKind): void {
-  for (const _ of buildNameIndexInSteps(db, kind));
+/**
+ * Indexes the names of every public user or every company of `db`; posting lists with more than one in
+ * `longShare` of them are long lists.
+ */
+export function buildNameIndex(db: Sqlite, kind: NameKind, longShare?: number): void {
+  for (const _ of buildNameIndexInSteps(db, kind, longShare));
 }
 
 /** The same, for who has other things to do in between: after each step, the share (0 to 1) that is built. */
-export function* buildNameIndexInSteps(db: Sqlite, kind: NameKind): Generator<number, void> {
+export function* buildNameIndexInSteps(
+  db: Sqlite,
+  kind: NameKind,
+  longShare = LONG_SHARE,
+): Generator<number, void> {
   db.exec(
     "CREATE TABLE sorted (weight INTEGER, id INTEGER, folded TEXT, PRIMARY KEY (weight, id)) WITHOUT ROWID",
   );
@@ -64,6 +72,7 @@ export function* buildNameIndexInSteps(db: Sqlite, kind: NameKind): Generator<nu
   const addName = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
   const counting = createCountingTree(FREQUENT_ABOVE);
   let rank = 0;
+  let size = 0;
   let lastWeight: number | undefined;
   let sameWeight = 0;
   const sorted = db.prepare<{ weight: number; id: number; folded: string }>(
@@ -71,6 +80,7 @@ export function* buildNameIndexInSteps(db: Sqlite, kind: NameKind): Generator<nu
   );
   for (const { weight, id, folded } of sorted.iterate()) {
     rank++;
+    size++;
     if (weight !== lastWeight) {
       rank += NAMES_PER_GAP + Math.floor(sameWeight / NAMES_PER_GAP);
       sameWeight = 0;
@@ -84,22 +94,28 @@ export function* buildNameIndexInSteps(db: Sqlite, kind: NameKind): Generator<nu
   db.exec("DROP TABLE sorted");
 
   const addFrequentNgram = db.prepare(
-    `INSERT INTO ${kind}_frequent_ngram (ngram, count) VALUES (?, ?)`,
+    `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
   );
   const frequent = [...counting.listFrequent()];
-  for (const { ngram, count } of frequent) addFrequentNgram.run(ngram, count);
+  const longLists = numberLongLists(frequent, size, longShare);
+  for (const { ngram, count } of frequent) {
+    addFrequentNgram.run(ngram, count, longLists.get(ngram) ?? null);
+  }
   const tree = createFrequentTree(frequent);
 
   configure(db, kind, "automerge", 0);
   configure(db, kind, "hashsize", FTS_BUFFER_BYTES);
   const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
+  const writer = createLongListWriter(db, kind, longLists);
   const folded = db.prepare<{ rank: number; folded: string }>(
     `SELECT rank, folded FROM ${kind}_name ORDER BY rank`,
   );
   for (const row of folded.iterate()) {
-    addNgrams.run(row.rank, ngramsOf(row.folded, tree).join(SEPARATOR));
+    const short = writer.add(ngramsOf(row.folded, tree), row.rank);
+    addNgrams.run(row.rank, short.join(SEPARATOR));
     if (++count % STEP_NAMES === 0) yield row.rank / rank;
   }
+  writer.finish();
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
 }
 

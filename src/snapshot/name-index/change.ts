@@ -8,6 +8,7 @@ import { createFrequentTree, type FrequentNgram } from "../../search/ngram-tree.
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { buildNameIndex, FREQUENT_ABOVE, type NameKind, weightOf } from "./build.ts";
+import { isLong, openLongListChanges } from "./long-lists.ts";
 
 /** To find a free rank, this many names are moved at most. */
 const MAX_MOVES = 4096;
@@ -103,6 +104,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
   function rebuild(): void {
     db.exec(`DELETE FROM ${kind}_name`);
     db.exec(`DELETE FROM ${kind}_frequent_ngram`);
+    db.exec(`DELETE FROM ${kind}_long_list`);
     db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
     buildNameIndex(db, kind);
   }
@@ -151,10 +153,15 @@ function changeNgrams(
   ranks: { rank: number; from: string | undefined; to: string | undefined }[],
 ): boolean {
   const frequent = db
-    .prepare<FrequentNgram>(`SELECT ngram, count FROM ${kind}_frequent_ngram`)
+    .prepare<FrequentNgram & { list: number | null }>(
+      `SELECT ngram, count, list FROM ${kind}_frequent_ngram`,
+    )
     .all();
   const tree = createFrequentTree(frequent);
   const counts = new Map(frequent.map(({ ngram, count }) => [ngram, count]));
+  const lists = new Map(
+    frequent.flatMap(({ ngram, list }) => (list === null ? [] : [[ngram, list] as const])),
+  );
   const changed = new Set<string>();
   const grown = new Set<string>();
   function count(ngrams: string[], by: 1 | -1): void {
@@ -173,23 +180,28 @@ function changeNgrams(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES ('delete', ?, ?)`,
   );
   const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
+  const longLists = openLongListChanges(db, kind, lists);
   for (const { rank, from, to } of ranks) {
     if (from !== undefined) {
       const ngrams = ngramsOf(from, tree);
-      removeNgrams.run(rank, ngrams.join(SEPARATOR));
+      removeNgrams.run(rank, longLists.set(ngrams, rank, false).join(SEPARATOR));
       count(ngrams, -1);
     }
     if (to !== undefined) {
       const ngrams = ngramsOf(to, tree);
-      addNgrams.run(rank, ngrams.join(SEPARATOR));
+      addNgrams.run(rank, longLists.set(ngrams, rank, true).join(SEPARATOR));
       count(ngrams, 1);
     }
   }
+  longLists.finish();
+  const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const ngram of changed) {
     const left = counts.get(ngram) ?? 0;
     // What few or none have left would show who was there.
     if (left < FREQUENT_ABOVE / 2) return false;
+    // FTS5 takes longer for a list that has grown long.
+    if (!lists.has(ngram) && isLong(left / 2, names?.count ?? 0)) return false;
     setCount.run(left, ngram);
   }
   // Merges all lists into one segment: only then what was taken out is out of the file.

@@ -4,19 +4,25 @@
  */
 import { fold } from "../../search/fold.ts";
 import { type Boundary, coverOf, END, type NgramTree, START, WORD } from "../../search/ngrams.ts";
-import { MAX_QUERY_LENGTH, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
+import { isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "./build.ts";
+import { openLongLists } from "./long-lists.ts";
 
 /**
- * Several words are looked up by so many of their n-grams, rarest first. Common n-grams have long lists,
- * and to read one more takes longer than to look at a few hundred names that have three of them;
- * words that come together ("ck", "er" and "tr" in a million truckers) leave more than that, and
- * then it is worth while.
+ * Several words are looked up by so many of their n-grams at most, rarest first: hardly a name has more.
+ * FTS5 reads all of every list, so it intersects fewer.
  */
-const FEW_NGRAMS = 3;
-const MANY_NGRAMS = 8;
-const MAX_CHECKED = 500;
+const MAX_NGRAMS = 64;
+const MAX_SHORT_LISTS = 8;
+
+interface Frequent {
+  count: number;
+  /** The number of its long list; null when its list is in FTS5. */
+  list: number | null;
+}
+
+const RARE: Frequent = { count: 0, list: null };
 
 interface Candidate {
   rank: number;
@@ -30,16 +36,32 @@ export interface Names {
 }
 
 export function openNames(db: Sqlite, kind: NameKind): Names {
-  const findFrequentNgram = db.prepare<{ count: number }>(
-    `SELECT count FROM ${kind}_frequent_ngram WHERE ngram = ?`,
+  const findFrequentNgram = db.prepare<Frequent>(
+    `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
   );
-  const countOf = (ngram: string) => findFrequentNgram.get(ngram)?.count ?? 0;
-  /** What is in the posting lists of all the n-grams, has a higher rank, and holds the text; in rank order. */
-  const listCandidates = db.prepare<Candidate>(
+  /** What was asked for in this query: most n-grams are more than once. */
+  const known = new Map<string, Frequent>();
+  function lookUp(ngram: string): Frequent {
+    const frequent = known.get(ngram) ?? findFrequentNgram.get(ngram) ?? RARE;
+    known.set(ngram, frequent);
+    return frequent;
+  }
+  const countOf = (ngram: string) => lookUp(ngram).count;
+  const longLists = openLongLists(db, kind);
+  const findByRank = db.prepare<Candidate>(
+    `SELECT rank, id, folded FROM ${kind}_name WHERE rank = ?`,
+  );
+  /** What is in the short lists of all the n-grams and holds the text, in rank order. */
+  const listByShort = db.prepare<Candidate>(
     `SELECT name.rank, name.id, name.folded
        FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
-      WHERE ngram.${kind}_ngram MATCH ? AND ngram.rowid > ? AND instr(name.folded, ?) > 0
+      WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) > 0
       ORDER BY ngram.rowid`,
+  );
+  /** The ranks alone, as one value: so many rows would take ten times as long. */
+  const listShort = db.prepare<{ ranks: string }>(
+    `SELECT json_group_array(rank) AS ranks
+       FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
   );
   /** Here an n-gram is a node by its own text. */
   const tree: NgramTree<string> = {
@@ -60,9 +82,27 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       if (count > 0 && ngrams[0]?.count === 0) break;
       // Whatever is in a longer n-gram's list has this n-gram too.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
-      if (chosen.length === MANY_NGRAMS) break;
+      if (chosen.length === MAX_NGRAMS) break;
     }
     return chosen;
+  }
+
+  /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
+  function* listCandidates(ngrams: string[], text: string): Generator<Candidate, void> {
+    const long: number[] = [];
+    const short = ngrams.filter((ngram) => {
+      const { list } = lookUp(ngram);
+      if (list !== null) long.push(list);
+      return list === null;
+    });
+    const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
+    if (long.length === 0) return yield* listByShort.iterate(match, text);
+    const among: number[] | undefined =
+      short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
+    for (const rank of longLists.intersect(long, among)) {
+      const candidate = findByRank.get(rank);
+      if (candidate) yield candidate;
+    }
   }
 
   function find(query: string, limit: number): number[] {
@@ -71,7 +111,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 
     /** Adds the candidates that match in `upTo` or a tier before it, until there are `enough`. */
     function addMatches(ngrams: string[], text: string, upTo: Tier, enough = limit): void {
-      for (const { rank, id, folded } of listCandidates.iterate(matchAll(ngrams), 0, text)) {
+      for (const { rank, id, folded } of listCandidates(ngrams, text)) {
         const tier = tierOf(folded, query, words);
         if (tier === undefined || tier > upTo) continue;
         hits.set(rank, { rank, id, tier });
@@ -81,19 +121,10 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 
     /** Adds what matches by its words, until there are enough. */
     function addMatchesByWords(): void {
-      const ngrams = listWordNgrams(words);
-      let after = 0;
-      for (const count of [FEW_NGRAMS, MANY_NGRAMS]) {
-        const match = matchAll(ngrams.slice(0, count));
-        let checked = 0;
-        for (const { rank, id, folded } of listCandidates.iterate(match, after, "")) {
-          const tier = tierOf(folded, query, words);
-          if (tier !== undefined) hits.set(rank, { rank, id, tier });
-          if (hits.size >= limit) return;
-          after = rank;
-          if (count < ngrams.length && ++checked === MAX_CHECKED) break;
-        }
-        if (checked < MAX_CHECKED) return;
+      for (const { rank, id, folded } of listCandidates(listWordNgrams(words), "")) {
+        const tier = tierOf(folded, query, words);
+        if (tier !== undefined) hits.set(rank, { rank, id, tier });
+        if (hits.size >= limit) return;
       }
     }
 
@@ -122,8 +153,9 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 
   return {
     find(text, limit) {
-      if (text.length > MAX_QUERY_LENGTH) return [];
+      if (isTooLong(text)) return [];
       const query = fold(text);
+      known.clear();
       return query === "" ? [] : find(query, limit);
     },
   };

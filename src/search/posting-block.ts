@@ -1,0 +1,74 @@
+/**
+ * Blocks of a long posting list: which of the ranks of one block are in it. As one bit each where they
+ * are many, else as the distances between them, one byte or two each. Pure.
+ */
+
+/** The ranks of a block. Their bits, as one row of a table, just fit a page of 4096 bytes. */
+export const BLOCK_RANKS = 32_256;
+
+const BITS_BYTES = BLOCK_RANKS / 8;
+
+/** Of longer distances no two rows would fit a page: bits take as much then, and no decoding. */
+const MAX_DISTANCES_BYTES = BITS_BYTES / 2;
+
+/** A bit for each rank of a block. */
+export type Bits = Uint32Array;
+
+/** The bytes for these ranks, counted from the beginning of the block and ascending. */
+export function encodeBlock(offsets: Iterable<number>): Uint8Array {
+  const bits = new Uint8Array(BITS_BYTES);
+  const distances: number[] = [];
+  let last = 0;
+  for (const offset of offsets) {
+    const distance = offset - last;
+    if (distance < 0x80) distances.push(distance);
+    else distances.push(0x80 | (distance >> 8), distance & 0xff);
+    bits[offset >> 3] = (bits[offset >> 3] ?? 0) | (1 << (offset & 7));
+    last = offset;
+  }
+  return distances.length > MAX_DISTANCES_BYTES ? bits : Uint8Array.from(distances);
+}
+
+/** What {@link encodeBlock} made of the ranks. `bytes` may be written to afterwards. */
+export function decodeBlock(bytes: Uint8Array): Bits {
+  if (bytes.length === BITS_BYTES) {
+    const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+    return new Uint32Array(buffer, byteOffset, BITS_BYTES / 4);
+  }
+  const bits = emptyBlock();
+  let offset = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    offset += byte < 0x80 ? byte : ((byte & 0x7f) << 8) | (bytes[++at] ?? 0);
+    setBit(bits, offset, true);
+  }
+  return bits;
+}
+
+export function emptyBlock(): Bits {
+  return new Uint32Array(BITS_BYTES / 4);
+}
+
+export function setBit(bits: Bits, offset: number, isSet: boolean): void {
+  const bit = 1 << (offset & 31);
+  const word = bits[offset >> 5] ?? 0;
+  bits[offset >> 5] = isSet ? word | bit : word & ~bit;
+}
+
+/** Clears what is not in `other` as well. Returns whether anything is left. */
+export function intersect(bits: Bits, other: Bits): boolean {
+  let left = 0;
+  for (let at = 0; at < bits.length; at++) {
+    left |= bits[at] = (bits[at] ?? 0) & (other[at] ?? 0);
+  }
+  return left !== 0;
+}
+
+/** The bits that are set, ascending. */
+export function* listBits(bits: Bits): Generator<number, void> {
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {
+      yield 32 * at + 31 - Math.clz32(word & -word);
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** Long posting lists over many blocks: what is written, changed and intersected, beside sets of ranks. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { BLOCK_RANKS } from "../../src/search/posting-block.ts";
+import { createSchema } from "../../src/snapshot/format/schema.ts";
+import {
+  createLongListWriter,
+  openLongListChanges,
+  openLongLists,
+} from "../../src/snapshot/name-index/long-lists.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
+
+const ngrams = ["aa", "bb", "cc"];
+const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
+
+/** Names by rank: of each, which n-grams it has. Few, in five blocks, and often side by side. */
+const names = fc
+  .array(
+    fc.tuple(
+      fc.oneof(
+        fc.nat(5 * BLOCK_RANKS),
+        fc.integer({ min: BLOCK_RANKS - 3, max: BLOCK_RANKS + 3 }),
+        fc.nat(40),
+      ),
+      fc.subarray(ngrams),
+    ),
+    { maxLength: 60 },
+  )
+  .map((entries) => new Map(entries.sort(([one], [other]) => one - other)));
+
+function open() {
+  const db = sqlite.openWritable(":memory:");
+  createSchema(db);
+  return db;
+}
+
+function write(db: ReturnType<typeof open>, names: Map<number, string[]>): void {
+  const writer = createLongListWriter(db, "user", numbers);
+  for (const [rank, has] of names) {
+    expect(writer.add([...has, "rare", ...has], rank)).toEqual(["rare"]);
+  }
+  writer.finish();
+}
+
+const rows = (db: ReturnType<typeof open>) => db.prepare("SELECT * FROM user_long_list").all();
+
+test("lists have in common the ranks whose names have all the n-grams", () => {
+  fc.assert(
+    fc.property(
+      names,
+      fc.subarray(ngrams, { minLength: 1 }),
+      fc.option(fc.uniqueArray(fc.nat(5 * BLOCK_RANKS))),
+      (names, wanted, some) => {
+        const db = open();
+        write(db, names);
+        const lists = wanted.map((ngram) => ngrams.indexOf(ngram));
+        const among = some && [...some, ...names.keys()].sort((one, other) => one - other);
+        const expected = [...names]
+          .filter(([, has]) => wanted.every((ngram) => has.includes(ngram)))
+          .map(([rank]) => rank);
+        const longLists = openLongLists(db, "user");
+        expect([...longLists.intersect(lists, among ?? undefined)]).toEqual(expected);
+        expect([...longLists.intersect(lists, [])]).toEqual([]);
+        db.close();
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+test("changed lists are, row by row, those that are written for the changed names", () => {
+  fc.assert(
+    fc.property(names, names, (before, after) => {
+      const [db, expected] = [open(), open()];
+      write(db, before);
+      const changes = openLongListChanges(db, "user", numbers);
+      const ranks = [...new Set([...before.keys(), ...after.keys()])];
+      for (const rank of ranks.sort((one, other) => one - other)) {
+        changes.set([...(before.get(rank) ?? []), "rare"], rank, false);
+        expect(changes.set([...(after.get(rank) ?? []), "rare"], rank, true)).toEqual(["rare"]);
+      }
+      changes.finish();
+      write(expected, after);
+      expect(rows(db)).toEqual(rows(expected));
+      db.close();
+      expected.close();
+    }),
+    { numRuns: 100 },
+  );
+});
