@@ -48,7 +48,8 @@ const BUILD_MS = 120_000;
 
 /** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
 export async function executable(): Promise<string> {
-  if (isQuick) throw new Error("a test that starts a program is to be in a file named *.exe.test.ts");
+  if (isQuick)
+    throw new Error("a test that starts a program is to be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
   const folder = join(runFolder, "executable");
   const path = join(folder, "roadbook");
