@@ -1,9 +1,18 @@
 /** What the tests of snapshots share: datasets as lines, and files made of them. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { seedDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
-import { roadbook, temporaryFolder } from "./support.ts";
+import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
+import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
 
 export const community: object[] = [
   { type: "role", id: 1, name: "Driver", hierarchy: 10 },
@@ -72,6 +81,22 @@ export async function makeSeeded(
   await succeed(["seed", "--users", String(users), "--seed", String(seed), "--to", dataset]);
   await succeed(["import", dataset, "--to", snapshot]);
   return { dataset, snapshot };
+}
+
+/** A copy of a snapshot of so many users that is too large to be held in memory; made once a run. */
+export async function makeLarge(users = 5000): Promise<string> {
+  const made = await makeOnce(`large-${users}`, async (folder) => {
+    const avatar_url = `/${"a".repeat(2000)}`;
+    const lines = [...seedDataset({ users, companies: 200, seed: 1 })].map((line) =>
+      "avatar_url" in line ? { ...line, avatar_url } : line,
+    );
+    const snapshot = await makeSnapshot(lines);
+    if (statSync(snapshot).size <= MAX_BYTES_IN_MEMORY) throw new Error("it is held in memory");
+    renameSync(snapshot, join(folder, "snapshot"));
+  });
+  const copy = join(temporaryFolder(), "snapshot");
+  copyFileSync(join(made, "snapshot"), copy);
+  return copy;
 }
 
 /** Runs the executable to a good end; returns what it printed. */

@@ -44,30 +44,39 @@ function openOwnFolder(): string {
   return folder;
 }
 
-const BUILD_MS = 120_000;
+const MAKE_MS = 120_000;
+
+/** A folder of that name, filled once a run for all its processes; nobody writes to it later. */
+export async function makeOnce(
+  name: string,
+  fill: (folder: string) => Promise<void>,
+): Promise<string> {
+  const [lock, folder] = [join(runFolder, `${name}.lock`), join(runFolder, name)];
+  if (existsSync(folder)) return folder;
+  try {
+    mkdirSync(lock);
+  } catch {
+    // Another file of tests, or another process of the run, is at it.
+    await until(() => existsSync(folder), MAKE_MS);
+    return folder;
+  }
+  const filled = temporaryFolder();
+  await fill(filled);
+  renameSync(filled, folder);
+  return folder;
+}
 
 /** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
 export async function executable(): Promise<string> {
   if (isQuick)
     throw new Error("a test that starts a program is to be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
-  const folder = join(runFolder, "executable");
-  const path = join(folder, "roadbook");
-  if (existsSync(path)) return path;
-  try {
-    mkdirSync(folder);
-  } catch {
-    // Another file of tests, or another process of the run, is at it.
-    await until(() => existsSync(path), BUILD_MS);
-    return path;
-  }
-  const outfile = join(temporaryFolder(), "roadbook");
-  const { code, stderr } = await run([process.execPath, "scripts/build.ts", "--outfile", outfile], {
-    cwd: root,
+  const made = await makeOnce("executable", async (folder) => {
+    const command = [process.execPath, "scripts/build.ts", "--outfile", join(folder, "roadbook")];
+    const { code, stderr } = await run(command, { cwd: root });
+    if (code !== 0) throw new Error(stderr);
   });
-  if (code !== 0) throw new Error(stderr);
-  renameSync(outfile, path);
-  return path;
+  return join(made, "roadbook");
 }
 
 const PATIENCE_MS = 30_000;

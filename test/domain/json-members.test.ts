@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
 import { countMembers, listMembers } from "../../src/domain/json-members.ts";
+import { runs } from "../runs.ts";
 
 /** A value whose objects may have a name twice. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
@@ -84,7 +85,7 @@ test("every member is found, and every one that repeats an earlier one", () => {
       );
       for (const { valueAt } of members) expect(text[valueAt]).toMatch(/["{[\-0-9tfn]/);
     }),
-    { numRuns: 500, seed: 7 },
+    { numRuns: runs(200), seed: 7 },
   );
 });
 
@@ -139,7 +140,7 @@ test("a valid line stays valid however it is written, and is refused with any me
         },
       ]);
     }),
-    { numRuns: 300, seed: 8 },
+    { numRuns: runs(100), seed: 8 },
   );
 });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createClients, parseCidr } from "../../src/limit/client.ts";
+import { runs } from "../runs.ts";
 
 const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
 const { keyOf: proxied, trusts } = createClients({
@@ -107,7 +108,7 @@ describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
       fc.property(fc.array(junk).map(String), (header) => {
         expect(proxied("10.0.0.1", `${header}, 203.0.113.7`)).toBe("203.0.113.7");
       }),
-      { numRuns: 500 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -117,7 +118,7 @@ describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
         expect(proxied("10.0.0.1", header)).toMatch(/^[\da-f:./]+$/);
         expect(proxied("10.0.0.1", header.replace(/[\d:]/g, "g"))).toBe("10.0.0.1");
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(500) },
     );
   });
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createWindow, type Decision, type WindowOptions } from "../../src/limit/window.ts";
+import { runs } from "../runs.ts";
 
 /** The definition: a list of timestamps a client, in the order in which clients were last seen. */
 function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
@@ -71,7 +72,7 @@ describe("exact", () => {
           }
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(200) },
     );
   });
 

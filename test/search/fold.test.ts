@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
+import { runs } from "../runs.ts";
 
 /** Text of every plane, and often of what folding has a step for. */
 const telling = fc.constantFrom(
@@ -17,7 +18,7 @@ describe("folding", () => {
         const folded = fold(any.replace(CONTROL, ""));
         expect(fold(folded)).toBe(folded);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -27,14 +28,14 @@ describe("folding", () => {
     expect(fold(fold(jamo))).toBe("하");
     fc.assert(
       fc.property(text, (any) => expect(fold(fold(fold(any)))).toBe(fold(fold(any)))),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
   });
 
   test("leaves no control character that the ngrams are marked with", () => {
     fc.assert(
       fc.property(text, (any) => expect(fold(any)).not.toMatch(CONTROL)),
-      { numRuns: 3000 },
+      { numRuns: runs(1000) },
     );
   });
 

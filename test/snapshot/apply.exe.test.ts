@@ -16,6 +16,7 @@ import {
   succeed,
   user,
 } from "../datasets.ts";
+import { runs } from "../runs.ts";
 import { roadbook } from "../support.ts";
 
 type Line = { type: string; id: number; deleted?: true };
@@ -103,7 +104,7 @@ test("a changed snapshot answers and exports as an import of the changed dataset
       expect(await answersOf(path)).toEqual(await answersOf(expected));
       await checkSnapshot(path);
     }),
-    { numRuns: 60, seed: 4 },
+    { numRuns: runs(20), seed: 4 },
   );
 }, 60_000);
 

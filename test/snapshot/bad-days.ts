@@ -207,7 +207,9 @@ export async function swapUnderLoad(
   for (let count = 0; count < swaps; count++) {
     replace(snapshot, count % 2 ? alpha : omega);
     process.kill(server.pid, "SIGHUP");
-    await Bun.sleep(10);
+    const now = count % 2 ? "alpha" : "omega";
+    const before = result[now];
+    await until(() => result[now] > before);
   }
   isOver = true;
   await Promise.all(clients);

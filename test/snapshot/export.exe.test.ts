@@ -15,6 +15,7 @@ import {
   succeed,
   user,
 } from "../datasets.ts";
+import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 describe("export", () => {
@@ -101,7 +102,7 @@ describe("export", () => {
         expect(values.find(({ type }) => type === "achievement")).toEqual(lines[1]);
         expect(values.find(({ type }) => type === "user").name).toBe(list[0]?.name);
       }),
-      { numRuns: 60, seed: 4 },
+      { numRuns: runs(20), seed: 4 },
     );
   }, 30_000);
 

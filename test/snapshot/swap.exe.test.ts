@@ -10,7 +10,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { community, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
+import {
+  community,
+  makeFile,
+  makeLarge,
+  makeSeeded,
+  makeSnapshot,
+  succeed,
+  user,
+} from "../datasets.ts";
+import { runs } from "../runs.ts";
 import { openExecutable, roadbook, type Target, temporaryFolder, until } from "../support.ts";
 import { flipBits, healthOf, replace, swapUnderLoad } from "./bad-days.ts";
 
@@ -53,9 +62,9 @@ test("import onto a snapshot in use leaves no answer out, and nothing beside it"
 });
 
 test("under load, every response is wholly of one snapshot and none fails", async () => {
-  const { alpha, omega, wrong } = await swapUnderLoad(150);
+  const { alpha, omega, wrong } = await swapUnderLoad(runs(30));
   expect(wrong).toEqual([]);
-  expect(Math.min(alpha, omega)).toBeGreaterThan(100);
+  expect(Math.min(alpha, omega)).toBeGreaterThan(runs(10));
 }, 60_000);
 
 test("a bad replacement is refused and shown in /health, and the old one serves on", async () => {
@@ -91,13 +100,12 @@ test("a bad replacement is refused and shown in /health, and the old one serves 
 });
 
 test.each([
-  ["held in memory", 300],
-  ["read as needed", 50_000],
+  ["held in memory", async () => (await makeSeeded(300)).snapshot, runs(12)],
+  ["read as needed", () => makeLarge(), runs(6)],
 ])(
   "a replacement %s with any one bit flipped is never served",
-  async (_, users) => {
-    const { snapshot } = await makeSeeded(users);
-    expect(await flipBits(snapshot, users < 1000 ? 60 : 15, 5)).toEqual([]);
+  async (_, make, count) => {
+    expect(await flipBits(await make(), count, 5)).toEqual([]);
   },
   60_000,
 );
@@ -233,10 +241,10 @@ test("a small snapshot that is written over in place cannot hurt the one in use"
 });
 
 test("a large snapshot that is copied over in place ends no server, which goes over to it in the end", async () => {
-  const [{ snapshot }, other] = [await makeSeeded(50_000), await makeSeeded(40_000)];
+  const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
   const server = await serve(snapshot);
   const users = async () => (await healthOf(server)).snapshot.counts.users;
-  expect(await users()).toBe(50_000);
+  expect(await users()).toBe(5000);
   let isDone = false;
   const hammer = (async () => {
     for (let id = 1; !isDone; id++) {
@@ -246,13 +254,13 @@ test("a large snapshot that is copied over in place ends no server, which goes o
     }
   })();
   for (let times = 0; times < 5; times++) {
-    for (const size of [0, 9_000_000, 12_345_678]) {
-      writeFileSync(snapshot, readFileSync(other.snapshot).subarray(0, size)); // as a copy goes on
+    for (const size of [0, 4_000_000, 8_765_432]) {
+      writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // as a copy goes on
       await Bun.sleep(30);
     }
   }
-  copyFileSync(other.snapshot, snapshot);
-  await until(async () => (await users()) === 40_000);
+  copyFileSync(other, snapshot);
+  await until(async () => (await users()) === 4500);
   isDone = true;
   await hammer;
   expect((await server.fetch("/search/users?q=an")).status).toBe(200);
@@ -262,12 +270,12 @@ test("a large snapshot that is copied over in place ends no server, which goes o
 const isLinux = process.platform === "linux";
 
 test.skipIf(!isLinux).each([
-  ["held in memory", 1_000],
-  ["read as needed", 50_000],
+  ["held in memory", async () => (await makeSeeded(5000)).snapshot],
+  ["read as needed", () => makeLarge()],
 ])(
-  "1,000 swaps of snapshots %s leak neither descriptors nor memory",
-  async (_, users) => {
-    const { snapshot } = await makeSeeded(users);
+  "swaps of snapshots %s, again and again, leak neither descriptors nor memory",
+  async (_, make) => {
+    const snapshot = await make();
     const other = join(temporaryFolder(), "other");
     copyFileSync(snapshot, other);
     await succeed([
@@ -296,9 +304,9 @@ test.skipIf(!isLinux).each([
         await server.fetch("/search/users?q=an");
       }
     }
-    await swap(200);
+    await swap(runs(20));
     const [descriptorsBefore, residentBefore] = [descriptors(), residentKiB()];
-    await swap(800);
+    await swap(runs(100));
     expect(descriptors()).toBeLessThanOrEqual(descriptorsBefore + 2);
     expect(residentKiB()).toBeLessThan(residentBefore + 40 * 1024);
     await server.close();

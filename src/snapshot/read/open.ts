@@ -48,7 +48,7 @@ export class SnapshotError extends Error {
  * A smaller file is read into memory, where nobody can write over it. A larger one must only be
  * replaced, as every command here does: written over, it gives errors until it is whole again.
  */
-const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
+export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
 /** A file that changes while it is read is read again, so often at most. */
 const MAX_TRIES = 3;
