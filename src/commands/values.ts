@@ -11,6 +11,13 @@ export class InvalidValue extends Error {
   override name = "InvalidValue";
 }
 
+/** Turns a text into a value, or throws an {@link InvalidValue}. */
+export interface Parser<T> {
+  (text: string): T;
+  /** All that it takes, where these are some words. */
+  words?: readonly string[];
+}
+
 /** Any text, such as a file name. What starts with `--` is the next flag: the value was forgotten. */
 export function parseText(text: string): string {
   if (!text.startsWith("--")) return text;
@@ -62,10 +69,11 @@ export function parseBoolean(text: string): boolean {
 }
 
 /** One of some words. */
-export function parseOneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
-  return (text) => {
+export function parseOneOf<const Word extends string>(words: readonly Word[]): Parser<Word> {
+  const parse = (text: string) => {
     const found = words.find((word) => word === text);
     if (found !== undefined) return found;
     throw new InvalidValue(`one of ${words.join(", ")}`);
   };
+  return Object.assign(parse, { words });
 }
