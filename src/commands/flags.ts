@@ -35,7 +35,7 @@ export function flag<T>(
   defaultText?: string,
 ) {
   const option = new Option(flags, description);
-  if (parse.words) option.argChoices = [...parse.words];
+  if (parse.choices) option.argChoices = [...parse.choices];
   option.argParser((text: string) => readValue(`--${option.name()}`, text, parse));
   return defaultText === undefined ? option : option.default(parse(defaultText), defaultText);
 }
@@ -65,7 +65,7 @@ export function argument<Name extends string, Value extends string = string>(
   parse: Parser<Value> = (text) => text as Value,
 ): Argument<Name, undefined, Value> {
   const declared = new Argument(name, description);
-  if (parse.words) declared.argChoices = [...parse.words];
+  if (parse.choices) declared.argChoices = [...parse.choices];
   return declared.argParser((text: string) => readValue(declared.name(), text, parse));
 }
 

@@ -14,8 +14,8 @@ export class InvalidValue extends Error {
 /** Turns a text into a value, or throws an {@link InvalidValue}. */
 export interface Parser<T> {
   (text: string): T;
-  /** All that it takes, where these are some words. */
-  words?: readonly string[];
+  /** All the texts that it takes, where these are a few. */
+  choices?: readonly string[];
 }
 
 /** Any text, such as a file name. What starts with `--` is the next flag: the value was forgotten. */
@@ -68,12 +68,13 @@ export function parseBoolean(text: string): boolean {
   throw new InvalidValue("1 or 0");
 }
 
-/** One of some words. */
-export function parseOneOf<const Word extends string>(words: readonly Word[]): Parser<Word> {
+export function parseOneOf<const Choice extends string>(
+  choices: readonly Choice[],
+): Parser<Choice> {
   const parse = (text: string) => {
-    const found = words.find((word) => word === text);
+    const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
-    throw new InvalidValue(`one of ${words.join(", ")}`);
+    throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
-  return Object.assign(parse, { words });
+  return Object.assign(parse, { choices });
 }
