@@ -8,7 +8,7 @@ import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
-import { createClients } from "./limit/client.ts";
+import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import type { Lines } from "./snapshot/build/memory.ts";
 import type { Meta } from "./snapshot/format/meta.ts";

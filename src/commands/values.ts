@@ -1,5 +1,5 @@
 /** The values of flags: each parser turns a text into a checked value. Never reads the environment. */
-import { parseCidr as readCidr } from "../limit/client.ts";
+import { parseCidr as readCidr } from "../limit/client-address.ts";
 
 /** Wrong usage: the message is for the operator, and the command exits with 2. */
 export class UsageError extends Error {

@@ -27,7 +27,7 @@ import {
   toggle,
   usageOf,
   variableOf,
-} from "./flags.ts";
+} from "./flag-types.ts";
 import { readSource, readTarget } from "./location.ts";
 import { writeStdout } from "./output.ts";
 import {
