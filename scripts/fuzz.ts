@@ -1,6 +1,6 @@
 /**
  * `bun run fuzz [--seconds 600] [--seed S] [ORIGIN]`: sends mutated requests to the executable, or to a
- * server that runs already, and checks that it stays alive, never answers 5xx, and that every error
+ * server that runs already, and checks that it stays alive, never responds with 5xx, and that every error
  * has the error shape. Says the seed and the request that broke it.
  */
 import { connect, type Socket } from "node:net";
@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
-const ANSWER_MS = 5_000;
+const DEADLINE_MS = 5_000;
 const AT_ONCE = 8;
 const STALLED = 8;
 const STORM = 200;
@@ -99,14 +99,14 @@ const bits = [
 
 export interface FuzzResult {
   requests: number;
-  answers: Record<string, number>;
+  statuses: Record<string, number>;
 }
 
 /** Fuzzes for that long. Throws an error that holds the seed and the request when a check fails. */
 export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
   const { hostname, port } = new URL(origin);
   const { below, pick } = createRandom(seed);
-  const result: FuzzResult = { requests: 0, answers: {} };
+  const result: FuzzResult = { requests: 0, statuses: {} };
   const until = performance.now() + seconds * 1000;
 
   function draw(): Buffer {
@@ -129,14 +129,14 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
   async function worker(): Promise<void> {
     while (performance.now() < until) {
       const request = draw();
-      const answer = await exchange(hostname, Number(port), request);
-      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? "closed";
+      const response = await exchange(hostname, Number(port), request);
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? "closed";
       result.requests++;
-      result.answers[status] = (result.answers[status] ?? 0) + 1;
-      const fault = faultOf(answer, /^HEAD /.test(request.toString("latin1")));
-      if (fault)
+      result.statuses[status] = (result.statuses[status] ?? 0) + 1;
+      const problem = findProblem(response, /^HEAD /.test(request.toString("latin1")));
+      if (problem)
         throw new Error(
-          `seed ${seed}: ${fault}\n${JSON.stringify(request.toString("latin1"))}\n${answer.slice(0, 2000)}`,
+          `seed ${seed}: ${problem}\n${JSON.stringify(request.toString("latin1"))}\n${response.slice(0, 2000)}`,
         );
     }
   }
@@ -152,10 +152,10 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
   return result;
 }
 
-/** What is wrong with the first answer on a connection, if anything. */
-function faultOf(answer: string, isHead: boolean): string | undefined {
-  if (answer === "") return undefined; // a clean close
-  const [head = "", body = ""] = answer.split(/\r\n\r\n([\s\S]*)/);
+/** What is wrong with the first response on a connection, if anything. */
+function findProblem(response: string, isHead: boolean): string | undefined {
+  if (response === "") return undefined; // a clean close
+  const [head = "", body = ""] = response.split(/\r\n\r\n([\s\S]*)/);
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) return "no status line";
   if (status >= 500 && status !== 505) return "a server error";
@@ -206,9 +206,9 @@ function exchange(host: string, port: number, request: Buffer): Promise<string> 
       socket.destroy();
       resolve(Buffer.concat(chunks).toString("latin1"));
     };
-    // A server that keeps the connection open has answered, or waits for the rest of the request.
+    // A server that keeps the connection open has responded, or waits for the rest of the request.
     socket.setTimeout(100, done);
-    const timer = setTimeout(() => reject(new Error("no end of the answer")), ANSWER_MS);
+    const timer = setTimeout(() => reject(new Error("no end of the response")), DEADLINE_MS);
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("close", () => {
       clearTimeout(timer);

@@ -78,7 +78,7 @@ async function readPageAssets(): Promise<PageAssets> {
 }
 
 function bundlePageScript(): Promise<string> {
-  return bundle("web/client.ts");
+  return bundle("web/browser.ts");
 }
 
 function bundlePageStyle(): Promise<string> {

@@ -39,35 +39,37 @@ const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "such as search:status=503,rate=0.1";
 
+const PARTS = ["status", "close", "delay", "jitter", "rate"];
+
 /** Reads a fault such as `search:status=503,rate=0.1`; throws an `InvalidValue`. */
 export function parseFault(text: string): Fault {
-  const colon = text.indexOf(":");
-  const target = text.slice(0, Math.max(colon, 0)).trim();
+  const [, target = "", rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   if (!isTarget(target)) {
     throw new InvalidValue(`a fault of ${Object.keys(routesOf).join(", ")}, ${EXAMPLE}`);
   }
-  const fault: Fault = {
-    target,
-    status: undefined,
-    isClosing: false,
-    delayMs: 0,
-    jitterMs: 0,
-    rate: 1,
-  };
-  const seen = new Set<string>();
-  for (const part of text.slice(colon + 1).split(",")) {
+  const values = new Map<string, string | undefined>();
+  for (const part of rest.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);
-    if (seen.has(name)) throw new InvalidValue(`a fault with one ${name}`);
-    seen.add(name);
-    readPart(fault, name, value);
+    if (values.has(name)) throw new InvalidValue(`a fault with one ${name}`);
+    if (!PARTS.includes(name)) {
+      throw new InvalidValue(`a fault with status, close, delay, jitter and rate, ${EXAMPLE}`);
+    }
+    values.set(name, value);
   }
-  if (fault.status !== undefined && fault.isClosing) {
-    throw new InvalidValue("a fault with one of status and close");
-  }
-  if (fault.status === undefined && !fault.isClosing && !seen.has("delay")) {
+  const has = (name: string) => values.has(name);
+  if (values.get("close") !== undefined) throw new InvalidValue("a fault whose close has no value");
+  if (has("status") && has("close")) throw new InvalidValue("a fault with one of status and close");
+  if (!has("status") && !has("close") && !has("delay")) {
     throw new InvalidValue("a fault with status, close or delay");
   }
-  return fault;
+  return {
+    target,
+    status: has("status") ? parseStatus(values.get("status")) : undefined,
+    isClosing: has("close"),
+    delayMs: has("delay") ? parseTime("delay", values.get("delay")) : 0,
+    jitterMs: has("jitter") ? parseTime("jitter", values.get("jitter")) : 0,
+    rate: has("rate") ? parseRate(values.get("rate")) : 1,
+  };
 }
 
 /** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
@@ -92,29 +94,6 @@ export function createFaults(faults: readonly Fault[], seed: number): Interfere 
 
 function isTarget(text: string): text is Target {
   return Object.hasOwn(routesOf, text);
-}
-
-function readPart(fault: Fault, name: string, value: string | undefined): void {
-  switch (name) {
-    case "status":
-      fault.status = parseStatus(value);
-      return;
-    case "delay":
-      fault.delayMs = parseTime(name, value);
-      return;
-    case "jitter":
-      fault.jitterMs = parseTime(name, value);
-      return;
-    case "rate":
-      fault.rate = parseRate(value);
-      return;
-    case "close":
-      if (value !== undefined) throw new InvalidValue("a fault whose close has no value");
-      fault.isClosing = true;
-      return;
-    default:
-      throw new InvalidValue(`a fault with status, close, delay, jitter and rate, ${EXAMPLE}`);
-  }
 }
 
 /** Of 4xx what the API has; of 5xx all, as proxies have theirs. */

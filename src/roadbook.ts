@@ -1,5 +1,5 @@
 /**
- * Roadbook as a library: one object that answers requests from a snapshot, a dataset or the demo. The
+ * Roadbook as a library: one object that responds from a snapshot, a dataset or the demo. The
  * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
 import { parseBaseUrl, parseCidr } from "./commands/values.ts";
@@ -8,7 +8,7 @@ import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
-import { createClients } from "./limit/client.ts";
+import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import type { Lines } from "./snapshot/build/memory.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
@@ -107,8 +107,8 @@ export interface Roadbook extends AsyncDisposable {
   /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
-   * Looks whether the file of the snapshot has been replaced, and answers from the new one from then
-   * on if it is good, every byte of it. Resolves to what came of it, or to undefined when there is
+   * Checks whether the file of the snapshot has been replaced, and responds from the new one from
+   * then on if it is good, every byte of it. Resolves to what came of it, or to undefined when there is
    * nothing new. A file that was refused is tried again when it changes, or with `isForced` at once.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
@@ -119,7 +119,7 @@ export interface Roadbook extends AsyncDisposable {
 }
 
 /**
- * Opens what to answer from. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
+ * Opens what to respond from. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
  * the operator, and with a `RangeError` or a `TypeError` that names the option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {

@@ -72,10 +72,10 @@ test("every source file opens with what it owns", async () => {
   expect(silent).toEqual([]);
 });
 
-test("only commands/program.ts reads the environment", async () => {
+test("only commands/command-line.ts reads the environment", async () => {
   const readers: string[] = [];
   for (const file of files) {
     if (/process\.env|Bun\.env/.test(await Bun.file(join(source, file)).text())) readers.push(file);
   }
-  expect(readers).toEqual(["commands/program.ts"]);
+  expect(readers).toEqual(["commands/command-line.ts"]);
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createProgram } from "../src/commands/program.ts";
+import { createProgram } from "../src/commands/command-line.ts";
 import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
 
 const readme = await Bun.file(join(root, "README.md")).text();

@@ -5,7 +5,7 @@
  */
 
 import { demoSnapshot } from "../../src/assets.ts";
-import { createClients } from "../../src/limit/client.ts";
+import { createClients } from "../../src/limit/client-address.ts";
 import { createLimiter, DEFAULT_MAX_CLIENTS, type Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter } from "../../src/limit/redis.ts";
 import { createWindow } from "../../src/limit/window.ts";

@@ -3,8 +3,8 @@
  * `bun scripts/release/man.ts` prints it.
  */
 import { description, version } from "../../package.json" with { type: "json" };
-import { variableOf } from "../../src/commands/flags.ts";
-import { createProgram } from "../../src/commands/program.ts";
+import { createProgram } from "../../src/commands/command-line.ts";
+import { variableOf } from "../../src/commands/flag-types.ts";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
 

@@ -4,7 +4,8 @@ import { applyChanges } from "../snapshot/build/apply.ts";
 import type { Location } from "../snapshot/remote/location.ts";
 import { writeStdout } from "./output.ts";
 import { describeCounts, reportErrors } from "./report.ts";
-import { endOnSignal, refuseSameFile, writeTarget } from "./target.ts";
+import { endOnSignal } from "./signals.ts";
+import { refuseSameFile, writeTarget } from "./target.ts";
 
 interface ApplyOptions {
   /** The file of the changed lines, or `-`. */

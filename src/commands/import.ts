@@ -6,7 +6,8 @@ import type { Location } from "../snapshot/remote/location.ts";
 import { writeStdout } from "./output.ts";
 import { createProgress, type Progress } from "./progress.ts";
 import { describeCounts, describeSkipped, reportErrors, reportSkipped } from "./report.ts";
-import { endOnSignal, refuseSameFile, writeTarget } from "./target.ts";
+import { endOnSignal } from "./signals.ts";
+import { refuseSameFile, writeTarget } from "./target.ts";
 
 interface ImportOptions {
   /** The file of the dataset, or `-`. */

@@ -5,7 +5,7 @@ import {
   parseS3Location,
   parseWebLocation,
 } from "../snapshot/remote/location.ts";
-import type { Environment } from "./flags.ts";
+import type { Environment } from "./flag-types.ts";
 import { UsageError } from "./values.ts";
 
 /** The location that `text`, the value of `--snapshot`, names; undefined when that is a file. */

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { replaceFile } from "../files/replace.ts";
-import { endOnSignal } from "./target.ts";
+import { endOnSignal } from "./signals.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;

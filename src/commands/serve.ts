@@ -15,7 +15,7 @@ import type { Location } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import type { Language } from "../web/texts.ts";
 import { writeStdout } from "./output.ts";
-import { endOnSignal } from "./target.ts";
+import { endOnSignal } from "./signals.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;

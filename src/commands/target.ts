@@ -1,10 +1,7 @@
-/** What the commands that write a file have in common: which targets are wrong, and how a signal ends them. */
-import { constants } from "node:os";
-import { discardUnfinished, isSameFile } from "../files/replace.ts";
+/** The targets of the commands that write a file: which are wrong, and what stands for a remote one. */
+import { isSameFile } from "../files/replace.ts";
 import type { Location } from "../snapshot/remote/location.ts";
 import { UsageError } from "./values.ts";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Throws a {@link UsageError} when a command would write what it reads. */
 export function refuseSameFile(source: string, target: string): void {
@@ -25,21 +22,4 @@ export async function writeTarget<T>(
   if (!location && !to.endsWith(".zst")) return write(to);
   const { replaceCompressed, replaceObject } = await import("../snapshot/remote/object.ts");
   return location ? replaceObject(location, write) : replaceCompressed(to, write);
-}
-
-/** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
-export async function endOnSignal<T>(
-  write: () => Promise<T>,
-  signals: readonly NodeJS.Signals[] = SIGNALS,
-): Promise<T> {
-  const end = (signal: NodeJS.Signals) => {
-    discardUnfinished();
-    process.exit(128 + constants.signals[signal]);
-  };
-  for (const signal of signals) process.on(signal, end);
-  try {
-    return await write();
-  } finally {
-    for (const signal of signals) process.off(signal, end);
-  }
 }

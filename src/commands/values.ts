@@ -1,5 +1,5 @@
 /** The values of flags: each parser turns a text into a checked value. Never reads the environment. */
-import { parseCidr as readCidr } from "../limit/client.ts";
+import { parseCidr as readCidr } from "../limit/client-address.ts";
 
 /** Wrong usage: the message is for the operator, and the command exits with 2. */
 export class UsageError extends Error {
@@ -9,6 +9,13 @@ export class UsageError extends Error {
 /** What a parser throws: `message` says which value it wants, such as "a whole number from 0 to 9". */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
+}
+
+/** Turns a text into a value, or throws an {@link InvalidValue}. */
+export interface Parser<T> {
+  (text: string): T;
+  /** All the texts that it takes, where these are a few. */
+  choices?: readonly string[];
 }
 
 /** Any text, such as a file name. What starts with `--` is the next flag: the value was forgotten. */
@@ -61,11 +68,13 @@ export function parseBoolean(text: string): boolean {
   throw new InvalidValue("1 or 0");
 }
 
-/** One of some words. */
-export function parseOneOf<Word extends string>(words: readonly Word[]): (text: string) => Word {
-  return (text) => {
-    const found = words.find((word) => word === text);
+export function parseOneOf<const Choice extends string>(
+  choices: readonly Choice[],
+): Parser<Choice> {
+  const parse = (text: string) => {
+    const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
-    throw new InvalidValue(`one of ${words.join(", ")}`);
+    throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
+  return Object.assign(parse, { choices });
 }

@@ -2,7 +2,7 @@
  * The whole HTTP side as one function from request to response, and the only place that has an
  * order: route, method, limit, handler, response, metrics.
  */
-import type { Clients } from "../limit/client.ts";
+import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/window.ts";
 import { type Context, originOf } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";

@@ -30,10 +30,10 @@ const MAX_RETRY_MS = 5000;
 const STEADY_MS = 60_000;
 
 /**
- * The window of `window.ts` on the store's clock, whole and atomic: a list of times a client,
- * oldest first, that the store drops when its newest leaves the window. Time stands still while
+ * The window of `window.ts` on the store's clock, whole and atomic: a list of timestamps a
+ * client, oldest first, that the store drops when its newest leaves the window. Time stands still while
  * the store's clock is behind a client's newest. The search is binary because a large limit can
- * leave 100,000 times to drop, and a pop each would hold up the store for a tenth of a second.
+ * leave 100,000 timestamps to drop, and a pop each would hold up the store for a tenth of a second.
  * Needs Redis 5 or any Valkey.
  */
 const SCRIPT = `
@@ -44,13 +44,13 @@ local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil
 
 now = math.max(now, at(-1) or now)
 local used = redis.call('LLEN', key)
-local gone, live = 0, used
-while gone < live do
-  local middle = math.floor((gone + live) / 2)
-  if now - at(middle) >= window then gone = middle + 1 else live = middle end
+local expired, high = 0, used
+while expired < high do
+  local middle = math.floor((expired + high) / 2)
+  if now - at(middle) >= window then expired = middle + 1 else high = middle end
 end
-if gone > 0 then redis.call('LTRIM', key, gone, -1) end
-used = used - gone
+if expired > 0 then redis.call('LTRIM', key, expired, -1) end
+used = used - expired
 local oldest = at(0) or now
 
 local allowed = used < limit
@@ -102,7 +102,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       await within(DEADLINE_MS, decide(candidate, `${keyPrefix}probe`, 1, 1));
     } catch (error) {
       candidate.close();
-      const reason = reasonOf(error) ?? (await findRefusal(url)) ?? "no connection";
+      const reason = reasonOf(error) ?? (await findAuthError(url)) ?? "no connection";
       if (closed) return;
       if (!announcedDown) onDown(reason);
       announcedDown = true;
@@ -138,21 +138,21 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
     tryAgainLater();
   }
 
-  async function ask(asked: RedisClient, client: string): Promise<Decision> {
+  async function consumeFrom(used: RedisClient, client: string): Promise<Decision> {
     try {
-      const question = decide(asked, keyPrefix + client, limit, windowMs);
-      const decision = await within(DEADLINE_MS, question);
+      const decided = decide(used, keyPrefix + client, limit, windowMs);
+      const decision = await within(DEADLINE_MS, decided);
       if (decision.allowed) window.consume(client, clock());
       return decision;
     } catch (error) {
-      lose(asked, reasonOf(error) ?? "the connection was closed");
+      lose(used, reasonOf(error) ?? "the connection was closed");
       return window.consume(client, clock());
     }
   }
 
   await connect();
   return {
-    consume: (client) => (store ? ask(store, client) : window.consume(client, clock())),
+    consume: (client) => (store ? consumeFrom(store, client) : window.consume(client, clock())),
     status: () => ({ store: "redis", up: store !== undefined, clients: window.size }),
     close() {
       closed = true;
@@ -231,12 +231,12 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 
 /**
  * What a server that closes connections says to the user and password: Bun's client does not pass it
- * on. Undefined when it does not say no. Never rejects.
+ * on. Undefined when it accepts them. Never rejects.
  */
-async function findRefusal(text: string): Promise<string | undefined> {
+async function findAuthError(text: string): Promise<string | undefined> {
   const { protocol, hostname, port, username, password } = new URL(text);
-  const words = [decodeURIComponent(username), decodeURIComponent(password)].filter(Boolean);
-  const command = words.length > 0 ? ["AUTH", ...words] : ["PING"];
+  const credentials = [decodeURIComponent(username), decodeURIComponent(password)].filter(Boolean);
+  const command = credentials.length > 0 ? ["AUTH", ...credentials] : ["PING"];
   const { promise: reply, resolve } = Promise.withResolvers<string>();
   const connecting = Bun.connect({
     hostname: hostname.replace(/^\[|\]$/g, ""),
@@ -249,19 +249,19 @@ async function findRefusal(text: string): Promise<string | undefined> {
     },
   });
   connecting.catch(() => resolve(""));
-  const said = await Promise.race([reply, Bun.sleep(CONNECT_MS).then(() => "")]);
+  const response = await Promise.race([reply, Bun.sleep(CONNECT_MS).then(() => "")]);
   connecting.then((socket) => socket.terminate()).catch(() => {});
-  if (!/^-(?:WRONGPASS|NOAUTH|ERR) /.test(said)) return undefined;
-  return words.length > 0 ? WRONG_PASSWORD : "the store wants a password";
+  if (!/^-(?:WRONGPASS|NOAUTH|ERR) /.test(response)) return undefined;
+  return credentials.length > 0 ? WRONG_PASSWORD : "the store wants a password";
 }
 
 const DEFAULT_PORT = 6379;
 const WRONG_PASSWORD = "the store refused the user or password";
 
 /** As the protocol has it: an array of strings. */
-function formatCommand(words: string[]): string {
-  const lines = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
-  return `*${words.length}\r\n${lines.join("")}`;
+function formatCommand(args: string[]): string {
+  const lines = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
+  return `*${args.length}\r\n${lines.join("")}`;
 }
 
 /**

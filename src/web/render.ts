@@ -21,16 +21,22 @@ export function renderView(view: View, language: Language): Html {
   }
 }
 
-/** What the tab and the history call the view. */
+/** The title of the document. */
 export function titleOf(view: View, language: Language): string {
-  const texts = languages[language];
-  const titles: Record<View["kind"], () => string> = {
-    start: () => texts.title,
-    results: () => (view.kind === "results" ? texts.resultsFor(view.query) : ""),
-    driver: () => (view.kind === "driver" ? view.user.name : ""),
-    problem: () => (view.kind === "problem" ? texts.problems[view.problem].heading : ""),
-  };
-  return `${titles[view.kind]()} · Roadbook`;
+  return `${nameOf(view, languages[language])} · Roadbook`;
+}
+
+function nameOf(view: View, texts: Texts): string {
+  switch (view.kind) {
+    case "start":
+      return texts.title;
+    case "results":
+      return texts.resultsFor(view.query);
+    case "driver":
+      return view.user.name;
+    case "problem":
+      return texts.problems[view.problem].heading;
+  }
 }
 
 function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html {

@@ -3,8 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatManPage } from "../../scripts/release/man.ts";
-import { variableOf } from "../../src/commands/flags.ts";
-import { createProgram } from "../../src/commands/program.ts";
+import { createProgram } from "../../src/commands/command-line.ts";
+import { variableOf } from "../../src/commands/flag-types.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);

@@ -1,7 +1,8 @@
 /** Reads a dataset or a change file to its end, and gathers what is wrong with it on the way. */
 import { createHash } from "node:crypto";
 import { type EndLine, isMeantAsEnd, type ValidationError } from "../../domain/dataset.ts";
-import { decompress, readLines, type Line as TextLine } from "../../files/lines.ts";
+import { decompress } from "../../files/decompress.ts";
+import { readLines, type Line as TextLine } from "../../files/lines.ts";
 
 /** Of a hopeless dataset this many errors are reported, and how many there are. */
 const MAX_REPORTED = 20;

@@ -6,7 +6,7 @@
 import { createReadStream, createWriteStream, existsSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { decompress } from "../../files/lines.ts";
+import { decompress } from "../../files/decompress.ts";
 import { inTemporaryFolder, replaceFile } from "../../files/replace.ts";
 import type { Location } from "./location.ts";
 import { compressFile, saveBody, statusError, TransferError, transfer } from "./transfer.ts";

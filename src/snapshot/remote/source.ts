@@ -43,7 +43,7 @@ export interface Source {
   /** The file of the copy. */
   path: string;
   /**
-   * Asks for the snapshot; resolves to whether the copy is another one now. What has been refused
+   * Asks for the snapshot; resolves to whether the copy is another one now. What has been rejected
    * several times is not downloaded again before it changes, or with `isForced`.
    */
   refresh(isForced?: boolean): Promise<boolean>;
@@ -77,7 +77,7 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   const tagPath = `${path}.etag`;
   let copy = await readMetaOf(path).catch(() => undefined);
   let etag = copy && readTag(tagPath, path);
-  let refused: { etag: string; reason: string; downloads: number } | undefined;
+  let rejected: { etag: string; reason: string; downloads: number } | undefined;
   const status: SourceStatus = {
     url: location.name,
     last_try: "",
@@ -107,14 +107,14 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   }
 
   /** Whether the copy is another one now. */
-  async function look(isForced: boolean): Promise<boolean> {
-    const isSettled = !isForced && refused !== undefined && refused.downloads >= MAX_DOWNLOADS;
-    const known = isSettled ? refused?.etag : etag;
+  async function fetchChanged(isForced: boolean): Promise<boolean> {
+    const isSettled = !isForced && rejected !== undefined && rejected.downloads >= MAX_DOWNLOADS;
+    const known = isSettled ? rejected?.etag : etag;
     const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };
     return transfer(location, "GET", { headers, timeoutMs }, async (response) => {
       if (response.status === 304 && known !== undefined) {
-        if (isSettled && refused) throw new TransferError(refused.reason);
-        refused = undefined;
+        if (isSettled && rejected) throw new TransferError(rejected.reason);
+        rejected = undefined;
         return false;
       }
       if (response.status !== 200) throw await statusError(response);
@@ -124,13 +124,13 @@ export async function openSource(options: SourceOptions): Promise<Source> {
         found = await download(response);
       } catch (error) {
         // What did not arrive whole is asked for again.
-        if (tag !== undefined && isRefusal(error)) {
-          const downloads = refused?.etag === tag ? refused.downloads + 1 : 1;
-          refused = { etag: tag, reason: reasonFor(error), downloads };
+        if (tag !== undefined && isRejected(error)) {
+          const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
+          rejected = { etag: tag, reason: reasonFor(error), downloads };
         }
         throw error;
       }
-      refused = undefined;
+      rejected = undefined;
       etag = tag;
       writeTag(tagPath, path, tag);
       copy = found ?? copy;
@@ -141,7 +141,7 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   async function attempt(isForced: boolean): Promise<boolean> {
     status.last_try = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await look(isForced);
+      const isNew = await fetchChanged(isForced);
       if (status.error !== null) options.onUp();
       status.last_success = status.last_try;
       status.error = null;
@@ -175,7 +175,7 @@ async function readMetaOf(path: string): Promise<Meta> {
 }
 
 /** It arrived whole, and is not to be served. */
-function isRefusal(error: unknown): boolean {
+function isRejected(error: unknown): boolean {
   return error instanceof SnapshotError ? !error.isPassing : error instanceof OlderError;
 }
 

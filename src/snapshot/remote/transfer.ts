@@ -5,8 +5,8 @@
 import { createReadStream, createWriteStream, renameSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress } from "node:zlib";
+import { decompress } from "../../files/decompress.ts";
 import { codeOf } from "../../files/errors.ts";
-import { decompress } from "../../files/lines.ts";
 import type { Location } from "./location.ts";
 
 /** The other side cannot be asked, or does not do it; `message` goes on where its name ends. */

@@ -2,7 +2,6 @@
 import type { Texts } from "./en.ts";
 
 export const de: Texts = {
-  language: "Deutsch",
   title: "Wer unterwegs ist",
   searchLabel: "Fahrer oder Firma finden",
   searchHint: "Teil eines Namens",

@@ -1,7 +1,6 @@
 /** The texts of the page in English. Another language is another file like this one. */
 
 export const en = {
-  language: "English",
   title: "Who is on the road",
   searchLabel: "Find a driver or a company",
   searchHint: "Part of a name",

@@ -15,7 +15,6 @@ import { version } from "../domain/version.ts";
 import { parseFault } from "../faults.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { type Language, languages } from "../web/texts.ts";
-import type { Shell } from "./completion.ts";
 import {
   argument,
   completeFromEnvironment,
@@ -28,8 +27,7 @@ import {
   toggle,
   usageOf,
   variableOf,
-  withChoices,
-} from "./flags.ts";
+} from "./flag-types.ts";
 import { readSource, readTarget } from "./location.ts";
 import { writeStdout } from "./output.ts";
 import {
@@ -42,12 +40,6 @@ import {
   parseText,
   UsageError,
 } from "./values.ts";
-
-const languageCodes = Object.keys(languages) as Language[];
-
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
-
-const SHELLS: readonly Shell[] = ["bash", "zsh", "fish"];
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
 export async function runCommandLine(argv: string[], env: Environment = process.env) {
@@ -145,13 +137,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .addOption(toggle("--no-page", "leave out the page for people at / and /drivers/{id}"))
     .addOption(toggle("--kiosk", "make the page fit a screen that nobody watches over"))
     .addOption(
-      withChoices(
-        flag(
-          "--language <LANGUAGE>",
-          "the language of the page: en or de (default: each reader's own)",
-          parseOneOf(languageCodes),
-        ),
-        languageCodes,
+      flag(
+        "--language <LANGUAGE>",
+        "the language of the page: en or de (default: each reader's own)",
+        parseOneOf(Object.keys(languages) as Language[]),
       ),
     )
     .addOption(toggle("--index", "let search engines list the page and its drivers"))
@@ -218,14 +207,11 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     )
     .optionsGroup("Logs and metrics:")
     .addOption(
-      withChoices(
-        flag(
-          "--log-level <LEVEL>",
-          "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
-          parseOneOf(LOG_LEVELS),
-          "info",
-        ),
-        LOG_LEVELS,
+      flag(
+        "--log-level <LEVEL>",
+        "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
+        parseOneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+        "info",
       ),
     )
     .addOption(toggle("--access-log", "log every request, with the address of its client"))
@@ -410,7 +396,7 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .command("completion")
     .usage("SHELL")
     .description("print the script that completes commands and flags in a shell")
-    .addArgument(withChoices(argument("<SHELL>", "bash, zsh or fish", parseOneOf(SHELLS)), SHELLS))
+    .addArgument(argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"])))
     .addArgument(new Argument("[WORDS...]", "what the script asks to complete"))
     .action(async (shell, words) => {
       const { formatCandidates, formatScript } = await import("./completion.ts");

@@ -7,7 +7,7 @@ import {
   Argument,
   Option,
 } from "@commander-js/extra-typings";
-import { InvalidValue, parseBoolean, UsageError } from "./values.ts";
+import { InvalidValue, type Parser, parseBoolean, UsageError } from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -20,21 +20,22 @@ export function variableOf(option: Pick<Option, "name">): string {
 export function flag<Flags extends string, T>(
   flags: Flags,
   description: string,
-  parse: (text: string) => T,
+  parse: Parser<T>,
 ): Option<Flags, undefined, undefined, T>;
 export function flag<Flags extends string, T>(
   flags: Flags,
   description: string,
-  parse: (text: string) => T,
+  parse: Parser<T>,
   defaultText: string,
 ): Option<Flags, undefined, T, T>;
 export function flag<T>(
   flags: string,
   description: string,
-  parse: (text: string) => T,
+  parse: Parser<T>,
   defaultText?: string,
 ) {
   const option = new Option(flags, description);
+  if (parse.choices) option.argChoices = [...parse.choices];
   option.argParser((text: string) => readValue(`--${option.name()}`, text, parse));
   return defaultText === undefined ? option : option.default(parse(defaultText), defaultText);
 }
@@ -61,19 +62,11 @@ export function toggle<Flags extends string>(flags: Flags, description: string) 
 export function argument<Name extends string, Value extends string = string>(
   name: Name,
   description: string,
-  parse: (text: string) => Value = (text) => text as Value,
+  parse: Parser<Value> = (text) => text as Value,
 ): Argument<Name, undefined, Value> {
   const declared = new Argument(name, description);
+  if (parse.choices) declared.argChoices = [...parse.choices];
   return declared.argParser((text: string) => readValue(declared.name(), text, parse));
-}
-
-/** Names the words that a value may be, for completion; its parser refuses others. */
-export function withChoices<Declared extends Pick<Option, "argChoices">>(
-  declared: Declared,
-  words: readonly string[],
-): Declared {
-  declared.argChoices = [...words];
-  return declared;
 }
 
 /** What is set to nothing is never the default: an empty host would listen on every address. */

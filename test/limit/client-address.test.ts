@@ -1,7 +1,7 @@
 /** Owns the table of who is counted under what, from peers and X-Forwarded-For as they come. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClients, parseCidr } from "../../src/limit/client.ts";
+import { createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
 const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
