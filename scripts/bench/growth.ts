@@ -36,6 +36,8 @@ const lines = {
   "publish, the PUT of it": "s",
   apply: "s",
   import: "s",
+  "apply, processor time": "s",
+  "import, processor time": "s",
   "server's memory": "MB",
   "snapshot file": "MB",
   "import, peak": "MB",
@@ -83,7 +85,10 @@ interface Built {
   path: string;
   /** The same with one user less to be seen. */
   other: string;
-  measured: Pick<Measured, "apply" | "import" | "snapshot file" | "import, peak" | "apply, peak">;
+  measured: Pick<
+    Measured,
+    `${"apply" | "import"}${"" | ", processor time" | ", peak"}` | "snapshot file"
+  >;
 }
 
 async function build(users: number): Promise<Built> {
@@ -99,6 +104,8 @@ async function build(users: number): Promise<Built> {
   const measured = {
     apply: applied.seconds,
     import: imported.seconds,
+    "apply, processor time": applied.processorSeconds,
+    "import, processor time": imported.processorSeconds,
     "snapshot file": statSync(path).size / 1e6,
     "import, peak": imported.peakMegabytes,
     "apply, peak": applied.peakMegabytes,
@@ -115,7 +122,7 @@ async function timeServer({ path, other }: Built) {
   };
 }
 
-async function roadbook(...words: string[]): Promise<{ seconds: number; peakMegabytes: number }> {
+async function roadbook(...words: string[]) {
   const program = await executable();
   const start = performance.now();
   const child = Bun.spawn([program, ...words], { stdout: "ignore", stderr: "inherit" });
@@ -128,7 +135,9 @@ async function roadbook(...words: string[]): Promise<{ seconds: number; peakMega
   const code = await child.exited;
   clearInterval(watch);
   if (code !== 0) throw new Error(`${words[0]} failed`);
-  return { seconds: (performance.now() - start) / 1000, peakMegabytes };
+  const seconds = (performance.now() - start) / 1000;
+  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1e6;
+  return { seconds, processorSeconds, peakMegabytes };
 }
 
 /**
@@ -265,9 +274,9 @@ function lawOf(sizes: number[], values: number[]): string[] {
       ? slope > 0.85
         ? "linear"
         : "a fixed part, then linear"
-      : Math.max(slope, lastSlope) < 0.1
+      : slope < 0.1
         ? "flat"
-        : Math.max(slope, lastSlope) < 0.25
+        : slope < 0.25
           ? "logarithmic"
           : "less than linear";
   return [slope.toFixed(2), (10 ** lastSlope).toFixed(1), law];

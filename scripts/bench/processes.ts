@@ -1,4 +1,9 @@
-/** Requests a second of one process and of several on one port, in turns: `bun run bench processes`. */
+/**
+ * One process and several on one port, in turns: `bun run bench processes`. On a machine of two cores wrk
+ * takes a good part of them, so the processor time of a request and how evenly the processes are at work
+ * say more than the requests a second.
+ */
+import { readFileSync } from "node:fs";
 import { openExecutable } from "../../test/support.ts";
 import { buildSnapshot } from "./server.ts";
 import { load } from "./wrk.ts";
@@ -6,6 +11,8 @@ import { load } from "./wrk.ts";
 const ROUNDS = 7;
 const SECONDS = 3;
 const CONNECTIONS = 64;
+/** Of Linux, in all its builds. */
+const TICKS_PER_SECOND = 100;
 
 const loads: Record<string, string> = {
   "a profile": `request = function() return wrk.format("GET", "/users/public/42") end`,
@@ -18,21 +25,34 @@ const loads: Record<string, string> = {
     end`,
 };
 
+interface Measured {
+  perSecond: number;
+  /** Processor time of all processes for a request. */
+  microseconds: number;
+  /** The part of it that the busiest process has. */
+  busiest: number;
+}
+
 export async function benchProcesses(): Promise<void> {
   const { path } = await buildSnapshot(1e5);
-  console.log(`| ${CONNECTIONS} connections, requests a second | 1 process | 2 processes |`);
-  console.log("| --- | --: | --: |");
+  const head = ["requests a second", "processor time of a request, µs", "share of the busiest"];
+  console.log(`| ${CONNECTIONS} connections | processes | ${head.join(" | ")} |`);
+  console.log("| --- | --: | --: | --: | --: |");
   for (const [name, script] of Object.entries(loads)) {
-    const results: Record<number, number[]> = { 1: [], 2: [] };
+    const results: Record<number, Measured[]> = { 1: [], 2: [] };
     for (let round = 0; round < ROUNDS; round++) {
       for (const count of [1, 2]) results[count]?.push(await measure(path, count, script));
     }
-    const cells = Object.values(results).map((rates) => Math.round(medianOf(rates)));
-    console.log(`| ${name} | ${cells.join(" | ")} |`);
+    for (const [count, measured] of Object.entries(results)) {
+      const median = (key: keyof Measured) => medianOf(measured.map((one) => one[key]));
+      const cells = [Math.round(median("perSecond")), median("microseconds").toFixed(1)];
+      const share = `${Math.round(100 * median("busiest"))} %`;
+      console.log(`| ${name} | ${count} | ${cells.join(" | ")} | ${share} |`);
+    }
   }
 }
 
-async function measure(snapshot: string, count: number, script: string): Promise<number> {
+async function measure(snapshot: string, count: number, script: string): Promise<Measured> {
   const flags = ["--snapshot", snapshot, "--reuse-port", "--search-limit", "0"];
   const first = await openExecutable([...flags, "--log-level", "fatal"]);
   const { origin } = first;
@@ -40,14 +60,26 @@ async function measure(snapshot: string, count: number, script: string): Promise
   while (processes.length < count) {
     processes.push(await openExecutable([...flags, "--port", new URL(origin).port]));
   }
+  const before = processes.map(({ pid }) => processorSeconds(pid));
   const { requestsPerSecond } = await load({
     origin,
     script,
     connections: CONNECTIONS,
     seconds: SECONDS,
   });
+  const used = processes.map(({ pid }, at) => processorSeconds(pid) - (before[at] ?? 0));
+  const all = used.reduce((sum, one) => sum + one, 0);
   for (const one of processes) await one.close();
-  return requestsPerSecond;
+  return {
+    perSecond: requestsPerSecond,
+    microseconds: (all / (requestsPerSecond * SECONDS)) * 1e6,
+    busiest: Math.max(...used) / all,
+  };
+}
+
+function processorSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 function medianOf(values: number[]): number {

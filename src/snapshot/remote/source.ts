@@ -53,6 +53,9 @@ export interface Source {
 /** A bit may flip on the way: what is bad so often in a row is bad at its source. */
 const MAX_DOWNLOADS = 3;
 
+/** A start from a copy waits so much of the time that a download may take. */
+const START_SHARE = 0.1;
+
 class Unchanged extends Error {}
 
 /** Somebody has put an old snapshot in the place of the one that is served. */
@@ -66,8 +69,9 @@ class OlderError extends Error {
 }
 
 /**
- * Gets the snapshot at `location`, or the copy of it that an earlier process left in `cacheFolder`.
- * Throws an error for the operator when there is neither.
+ * Gets the snapshot at `location`, or the copy of it that an earlier process left in `cacheFolder`, also
+ * when the snapshot takes long to come: it replaces the copy then. Throws an error for the operator when
+ * there is neither.
  */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const { location, cacheFolder, allowOlder, timeoutMs } = options;
@@ -154,7 +158,9 @@ export async function openSource(options: SourceOptions): Promise<Source> {
     }
   }
 
-  await attempt(false);
+  lastTry = attempt(false);
+  // Who has a copy need not wait until a source that hangs has used up its time.
+  await (copy ? Promise.race([lastTry, Bun.sleep(timeoutMs * START_SHARE)]) : lastTry);
   if (!copy) throw new Error(`${location.name} ${status.error}`);
   return {
     path,

@@ -13,7 +13,7 @@ import {
   type SourceOptions,
 } from "../../../src/snapshot/remote/source.ts";
 import { community, makeSnapshot, user } from "../../datasets.ts";
-import { run, temporaryFolder } from "../../support.ts";
+import { run, temporaryFolder, until } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -147,6 +147,9 @@ describe("nothing changes, and it is reported once, with", () => {
       response.write(second.subarray(0, 1000));
     };
     const source = await open({ cacheFolder, timeoutMs: 200 });
+    expect(source.status()).toMatchObject({ error: null, last_success: null });
+    await until(() => source.events.length > 0);
+    expect(source.events).toEqual(["took longer than 0.2 s"]);
     expect(source.status().error).toBe("took longer than 0.2 s");
     expect(await usersIn(source)).toBe(2);
     web.closeAllConnections();
@@ -226,6 +229,20 @@ describe("with what an earlier process left in the cache folder", () => {
     expect(source.status().last_success).toBeNull();
     respond = serve(second);
     expect(await source.refresh()).toBe(true);
+  });
+
+  test("it starts before a slow one is there, and takes it over", async () => {
+    const cacheFolder = temporaryFolder();
+    await open({ cacheFolder });
+    let release = () => {};
+    respond = (request, response) => {
+      release = () => serve(second)(request, response);
+    };
+    const source = await open({ cacheFolder, timeoutMs: 3000 });
+    expect(await usersIn(source)).toBe(2);
+    release();
+    await until(async () => (await usersIn(source)) === 3);
+    expect(source.events).toEqual([]);
   });
 
   test("it does not download it again", async () => {
