@@ -2,7 +2,6 @@
 import type { Achievement, AchievementEntry } from "../../domain/achievement.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { achievement } from "../format/schema.ts";
 
 export interface Achievements {
   /** Newest first. */
@@ -23,17 +22,10 @@ export function openAchievements(db: Sqlite): Achievements {
   );
   // Definitions are few beside those who unlock them.
   const definitions = new Map(
-    db.orm
-      .select({
-        id: achievement.id,
-        name: achievement.name,
-        description: achievement.description,
-        icon: achievement.icon,
-        type: achievement.kind,
-        tier: achievement.tier,
-        points: achievement.points,
-      })
-      .from(achievement)
+    db
+      .prepare<Achievement>(
+        "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
+      )
       .all()
       .map((definition) => [definition.id, definition]),
   );

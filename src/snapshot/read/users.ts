@@ -6,7 +6,6 @@ import type { Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { role } from "../format/schema.ts";
 
 export type Privacy = "private" | "unknown";
 
@@ -36,11 +35,10 @@ export function openProfiles(db: Sqlite): Profiles {
   const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
   // A platform has a handful of roles.
   const roles = new Map(
-    db.orm
-      .select()
-      .from(role)
+    db
+      .prepare<Role>("SELECT id, name, hierarchy FROM role")
       .all()
-      .map((row) => [row.id, row]),
+      .map((role) => [role.id, role]),
   );
 
   const withoutProfile = (id: number) => (findPrivate.get(id) ? "private" : "unknown");
