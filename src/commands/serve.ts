@@ -61,7 +61,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
   // there is nothing to do.
   const hangUp: HangUp = {};
   process.on("SIGHUP", () => hangUp.handle?.());
-  const log = createLog(config.logLevel);
+  const log = await createLog(config.logLevel);
   try {
     if (config.source && config.cacheDir === undefined) {
       await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log, hangUp));

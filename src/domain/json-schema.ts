@@ -7,6 +7,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
 import { DeletionLine, EndLine } from "./dataset.ts";
+import { keywordsOf } from "./formats.ts";
 import { RoleLine } from "./role.ts";
 import { PrivateUserLine, PublicUserLine } from "./user.ts";
 
@@ -34,16 +35,6 @@ export function datasetSchema(): Record<string, unknown> {
   };
 }
 
-/** Our formats in the keywords of the standard, whose lengths count code points as ours do. */
-const formats: Record<string, Record<string, unknown>> = {
-  name: { minLength: 1, maxLength: 200, pattern: "\\S" },
-  timestamp: {
-    format: "date-time",
-    pattern: "^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d+)?([Zz]|[+-]\\d\\d:\\d\\d)$",
-  },
-  avatar: { maxLength: 2048, pattern: "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$" },
-};
-
 /** A schema without what is only TypeBox's or only ours. */
 function plain({ format, ...schema }: TSchema): Record<string, unknown> {
   const { anyOf, items, properties, ...rest } = schema;
@@ -60,10 +51,4 @@ function plain({ format, ...schema }: TSchema): Record<string, unknown> {
         }
       : {}),
   };
-}
-
-/** The standard keywords of one of our formats, or the format where it is a standard one. */
-export function keywordsOf(format: string): Record<string, unknown> {
-  const [, maxLength] = /^text-(\d+)$/.exec(format) ?? [];
-  return maxLength ? { maxLength: Number(maxLength) } : (formats[format] ?? { format });
 }

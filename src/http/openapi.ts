@@ -7,7 +7,7 @@ import type { DocumentDecoration } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import { keywordsOf } from "../domain/json-schema.ts";
+import { keywordsOf } from "../domain/formats.ts";
 import { Role } from "../domain/role.ts";
 import { User, UserSearchResult } from "../domain/user.ts";
 import { apiVersion } from "../domain/version.ts";

@@ -4,7 +4,6 @@
  */
 import { write } from "node:fs";
 import { type Logger, pino } from "pino";
-import { isColorSupported, prettyFactory } from "pino-pretty";
 import { codeOf } from "../files/errors.ts";
 
 export interface Log extends Logger {
@@ -19,8 +18,8 @@ const CLOSE_MS = 1000;
 /** The other side of a pipe may have made it one that does not wait. */
 const BUSY_MS = 10;
 
-export function createLog(level: string): Log {
-  const format = process.stderr.isTTY ? createPretty() : (line: string) => line;
+export async function createLog(level: string): Promise<Log> {
+  const format = process.stderr.isTTY ? await createPretty() : (line: string) => line;
   const sink = createSink(STDERR, (dropped) =>
     log.warn({ dropped }, `${dropped} log lines were dropped`),
   );
@@ -28,7 +27,8 @@ export function createLog(level: string): Log {
   return Object.assign(log, { close: sink.close });
 }
 
-function createPretty(): (line: string) => string {
+async function createPretty(): Promise<(line: string) => string> {
+  const { isColorSupported, prettyFactory } = await import("pino-pretty");
   return prettyFactory({
     colorize: isColorSupported,
     ignore: "pid,hostname",

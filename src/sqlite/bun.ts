@@ -1,6 +1,5 @@
 /** The SQLite driver under Bun and inside the executable: Bun's own. */
 import { constants, Database } from "bun:sqlite";
-import { drizzle } from "drizzle-orm/bun-sqlite";
 import {
   READ_CACHE,
   type Sqlite,
@@ -23,15 +22,10 @@ export const sqlite: SqliteDriver = {
 function wrap(database: Database): Sqlite {
   // Bun keeps a closed file open, with its locks, until its statements are collected as garbage.
   const statements: { finalize(): void }[] = [];
-  const prepare = database.prepare.bind(database);
-  database.prepare = ((...args: Parameters<typeof prepare>) => {
-    const statement = prepare(...args);
-    statements.push(statement);
-    return statement;
-  }) as typeof prepare;
   return {
     prepare<Row>(sql: string): Statement<Row> {
       const statement = database.prepare<Row, Value[]>(sql);
+      statements.push(statement);
       return {
         get: (...values) => statement.get(...values) ?? undefined,
         all: (...values) => statement.all(...values),
@@ -44,7 +38,6 @@ function wrap(database: Database): Sqlite {
       for (const statement of statements) statement.finalize();
       database.close();
     },
-    orm: drizzle(database),
   };
 }
 

@@ -2,7 +2,6 @@
  * The seam between Roadbook and a SQLite driver: what both drivers offer. Which one is used is
  * decided by the `#sqlite` entry of package.json: Bun's own under Bun, better-sqlite3 under Node.
  */
-import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 export type Value = string | number | Uint8Array | null;
 
@@ -18,8 +17,6 @@ export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
   close(): void;
-  /** The same connection through drizzle. */
-  orm: BaseSQLiteDatabase<"sync", unknown>;
 }
 
 export interface SqliteDriver {

@@ -1,6 +1,5 @@
 /** The SQLite driver under Node, where test rigs run: better-sqlite3. */
 import Database from "better-sqlite3";
-import { drizzle } from "drizzle-orm/better-sqlite3";
 import {
   READ_CACHE,
   type Sqlite,
@@ -35,6 +34,5 @@ function wrap(database: Database.Database): Sqlite {
     },
     exec: (sql) => void database.exec(sql),
     close: () => void database.close(),
-    orm: drizzle(database),
   };
 }

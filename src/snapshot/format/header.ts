@@ -2,7 +2,10 @@
  * The head of a snapshot file: the fields of SQLite's header (https://www.sqlite.org/fileformat.html)
  * that say whether a file is a snapshot of this schema, and how long it must be.
  */
-import { APPLICATION_ID, SCHEMA_VERSION } from "./schema.ts";
+
+/** "RBOK": tells a snapshot from any other SQLite file. */
+export const APPLICATION_ID = 0x52424f4b;
+export const SCHEMA_VERSION = 3;
 
 export const HEADER_BYTES = 100;
 

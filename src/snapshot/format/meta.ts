@@ -1,6 +1,5 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { meta as table } from "./schema.ts";
 
 export interface Counts {
   roles: number;
@@ -25,17 +24,15 @@ export interface Meta {
 
 /** Writes the facts of `meta` in the place of any that are there. */
 export function writeMeta(db: Sqlite, meta: Meta): void {
-  const rows = Object.entries(meta).map(([key, value]) => ({
-    key,
-    value: typeof value === "string" ? value : JSON.stringify(value),
-  }));
-  db.orm.delete(table).run();
-  db.orm.insert(table).values(rows).run();
+  const write = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
+  for (const [key, value] of Object.entries(meta)) {
+    write.run(key, typeof value === "string" ? value : JSON.stringify(value));
+  }
 }
 
 export function readMeta(db: Sqlite): Meta {
-  const rows = db.orm.select().from(table).all();
-  const value = (key: string) => rows.find((row) => row.key === key)?.value ?? "";
+  const find = db.prepare<{ value: string }>("SELECT value FROM meta WHERE key = ?");
+  const value = (key: keyof Meta) => find.get(key)?.value ?? "";
   return {
     built_at: value("built_at"),
     dataset_sha256: value("dataset_sha256"),

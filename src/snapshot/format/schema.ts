@@ -4,10 +4,7 @@
  */
 import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";
-
-/** "RBOK": tells a snapshot from any other SQLite file. */
-export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 3;
+import { APPLICATION_ID, SCHEMA_VERSION } from "./header.ts";
 
 /** Facts of the snapshot as a whole; see meta.ts. */
 export const meta = sqliteTable("meta", {

@@ -3,7 +3,6 @@ import type { Achievement, AchievementEntry } from "../../domain/achievement.ts"
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { unpackUnlocks } from "../format/lists.ts";
-import { achievement } from "../format/schema.ts";
 import { openPrivacy, type Privacy } from "./users.ts";
 
 export interface Achievements {
@@ -20,17 +19,10 @@ export function openAchievements(db: Sqlite): Achievements {
   const withoutProfile = openPrivacy(db);
   // Definitions are few beside those who unlock them.
   const definitions = new Map(
-    db.orm
-      .select({
-        id: achievement.id,
-        name: achievement.name,
-        description: achievement.description,
-        icon: achievement.icon,
-        type: achievement.kind,
-        tier: achievement.tier,
-        points: achievement.points,
-      })
-      .from(achievement)
+    db
+      .prepare<Achievement>(
+        "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
+      )
       .all()
       .map((definition) => [definition.id, definition]),
   );

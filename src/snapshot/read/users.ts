@@ -7,7 +7,6 @@ import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { unpackRoles } from "../format/lists.ts";
-import { role } from "../format/schema.ts";
 
 export type Privacy = "private" | "unknown";
 
@@ -33,11 +32,10 @@ export function openProfiles(db: Sqlite): Profiles {
   const withoutProfile = openPrivacy(db);
   // A platform has a handful of roles.
   const roles = new Map(
-    db.orm
-      .select()
-      .from(role)
+    db
+      .prepare<Role>("SELECT id, name, hierarchy FROM role")
       .all()
-      .map((row) => [row.id, row]),
+      .map((role) => [role.id, role]),
   );
 
   return {
