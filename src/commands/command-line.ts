@@ -6,8 +6,6 @@
 import { readFileSync } from "node:fs";
 import {
   type CommandUnknownOpts as AnyCommand,
-  Argument,
-  Command,
   CommanderError,
   Option,
 } from "@commander-js/extra-typings";
@@ -16,15 +14,11 @@ import { parseFault } from "../faults.ts";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { type Language, languages } from "../web/texts.ts";
 import {
-  argument,
   completeFromEnvironment,
+  createCommand,
   type Environment,
-  flag,
-  list,
   listUnknownVariables,
-  mandatory,
   requireMandatory,
-  toggle,
   usageOf,
   variableOf,
 } from "./flag-types.ts";
@@ -35,6 +29,8 @@ import {
   parseCidr,
   parseDuration,
   parseInteger,
+  parseList,
+  parseNonEmpty,
   parseOneOf,
   parsePort,
   parseText,
@@ -57,7 +53,7 @@ export async function runCommandLine(argv: string[], env: Environment = process.
 
 /** The tree of commands; {@link variableOf} has their variables. */
 export function createProgram(env: Environment): AnyCommand {
-  const program = new Command("roadbook");
+  const program = createCommand("roadbook");
   program
     .usage("[COMMAND] [flags]")
     .description("Serves driver profiles, achievements and name search from one file, read-only")
@@ -99,153 +95,128 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .usage("[flags]")
     .description("serve requests; the default command")
     .optionsGroup("What is served:")
-    .addOption(
-      flag(
-        "--snapshot <FILE>",
-        "the snapshot, also at an https:// or s3:// URL (default: the bundled demo)",
-        parseText,
-      ),
+    .option(
+      "--snapshot <FILE>",
+      "the snapshot, also at an https:// or s3:// URL (default: the bundled demo)",
+      parseText,
     )
-    .addOption(toggle("--trust-snapshot", "start without comparing the snapshot's checksum"))
-    .addOption(
-      flag("--refresh <TIME>", "how often a URL is asked for a new snapshot", parseDuration, "10s"),
+    .option("--trust-snapshot", "start without comparing the snapshot's checksum", false)
+    .option(
+      "--refresh <TIME>",
+      "how often a URL is asked for a new snapshot",
+      parseDuration,
+      10_000,
     )
-    .addOption(flag("--fetch-timeout <TIME>", "how long a download may take", parseDuration, "1m"))
-    .addOption(
-      flag(
-        "--cache-dir <FOLDER>",
-        "keeps what was downloaded, to start from (default: a temporary folder)",
-        parseText,
-      ),
+    .option("--fetch-timeout <TIME>", "how long a download may take", parseDuration, 60_000)
+    .option(
+      "--cache-dir <FOLDER>",
+      "keeps what was downloaded, to start from (default: a temporary folder)",
+      parseText,
     )
-    .addOption(toggle("--allow-older", "accept a snapshot from a URL that is older than the last"))
-    .addOption(
-      flag(
-        "--public-url <URL>",
-        "completes avatar paths and names the docs' server (default: the request's)",
-        parseBaseUrl,
-      ),
+    .option("--allow-older", "accept a snapshot from a URL that is older than the last", false)
+    .option(
+      "--public-url <URL>",
+      "completes avatar paths and names the docs' server (default: the request's)",
+      parseBaseUrl,
     )
-    .addOption(
-      flag(
-        "--cache-max-age <SECONDS>",
-        "how long a cache may reuse a response without asking again",
-        parseInteger(0, 31_536_000),
-        "0",
-      ),
+    .option(
+      "--cache-max-age <SECONDS>",
+      "how long a cache may reuse a response without asking again",
+      parseInteger(0, 31_536_000),
+      0,
     )
-    .addOption(toggle("--no-page", "leave out the page for people at / and /drivers/{id}"))
-    .addOption(toggle("--kiosk", "make the page fit a screen that nobody watches over"))
-    .addOption(
-      flag(
-        "--language <LANGUAGE>",
-        "the language of the page: en or de (default: each reader's own)",
-        parseOneOf(Object.keys(languages) as Language[]),
-      ),
+    .option("--no-page", "leave out the page for people at / and /drivers/{id}")
+    .option("--kiosk", "make the page fit a screen that nobody watches over", false)
+    .option(
+      "--language <LANGUAGE>",
+      "the language of the page: en or de (default: each reader's own)",
+      parseOneOf(Object.keys(languages) as Language[]),
     )
-    .addOption(toggle("--index", "let search engines list the page and its drivers"))
+    .option("--index", "let search engines list the page and its drivers", false)
     .optionsGroup("Limits:")
-    .addOption(
-      flag(
-        "--search-limit <N>",
-        "searches a client may make in a window; 0 for no limit",
-        parseInteger(0, 1_000_000),
-        "30",
-      ),
+    .option(
+      "--search-limit <N>",
+      "searches a client may make in a window; 0 for no limit",
+      parseInteger(0, 1_000_000),
+      30,
     )
-    .addOption(
-      flag(
-        "--search-window <TIME>",
-        "the length of that window, such as 1h, 2s or 500ms",
-        parseDuration,
-        "1h",
-      ),
+    .option(
+      "--search-window <TIME>",
+      "the length of that window, such as 1h, 2s or 500ms",
+      parseDuration,
+      3_600_000,
     )
-    .addOption(
-      flag(
-        "--ipv6-prefix <N>",
-        "the leading bits by which IPv6 clients are counted",
-        parseInteger(0, 128),
-        "64",
-      ),
+    .option(
+      "--ipv6-prefix <N>",
+      "the leading bits by which IPv6 clients are counted",
+      parseInteger(0, 128),
+      64,
     )
-    .addOption(
-      flag(
-        "--max-clients <N>",
-        "clients counted apart; past that, a newcomer takes the count of the longest unseen",
-        parseInteger(1, 2 ** 24),
-        "100000",
-      ),
+    .option(
+      "--max-clients <N>",
+      "clients counted apart; past that, a newcomer takes the count of the longest unseen",
+      parseInteger(1, 2 ** 24),
+      100_000,
     )
-    .addOption(
-      flag(
-        "--rate-limit-store <URL>",
-        "count in a Redis or Valkey shared by several machines (redis://, rediss://, valkey://)",
-        parseText,
-      ),
+    .option(
+      "--rate-limit-store <URL>",
+      "count in a Redis or Valkey shared by several machines (redis://, rediss://, valkey://)",
+      parseText,
     )
-    .addOption(
-      flag(
-        "--rate-limit-store-file <FILE>",
-        "a file that holds this URL, so that ps does not show its password",
-        parseText,
-      ),
+    .option(
+      "--rate-limit-store-file <FILE>",
+      "a file that holds this URL, so that ps does not show its password",
+      parseText,
     )
     .optionsGroup("Network:")
-    .addOption(flag("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1"))
-    .addOption(flag("--port <N>", "the port to listen on; 0 picks a free one", parsePort, "3000"))
-    .addOption(
-      toggle("--reuse-port", "share the port with other processes of the same user (Linux)"),
+    .option("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1")
+    .option("--port <N>", "the port to listen on; 0 picks a free one", parsePort, 3000)
+    .option("--reuse-port", "share the port with other processes of the same user (Linux)", false)
+    .option("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText)
+    .option("--tls-key <FILE>", "the key of that certificate (PEM)", parseText)
+    .option(
+      "--trusted-proxy <CIDR>",
+      "believe X-Forwarded-For from these; repeatable",
+      parseList(parseCidr),
+      [],
     )
-    .addOption(flag("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText))
-    .addOption(flag("--tls-key <FILE>", "the key of that certificate (PEM)", parseText))
-    .addOption(
-      list("--trusted-proxy <CIDR>", "believe X-Forwarded-For from these; repeatable", parseCidr),
-    )
-    .addOption(
-      flag("--grace <TIME>", "how long open requests may take after SIGTERM", parseDuration, "10s"),
+    .option(
+      "--grace <TIME>",
+      "how long open requests may take after SIGTERM",
+      parseDuration,
+      10_000,
     )
     .optionsGroup("Logs and metrics:")
-    .addOption(
-      flag(
-        "--log-level <LEVEL>",
-        "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
-        parseOneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-        "info",
-      ),
+    .option(
+      "--log-level <LEVEL>",
+      "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
+      parseOneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+      "info",
     )
-    .addOption(toggle("--access-log", "log every request, with the address of its client"))
-    .addOption(
-      flag(
-        "--admin-port <N>",
-        "the port of /metrics, /live and /ready; 0 picks a free one (default: none)",
-        parsePort,
-      ),
+    .option("--access-log", "log every request, with the address of its client", false)
+    .option(
+      "--admin-port <N>",
+      "the port of /metrics, /live and /ready; 0 picks a free one (default: none)",
+      parsePort,
     )
-    .addOption(
-      flag(
-        "--admin-host <ADDRESS>",
-        "the address of that port; whoever reaches it reads the metrics",
-        parseText,
-        "127.0.0.1",
-      ),
+    .option(
+      "--admin-host <ADDRESS>",
+      "the address of that port; whoever reaches it reads the metrics",
+      parseText,
+      "127.0.0.1",
     )
     .optionsGroup("Test rigs:")
-    .addOption(
-      list(
-        "--fault <FAULT>",
-        "what fails on purpose, such as search:status=503,rate=0.1; repeatable",
-        parseFault,
-        ";",
-      ),
+    .option(
+      "--fault <FAULT>",
+      "what fails on purpose, such as search:status=503,rate=0.1; repeatable",
+      parseList(parseFault, ";"),
+      [],
     )
-    .addOption(
-      flag(
-        "--fault-seed <N>",
-        "the same number and the same requests give the same faults",
-        parseInteger(0, 0xffff_ffff),
-        "1",
-      ),
+    .option(
+      "--fault-seed <N>",
+      "the same number and the same requests give the same faults",
+      parseInteger(0, 0xffff_ffff),
+      1,
     )
     .addHelpText(
       "after",
@@ -289,13 +260,11 @@ requests).`,
     .command("import")
     .usage("DATASET --to FILE [flags]")
     .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
-    .addArgument(argument("<DATASET>", "the file of the dataset; - for standard input"))
-    .addOption(
-      mandatory(flag("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key", parseText)),
-    )
-    .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
-    .addOption(toggle("--allow-shrink", "allow a loss of over half of the users or companies"))
-    .addOption(toggle("--skip-invalid", "leave out invalid lines and report them"))
+    .argument("<DATASET>", "the file of the dataset; - for standard input", parseNonEmpty)
+    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key", parseText)
+    .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
+    .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
+    .option("--skip-invalid", "leave out invalid lines and report them", false)
     .action(async (dataset, flags) =>
       (await import("./import.ts")).runImport({
         dataset,
@@ -308,11 +277,9 @@ requests).`,
     .command("apply")
     .usage("CHANGES --to FILE [flags]")
     .description("change a snapshot; a server notices within a second")
-    .addArgument(argument("<CHANGES>", "the file of changed lines; - for standard input"))
-    .addOption(
-      mandatory(flag("--to <FILE>", "the snapshot to change; or s3://bucket/key", parseText)),
-    )
-    .addOption(toggle("--expect-end", 'fail unless the last line is {"type":"end","lines":N}'))
+    .argument("<CHANGES>", "the file of changed lines; - for standard input", parseNonEmpty)
+    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key", parseText)
+    .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .action(async (changes, flags) =>
       (await import("./apply.ts")).runApply({
         changes,
@@ -325,40 +292,34 @@ requests).`,
     .command("export")
     .usage("FILE [--to OUT]")
     .description("write the dataset in a snapshot")
-    .addArgument(argument("<FILE>", "the snapshot"))
-    .addOption(flag("--to <OUT>", "the file to write (default: standard output)", parseText))
+    .argument("<FILE>", "the snapshot", parseNonEmpty)
+    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
     .action(async (path, { to }) => (await import("./export.ts")).runExport(path, to));
 
   program
     .command("check")
     .usage("FILE")
     .description("read all of a snapshot and report any damage")
-    .addArgument(argument("<FILE>", "the snapshot"))
+    .argument("<FILE>", "the snapshot", parseNonEmpty)
     .action(async (path) => (await import("./check.ts")).runCheck(path));
 
   program
     .command("seed")
     .usage("--users N [flags]")
     .description("invent a dataset of any size")
-    .addOption(
-      mandatory(flag("--users <N>", "how many users to invent", parseInteger(0, 100_000_000))),
+    .requiredOption("--users <N>", "how many users to invent", parseInteger(0, 100_000_000))
+    .option(
+      "--companies <M>",
+      "how many companies (default: one for 25 users)",
+      parseInteger(0, 50_000_000),
     )
-    .addOption(
-      flag(
-        "--companies <M>",
-        "how many companies (default: one for 25 users)",
-        parseInteger(0, 50_000_000),
-      ),
+    .option(
+      "--seed <S>",
+      "the same number invents the same dataset",
+      parseInteger(0, 0xffff_ffff),
+      1,
     )
-    .addOption(
-      flag(
-        "--seed <S>",
-        "the same number invents the same dataset",
-        parseInteger(0, 0xffff_ffff),
-        "1",
-      ),
-    )
-    .addOption(flag("--to <OUT>", "the file to write (default: standard output)", parseText))
+    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
@@ -371,19 +332,17 @@ requests).`,
     .command("openapi")
     .usage("[flags]")
     .description("print the OpenAPI document of the interface")
-    .addOption(
-      flag("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000"),
-    )
+    .option("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000")
     .action(async (flags) => (await import("./openapi.ts")).runOpenapi(flags));
 
   program
     .command("health")
     .usage("[URL] [flags]")
     .description("ask a running server how it is")
-    .addArgument(argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl))
-    .addOption(flag("--host <ADDRESS>", "without URL: its address", parseText, "127.0.0.1"))
-    .addOption(flag("--port <N>", "without URL: its port", parsePort, "3000"))
-    .addOption(flag("--tls-cert <FILE>", "without URL: it serves https", parseText))
+    .argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl)
+    .option("--host <ADDRESS>", "without URL: its address", parseText, "127.0.0.1")
+    .option("--port <N>", "without URL: its port", parsePort, 3000)
+    .option("--tls-cert <FILE>", "without URL: it serves https", parseText)
     .addHelpText(
       "after",
       `
@@ -396,8 +355,8 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .command("completion")
     .usage("SHELL")
     .description("print the script that completes commands and flags in a shell")
-    .addArgument(argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"])))
-    .addArgument(new Argument("[WORDS...]", "what the script asks to complete"))
+    .argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"]))
+    .argument("[WORDS...]", "what the script asks to complete")
     .action(async (shell, words) => {
       const { formatCandidates, formatScript } = await import("./completion.ts");
       const isAsked = words.length > 0;

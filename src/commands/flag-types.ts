@@ -1,101 +1,80 @@
 /**
- * The kinds of flags and arguments that a command is declared with, and how environment variables
- * complete them. Given the environment; never reads it.
+ * What flags and arguments do that commander's do not: they name themselves and the value in an error,
+ * and environment variables complete them. Given the environment; never reads it.
  */
-import {
-  type CommandUnknownOpts as AnyCommand,
-  Argument,
-  Option,
+import type {
+  CommandUnknownOpts as AnyCommand,
+  Command as TypedCommand,
 } from "@commander-js/extra-typings";
+import { Argument, Command, Option } from "commander";
 import { InvalidValue, type Parser, parseBoolean, UsageError } from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
+
+/** A command whose flags and arguments, and those of its subcommands, are the ones of this file. */
+export function createCommand(name: string): TypedCommand {
+  return new RoadbookCommand(name) as unknown as TypedCommand;
+}
+
+class RoadbookCommand extends Command {
+  override createCommand = (name?: string) => new RoadbookCommand(name);
+  override createOption = (flags: string, description?: string) => new Flag(flags, description);
+  override createArgument = (name: string, description?: string) =>
+    new Positional(name, description);
+}
+
+class Flag extends Option {
+  parse: Parser<unknown> | undefined;
+  /** Not `mandatory`: commander would look for it before it finds `--too FILE` misspelt. */
+  isRequired = false;
+
+  override makeOptionMandatory(isRequired = true): this {
+    this.isRequired = isRequired;
+    return this;
+  }
+
+  override argParser<T>(parse: Parser<T>): this {
+    this.parse = parse as Parser<unknown>;
+    if (parse.choices) this.argChoices = [...parse.choices];
+    if (/^(?:number|string)$/.test(typeof this.defaultValue)) {
+      this.defaultValueDescription = (parse.format ?? String)(this.defaultValue);
+    }
+    return super.argParser<T>((text, previous) =>
+      readValue(`--${this.name()}`, text, (value) => parse(value, previous)),
+    );
+  }
+}
+
+class Positional extends Argument {
+  override argParser<T>(parse: Parser<T>): this {
+    if (parse.choices) this.argChoices = [...parse.choices];
+    return super.argParser<T>((text, previous) =>
+      readValue(this.name(), text, (value) => parse(value, previous)),
+    );
+  }
+}
+
+/** What is set to nothing is never the default: an empty host would listen on every address. */
+function readValue<T>(name: string, text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error;
+    const { value = text, message } = error;
+    const wrong = value === "" ? "empty" : `${JSON.stringify(value)}, not ${message}`;
+    throw new UsageError(`${name} is ${wrong}`);
+  }
+}
 
 /** The environment variable that stands for a flag. */
 export function variableOf(option: Pick<Option, "name">): string {
   return `ROADBOOK_${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** A flag with a value; `defaultText` is its default as an operator would write it. */
-export function flag<Flags extends string, T>(
-  flags: Flags,
-  description: string,
-  parse: Parser<T>,
-): Option<Flags, undefined, undefined, T>;
-export function flag<Flags extends string, T>(
-  flags: Flags,
-  description: string,
-  parse: Parser<T>,
-  defaultText: string,
-): Option<Flags, undefined, T, T>;
-export function flag<T>(
-  flags: string,
-  description: string,
-  parse: Parser<T>,
-  defaultText?: string,
-) {
-  const option = new Option(flags, description);
-  if (parse.choices) option.argChoices = [...parse.choices];
-  option.argParser((text: string) => readValue(`--${option.name()}`, text, parse));
-  return defaultText === undefined ? option : option.default(parse(defaultText), defaultText);
-}
-
-/** A flag that may be given more than once, or hold several values between separators. */
-export function list<Flags extends string, T>(
-  flags: Flags,
-  description: string,
-  parse: (text: string) => T,
-  separator = ",",
-): Option<Flags, undefined, T[], T[]> {
-  const option = new Option(flags, description).default([] as T[]);
-  return option.argParser((text: string, previous: T[]) => {
-    const parts = text.split(separator).map((part) => part.trim());
-    return [...previous, ...parts.map((part) => readValue(`--${option.name()}`, part, parse))];
-  }) as Option<Flags, undefined, T[], T[]>;
-}
-
-/** A flag without a value: it is on when it is given; `--no-page` turns `page` off. */
-export function toggle<Flags extends string>(flags: Flags, description: string) {
-  return new Option(flags, description).default<boolean>(flags.startsWith("--no-"));
-}
-
-export function argument<Name extends string, Value extends string = string>(
-  name: Name,
-  description: string,
-  parse: Parser<Value> = (text) => text as Value,
-): Argument<Name, undefined, Value> {
-  const declared = new Argument(name, description);
-  if (parse.choices) declared.argChoices = [...parse.choices];
-  return declared.argParser((text: string) => readValue(declared.name(), text, parse));
-}
-
-/** What is set to nothing is never the default: an empty host would listen on every address. */
-function readValue<T>(name: string, text: string, parse: (text: string) => T): T {
-  if (text === "") throw new UsageError(`${name} is empty`);
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    throw new UsageError(`${name} is ${JSON.stringify(text)}, not ${error.message}`);
-  }
-}
-
-const mandatoryOptions = new WeakSet<object>();
-
-/**
- * A flag that must be given. Commander's own check comes before that of misspelt flags, and would
- * report `--too FILE` as "--to is missing".
- */
-export function mandatory<Flags extends string, T>(option: Option<Flags, undefined, undefined, T>) {
-  mandatoryOptions.add(option);
-  return option as Option<Flags, undefined, undefined, T, true>;
-}
-
 export function requireMandatory(command: AnyCommand): void {
-  for (const option of command.options) {
-    if (!mandatoryOptions.has(option)) continue;
-    if (command.getOptionValue(option.attributeName()) !== undefined) continue;
-    throw new UsageError(`--${option.name()} is missing; ${usageOf(command)}`);
+  for (const flag of flagsOf(command)) {
+    if (!flag.isRequired || command.getOptionValue(flag.attributeName()) !== undefined) continue;
+    throw new UsageError(`--${flag.name()} is missing; ${usageOf(command)}`);
   }
 }
 
@@ -104,23 +83,19 @@ export function requireMandatory(command: AnyCommand): void {
  * `env` takes any value of a boolean for true, and fails on a bad one where only help is wanted.
  */
 export function completeFromEnvironment(command: AnyCommand, env: Environment): void {
-  for (const option of command.options) {
-    const [key, variable] = [option.attributeName(), variableOf(option)];
+  for (const flag of flagsOf(command)) {
+    const [key, variable] = [flag.attributeName(), variableOf(flag)];
     const text = env[variable];
     if (text === undefined || command.getOptionValueSource(key) === "cli") continue;
-    command.setOptionValueWithSource(key, parseVariable(option, variable, text), "env");
+    const value = readValue(variable, text, (value) =>
+      flag.parse ? flag.parse(value, flag.defaultValue) : parseBoolean(value) !== flag.negate,
+    );
+    command.setOptionValueWithSource(key, value, "env");
   }
 }
 
-function parseVariable(option: AnyCommand["options"][number], variable: string, text: string) {
-  if (option.isBoolean()) return readValue(variable, text, parseBoolean);
-  if (option.negate) return !readValue(variable, text, parseBoolean);
-  try {
-    return option.parseArg?.(text, option.defaultValue);
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    throw new UsageError(error.message.replace(`--${option.name()}`, variable));
-  }
+function flagsOf(command: AnyCommand): readonly Flag[] {
+  return command.options as readonly Option[] as readonly Flag[];
 }
 
 /** The variables that look like settings and are none, misspelt most likely. */

@@ -9,18 +9,33 @@ export class UsageError extends Error {
 /** What a parser throws: `message` says which value it wants, such as "a whole number from 0 to 9". */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
+  /** The part of the text that is wrong, if not all. */
+  readonly value: string | undefined;
+
+  constructor(message: string, value?: string) {
+    super(message);
+    this.value = value;
+  }
 }
 
-/** Turns a text into a value, or throws an {@link InvalidValue}. */
+/** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
 export interface Parser<T> {
-  (text: string): T;
+  (text: string, previous: T): T;
   /** All the texts that it takes, where these are a few. */
   choices?: readonly string[];
+  /** A value as an operator would write it. */
+  format?: (value: T) => string;
+}
+
+/** Any text but none. */
+export function parseNonEmpty(text: string): string {
+  if (text !== "") return text;
+  throw new InvalidValue("a value");
 }
 
 /** Any text, such as a file name. What starts with `--` is the next flag: the value was forgotten. */
 export function parseText(text: string): string {
-  if (!text.startsWith("--")) return text;
+  if (!text.startsWith("--")) return parseNonEmpty(text);
   throw new InvalidValue(`a value; for a file of that name, write ./${text}`);
 }
 
@@ -44,6 +59,11 @@ export function parseDuration(text: string): number {
   if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
   throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
+
+parseDuration.format = (ms: number) => {
+  const unit = Object.keys(unitMs).findLast((one) => ms % (unitMs[one] ?? 1) === 0) ?? "ms";
+  return `${ms / (unitMs[unit] ?? 1)}${unit}`;
+};
 
 export function parseCidr(text: string): string {
   try {
@@ -77,4 +97,20 @@ export function parseOneOf<const Choice extends string>(
     throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
   return Object.assign(parse, { choices });
+}
+
+/** Several values between separators; a flag that is given again adds to them. */
+export function parseList<T>(parse: (text: string) => T, separator = ","): Parser<T[]> {
+  return (text, previous) => [
+    ...previous,
+    ...text.split(separator).map((part) => {
+      const value = part.trim();
+      try {
+        return parse(value);
+      } catch (error) {
+        if (error instanceof InvalidValue) throw new InvalidValue(error.message, value);
+        throw error;
+      }
+    }),
+  ];
 }
