@@ -46,28 +46,16 @@ export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions, SourceStatus };
 
 /** The body of a public profile. */
-export interface PublicUserBody {
-  success: true;
-  user: User;
-}
+export type PublicUserBody = { success: true; user: User };
 
 /** The body of a user's achievements. */
-export interface UserAchievementsBody {
-  success: true;
-  achievements: AchievementEntry[];
-}
+export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 
 /** The body of a search of companies. */
-export interface CompanySearchBody {
-  success: true;
-  companies: CompanySearchResult[];
-}
+export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
 
 /** The body of a search of users. */
-export interface UserSearchBody {
-  success: true;
-  users: UserSearchResult[];
-}
+export type UserSearchBody = { success: true; users: UserSearchResult[] };
 
 /** The body of every response outside 2xx and 3xx. */
 export interface ErrorBody {

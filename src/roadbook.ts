@@ -2,7 +2,7 @@
  * Roadbook as a library: one object that responds from a snapshot, a dataset or the demo. The
  * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
-import { parseBaseUrl, parseCidr } from "./commands/values.ts";
+import { bounds, parseBaseUrl, parseCidr } from "./commands/values.ts";
 import { createFaults, type Fault, parseFault } from "./faults.ts";
 import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
@@ -231,21 +231,10 @@ function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
   };
 }
 
-/** The least and the most of the options that are whole numbers. */
-const bounds = {
-  searchLimit: [0, 1_000_000],
-  searchWindowMs: [1, 24 * 86_400_000],
-  maxClients: [1, 2 ** 24],
-  ipv6Prefix: [0, 128],
-  cacheMaxAgeSeconds: [0, 31_536_000],
-  faultSeed: [0, 0xffff_ffff],
-} as const;
-
 function checkOptions(options: RoadbookOptions): void {
   for (const [name, [least, most]] of Object.entries(bounds)) {
-    const value = options[name as keyof typeof bounds];
-    if (value === undefined || (Number.isInteger(value) && value >= least && value <= most))
-      continue;
+    const value = options[name as keyof typeof bounds] ?? least;
+    if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
   const { snapshot, dataset, demo, publicUrl, trustedProxies = [] } = options;

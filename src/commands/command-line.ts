@@ -25,6 +25,7 @@ import {
 import { readSource, readTarget } from "./location.ts";
 import { writeStdout } from "./output.ts";
 import {
+  bounds,
   parseBaseUrl,
   parseCidr,
   parseDuration,
@@ -122,7 +123,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .option(
       "--cache-max-age <SECONDS>",
       "how long a cache may reuse a response without asking again",
-      parseInteger(0, 31_536_000),
+      parseInteger(...bounds.cacheMaxAgeSeconds),
       0,
     )
     .option("--no-page", "leave out the page for people at / and /drivers/{id}")
@@ -137,7 +138,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .option(
       "--search-limit <N>",
       "searches a client may make in a window; 0 for no limit",
-      parseInteger(0, 1_000_000),
+      parseInteger(...bounds.searchLimit),
       30,
     )
     .option(
@@ -149,13 +150,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .option(
       "--ipv6-prefix <N>",
       "the leading bits by which IPv6 clients are counted",
-      parseInteger(0, 128),
+      parseInteger(...bounds.ipv6Prefix),
       64,
     )
     .option(
       "--max-clients <N>",
       "clients counted apart; past that, a newcomer takes the count of the longest unseen",
-      parseInteger(1, 2 ** 24),
+      parseInteger(...bounds.maxClients),
       100_000,
     )
     .option(
@@ -215,7 +216,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .option(
       "--fault-seed <N>",
       "the same number and the same requests give the same faults",
-      parseInteger(0, 0xffff_ffff),
+      parseInteger(...bounds.faultSeed),
       1,
     )
     .addHelpText(

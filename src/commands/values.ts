@@ -39,6 +39,16 @@ export function parseText(text: string): string {
   throw new InvalidValue(`a value; for a file of that name, write ./${text}`);
 }
 
+/** The least and the most of what is a whole number, as a flag and as an option of the library. */
+export const bounds = {
+  searchLimit: [0, 1_000_000],
+  searchWindowMs: [1, 24 * 86_400_000],
+  maxClients: [1, 2 ** 24],
+  ipv6Prefix: [0, 128],
+  cacheMaxAgeSeconds: [0, 31_536_000],
+  faultSeed: [0, 0xffff_ffff],
+} as const;
+
 /** Decimal digits only, and no leading zero. */
 export function parseInteger(least: number, most: number): (text: string) => number {
   return (text) => {

@@ -6,7 +6,7 @@ import demo from "../../data/demo.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
 import { type GivenUser, seedDataset } from "./community.ts";
 
-export interface NotableDriver extends Omit<GivenUser, "company"> {
+interface NotableDriver extends Omit<GivenUser, "company"> {
   id: number;
   /** By name. */
   company?: string;
@@ -16,8 +16,6 @@ export interface NotableDriver extends Omit<GivenUser, "company"> {
 }
 
 const drivers: readonly NotableDriver[] = demo.users;
-/** The drivers to look at first. */
-export const notableDrivers = drivers.filter(({ note }) => note !== undefined);
 
 export function demoDataset(): Generator<DatasetLine> {
   const owned = new Set(

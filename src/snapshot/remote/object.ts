@@ -19,10 +19,6 @@ const CONFLICT =
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
-export function isCompressed(name: string): boolean {
-  return name.endsWith(".zst");
-}
-
 /**
  * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
  * there, and puts that file in the place of the object. Throws what `write` throws, and errors that
@@ -37,7 +33,7 @@ export function replaceObject<T>(
     try {
       const etag = await getObject(location, path);
       const result = await write(path);
-      if (isCompressed(location.name)) await compressFile(path);
+      if (location.name.endsWith(".zst")) await compressFile(path);
       await putObject(location, path, etag);
       return result;
     } catch (error) {
