@@ -92,48 +92,43 @@ export async function openSource(options: SourceOptions): Promise<Source> {
   let lastTry: Promise<unknown> = Promise.resolve();
 
   /** The facts of the new copy; undefined when it is what is there. */
-  async function download(response: Response): Promise<Meta | undefined> {
-    try {
-      return await replaceFile(path, async (file) => {
-        status.bytes += await saveBody(response, file, timeoutMs);
-        const found = await readMetaOf(file);
-        // A server without ETags sends the same again and again.
-        if (JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
-        if (copy && !allowOlder && found.built_at < copy.built_at) {
-          throw new OlderError(found.built_at, copy.built_at);
-        }
-        return found;
-      });
-    } catch (error) {
+  function download(response: Response): Promise<Meta | undefined> {
+    return replaceFile(path, async (file) => {
+      status.bytes += await saveBody(response, file, timeoutMs);
+      const found = await readMetaOf(file);
+      // A server without ETags sends the same again and again.
+      if (JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
+      if (copy && !allowOlder && found.built_at < copy.built_at) {
+        throw new OlderError(found.built_at, copy.built_at);
+      }
+      return found;
+    }).catch((error: unknown) => {
       if (error instanceof Unchanged) return undefined;
       throw error;
-    }
+    });
   }
 
   /** Whether the copy is another one now. */
   async function fetchChanged(isForced: boolean): Promise<boolean> {
-    const isSettled = !isForced && rejected !== undefined && rejected.downloads >= MAX_DOWNLOADS;
-    const known = isSettled ? rejected?.etag : etag;
+    const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
+    const known = settled ? settled.etag : etag;
     const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };
     return transfer(location, "GET", { headers, timeoutMs }, async (response) => {
       if (response.status === 304 && known !== undefined) {
-        if (isSettled && rejected) throw new TransferError(rejected.reason);
+        if (settled) throw new TransferError(settled.reason);
         rejected = undefined;
         return false;
       }
       if (response.status !== 200) throw await statusError(response);
       const tag = response.headers.get("etag") ?? undefined;
-      let found: Meta | undefined;
-      try {
-        found = await download(response);
-      } catch (error) {
+      const found = await download(response).catch((error: unknown) => {
         // What did not arrive whole is asked for again.
         if (tag !== undefined && isRejected(error)) {
           const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
           rejected = { etag: tag, reason: reasonFor(error), downloads };
         }
         throw error;
-      }
+      });
       rejected = undefined;
       etag = tag;
       writeTag(tagPath, path, tag);
