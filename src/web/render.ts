@@ -132,13 +132,10 @@ function renderProblem(view: View & { kind: "problem" }, texts: Texts): Html {
   const { problem, retryAfterSeconds = 0 } = view;
   const minutes = Math.ceil(retryAfterSeconds / 60);
   const canRetry = problem === "offline" || problem === "broken";
-  return html`<div role="alert">${renderAdvice(texts.problems[problem])}
+  const { heading, advice } = texts.problems[problem];
+  return html`<div role="alert"><div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>
     ${problem === "limited" && html`<p class="wait">${texts.waitMinutes(minutes)}</p>`}</div>
     ${canRetry && html`<p><a class="button" href="" data-retry>${texts.tryAgain}</a></p>`}`;
-}
-
-function renderAdvice({ heading, advice }: { heading: string; advice: string }): Html {
-  return html`<div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>`;
 }
 
 /** The name stands beside it, so the picture has none of its own. */
