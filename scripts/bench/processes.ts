@@ -4,26 +4,34 @@
  * say more than the requests a second.
  */
 import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { createRandom } from "../../src/community/random.ts";
 import { openExecutable } from "../../test/support.ts";
-import { buildSnapshot } from "./server.ts";
-import { load } from "./wrk.ts";
+import { buildSnapshot, createDraw, searchPath, usersOf } from "./server.ts";
+import { load, luaList } from "./wrk.ts";
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 const SECONDS = 3;
 const CONNECTIONS = 64;
 /** Of Linux, in all its builds. */
 const TICKS_PER_SECOND = 100;
 
-const loads: Record<string, string> = {
-  "a profile": `request = function() return wrk.format("GET", "/users/public/42") end`,
-  // Two parts of words that rarely meet: nearly all the time is the server's, and little is cached.
-  "a search for two words": `
-    local letters = "aeiounrstlmkdbgh"
-    local function one() local at = math.random(#letters) return letters:sub(at, at) end
-    request = function()
-      return wrk.format("GET", "/search/users?q=" .. one() .. one() .. "%20" .. one() .. one())
-    end`,
-};
+/** Requests drawn from a community of that size, by kind. */
+function drawLoads(users: number): Record<string, string[]> {
+  const random = createRandom(users);
+  const draw = createDraw(users, random);
+  const sample = Array.from({ length: 20_000 }, draw);
+  const typed = sample.map(({ name }) =>
+    [...name]
+      .slice(0, 2 + random.below(6))
+      .join("")
+      .trim(),
+  );
+  return {
+    "profiles of anyone": sample.map(({ id }) => `/users/public/${id}`),
+    "names as they are typed": typed.filter((text) => text.length > 1).map(searchPath),
+  };
+}
 
 interface Measured {
   perSecond: number;
@@ -33,12 +41,17 @@ interface Measured {
   busiest: number;
 }
 
-export async function benchProcesses(): Promise<void> {
-  const { path } = await buildSnapshot(1e5);
+/** `bun run bench processes [--size 100k|1M|10M]` */
+export async function benchProcesses(args: string[]): Promise<void> {
+  const { values } = parseArgs({ args, options: { size: { type: "string", default: "100k" } } });
+  const users = usersOf(values.size);
+  const { path } = await buildSnapshot(users);
   const head = ["requests a second", "processor time of a request, µs", "share of the busiest"];
   console.log(`| ${CONNECTIONS} connections | processes | ${head.join(" | ")} |`);
   console.log("| --- | --: | --: | --: | --: |");
-  for (const [name, script] of Object.entries(loads)) {
+  for (const [name, paths] of Object.entries(drawLoads(users))) {
+    const script = `local paths = ${luaList(paths)}
+      request = function() return wrk.format("GET", paths[math.random(#paths)]) end`;
     const results: Record<number, Measured[]> = { 1: [], 2: [] };
     for (let round = 0; round < ROUNDS; round++) {
       for (const count of [1, 2]) results[count]?.push(await measure(path, count, script));
