@@ -5,6 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import { openExecutable } from "../../test/support.ts";
+import { alternate, median } from "./measure.ts";
 import { buildSnapshot } from "./server.ts";
 import { load } from "./wrk.ts";
 
@@ -34,19 +35,18 @@ interface Measured {
 }
 
 export async function benchProcesses(): Promise<void> {
-  const { path } = await buildSnapshot(1e5);
+  const path = await buildSnapshot(1e5);
   const head = ["requests a second", "processor time of a request, µs", "share of the busiest"];
   console.log(`| ${CONNECTIONS} connections | processes | ${head.join(" | ")} |`);
   console.log("| --- | --: | --: | --: | --: |");
   for (const [name, script] of Object.entries(loads)) {
-    const results: Record<number, Measured[]> = { 1: [], 2: [] };
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const count of [1, 2]) results[count]?.push(await measure(path, count, script));
-    }
-    for (const [count, measured] of Object.entries(results)) {
-      const median = (key: keyof Measured) => medianOf(measured.map((one) => one[key]));
-      const cells = [Math.round(median("perSecond")), median("microseconds").toFixed(1)];
-      const share = `${Math.round(100 * median("busiest"))} %`;
+    const results = await alternate(ROUNDS, { "1": 1, "2": 2 }, (count) =>
+      measure(path, count, script),
+    );
+    for (const count of ["1", "2"]) {
+      const figure = (key: keyof Measured) => median(results(count).map((one) => one[key]));
+      const cells = [Math.round(figure("perSecond")), figure("microseconds").toFixed(1)];
+      const share = `${Math.round(100 * figure("busiest"))} %`;
       console.log(`| ${name} | ${count} | ${cells.join(" | ")} | ${share} |`);
     }
   }
@@ -80,8 +80,4 @@ async function measure(snapshot: string, count: number, script: string): Promise
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-function medianOf(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }
