@@ -20,7 +20,7 @@ export async function climb(args: string[]): Promise<void> {
       seed: { type: "string", default: "1" },
     },
   });
-  const { path } = await buildSnapshot(usersOf(values.size));
+  const path = await buildSnapshot(usersOf(values.size));
   const server = await serve(path);
   const random = createRandom(Number(values.seed));
   const { below } = random;

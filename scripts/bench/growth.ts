@@ -2,24 +2,20 @@
  * Owns how what people wait for grows with the number of names: a table with the law of each line, in
  * RESULTS.md, and the plot in the README. Through the executable, on an invented community.
  */
-import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
 import { parseS3Location } from "../../src/snapshot/remote/location.ts";
 import { transfer } from "../../src/snapshot/remote/transfer.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
-import {
-  executable,
-  openExecutable,
-  root,
-  type Target,
-  temporaryFolder,
-} from "../../test/support.ts";
-import { createDraw, searchPath, serve } from "./server.ts";
+import { openExecutable, root, type Target, temporaryFolder } from "../../test/support.ts";
+import { compare, quantile, type Row } from "./measure.ts";
+import { command, createDraw, searchPath, serve } from "./server.ts";
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
+const TENFOLD_ROUNDS = 3;
 /** The publishing of ten million moves 15 GB a round. */
 const PUBLISH_ROUNDS = 3;
 const PUT_MS = 1_200_000;
@@ -53,6 +49,35 @@ export async function benchGrowth(args: string[]): Promise<void> {
     options: { sizes: { type: "string" }, save: { type: "boolean" } },
   });
   const sizes = (values.sizes ?? "10k,100k,1M,10M").split(",");
+  const measured = await measureSizes(sizes);
+  const table = formatTable(sizes, measured);
+  console.log(table);
+  if (!values.save && values.sizes) return;
+  await writeSection(table);
+  await Bun.write(
+    join(root, ".github/images/growth.svg"),
+    drawPlot(sizes.map(usersOf), measured, sizes),
+  );
+}
+
+/** What ten times as many names cost, of the sizes that are measured soon. */
+export async function* benchTenfold(): AsyncGenerator<Row> {
+  const rounds: Measured[][] = [];
+  while (rounds.length < TENFOLD_ROUNDS) rounds.push(await measureSizes(["10k", "100k"]));
+  for (const [line, unit] of Object.entries(lines)) {
+    const valuesOf = (at: number) => rounds.map((sizes) => sizes[at]?.[line as Line] ?? Number.NaN);
+    yield compare({
+      name: line,
+      beside: "the same with 10k users",
+      unit,
+      as: "cost",
+      ours: valuesOf(1),
+      theirs: valuesOf(0),
+    });
+  }
+}
+
+async function measureSizes(sizes: string[]): Promise<Measured[]> {
   const built: Built[] = [];
   const measured: Measured[] = [];
   for (const size of sizes) {
@@ -66,14 +91,7 @@ export async function benchGrowth(args: string[]): Promise<void> {
     const times = requests[at];
     if (one && times) measured.push({ ...one.measured, ...times, ...(await timeServer(one)) });
   }
-  const table = formatTable(sizes, measured);
-  console.log(table);
-  if (!values.save && values.sizes) return;
-  await writeSection(table);
-  await Bun.write(
-    join(root, ".github/images/growth.svg"),
-    drawPlot(sizes.map(usersOf), measured, sizes),
-  );
+  return measured;
 }
 
 function usersOf(size: string): number {
@@ -95,12 +113,12 @@ async function build(users: number): Promise<Built> {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
   const [path, other] = [join(folder, "snapshot"), join(folder, "other")];
-  await roadbook("seed", "--users", `${users}`, "--to", dataset);
-  const imported = await roadbook("import", dataset, "--to", path);
+  await command("seed", "--users", `${users}`, "--to", dataset);
+  const imported = await command("import", dataset, "--to", path);
   rmSync(dataset);
   copyFileSync(path, other);
   writeFileSync(changes, `{"type":"user","id":1,"public":false}\n`);
-  const applied = await roadbook("apply", changes, "--to", other);
+  const applied = await command("apply", changes, "--to", other);
   const measured = {
     apply: applied.seconds,
     import: imported.seconds,
@@ -120,24 +138,6 @@ async function timeServer({ path, other }: Built) {
     swap: await timeSwap(path, other),
     ...(await timePublish(path, other)),
   };
-}
-
-async function roadbook(...words: string[]) {
-  const program = await executable();
-  const start = performance.now();
-  const child = Bun.spawn([program, ...words], { stdout: "ignore", stderr: "inherit" });
-  // What the system says of a child at its end is never less than its parent had when it started it.
-  let peakMegabytes = Number.NaN;
-  const watch = setInterval(() => {
-    const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-    peakMegabytes = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? peakMegabytes * 1000) / 1000;
-  }, 10);
-  const code = await child.exited;
-  clearInterval(watch);
-  if (code !== 0) throw new Error(`${words[0]} failed`);
-  const seconds = (performance.now() - start) / 1000;
-  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1e6;
-  return { seconds, processorSeconds, peakMegabytes };
 }
 
 /**
@@ -164,10 +164,10 @@ async function timeRequests(built: Built[]) {
     }
   }
   const results = targets.map(({ server, profiles, searches }) => ({
-    "profile, p50": quantileOf(profiles.slice(REQUESTS), 0.5) / 1000,
-    "profile, p99": quantileOf(profiles.slice(REQUESTS), 0.99) / 1000,
-    "search, p50": quantileOf(searches.slice(REQUESTS), 0.5) / 1000,
-    "search, p99": quantileOf(searches.slice(REQUESTS), 0.99) / 1000,
+    "profile, p50": quantile(profiles.slice(REQUESTS), 0.5) / 1000,
+    "profile, p99": quantile(profiles.slice(REQUESTS), 0.99) / 1000,
+    "search, p50": quantile(searches.slice(REQUESTS), 0.5) / 1000,
+    "search, p99": quantile(searches.slice(REQUESTS), 0.99) / 1000,
     "server's memory": server.anonymousMegabytes() ?? Number.NaN,
   }));
   for (const { server } of targets) await server.close();
@@ -232,7 +232,7 @@ async function timePublish(path: string, other: string) {
   );
   await server.close();
   await store.kill();
-  return { publish, "publish, the PUT of it": quantileOf(puts, 0.5) / 1000 };
+  return { publish, "publish, the PUT of it": quantile(puts, 0.5) / 1000 };
 }
 
 /** Milliseconds from the start of `act` until the server answers from another snapshot. */
@@ -250,12 +250,7 @@ async function untilAnother(server: Target, act: () => Promise<void>): Promise<n
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < rounds) times.push(await time());
-  return quantileOf(times, 0.5) / 1000;
-}
-
-function quantileOf(times: number[], share: number): number {
-  const sorted = times.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  return quantile(times, 0.5) / 1000;
 }
 
 /** How a line grows: the exponent of n that fits best, and what it has become tenfold by at the end. */

@@ -1,10 +1,10 @@
 /**
- * `bun scripts/bench/hostile.ts [EXECUTABLE]`: what a request costs at 1 to 240 KB of what is worst
- * for each text that a client can make long. Prints milliseconds from its last byte to the response,
- * the median and the worst of several, each on a warm server.
+ * Owns what a request costs at 1 to 240 KB of what is worst for each text that a client can make long:
+ * milliseconds from its last byte to the response, the median and the worst of several, on a warm server.
  */
 import { connect } from "node:net";
-import { readyOrigin } from "../../test/support.ts";
+import { openExecutable } from "../../test/support.ts";
+import { figureOf } from "./measure.ts";
 
 const SIZES = [1_000, 16_000, 64_000, 128_000, 240_000];
 const TIMES = 11;
@@ -62,25 +62,24 @@ function measure(port: number, text: string): Promise<number> {
   });
 }
 
-const [executable = "dist/roadbook"] = process.argv.slice(2);
-const flags = ["--port", "0", "--search-limit", "0", "--trusted-proxy", "127.0.0.0/8"];
-const child = Bun.spawn([executable, "serve", ...flags], { stdout: "pipe", stderr: "ignore" });
-const port = Number(new URL(await readyOrigin(child.stdout)).port);
-console.log(
-  `| ms, median / worst of ${TIMES} | ${SIZES.map((size) => `${size / 1000} KB`).join(" | ")} |`,
-);
-console.log(`|---|${SIZES.map(() => "---:").join("|")}|`);
-for (const [name, shape] of Object.entries(shapes)) {
-  const cells: string[] = [];
-  for (const size of SIZES) {
-    const [path, header = "X: y"] = shape(size);
-    const text = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
-    const taken: number[] = [];
-    for (let times = 0; times <= TIMES; times++) taken.push(await measure(port, text));
-    const sorted = taken.slice(1).sort((one, other) => one - other);
-    cells.push(`${sorted[TIMES >> 1]?.toFixed(1)} / ${sorted.at(-1)?.toFixed(1)}`);
+/** `bun run bench hostile` */
+export async function benchHostile(): Promise<void> {
+  const server = await openExecutable("--search-limit 0 --trusted-proxy 127.0.0.0/8".split(" "));
+  const port = Number(new URL(server.origin).port);
+  const sizes = SIZES.map((size) => `${size / 1000} KB`).join(" | ");
+  console.log(`| ms, median / worst of ${TIMES} | ${sizes} |`);
+  console.log(`|---|${SIZES.map(() => "---:").join("|")}|`);
+  for (const [name, shape] of Object.entries(shapes)) {
+    const cells: string[] = [];
+    for (const size of SIZES) {
+      const [path, header = "X: y"] = shape(size);
+      const text = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
+      const taken: number[] = [];
+      for (let times = 0; times <= TIMES; times++) taken.push(await measure(port, text));
+      const { median, most } = figureOf(taken.slice(1));
+      cells.push(`${median.toFixed(1)} / ${most.toFixed(1)}`);
+    }
+    console.log(`| ${name} | ${cells.join(" | ")} |`);
   }
-  console.log(`| ${name} | ${cells.join(" | ")} |`);
+  await server.close();
 }
-child.kill();
-await child.exited;

@@ -1,9 +1,7 @@
 /**
- * Owns the figures of the limit: what a decision costs, what a client costs, how long anybody
- * waits. Each is set against something plain run in the same call, so that figures from different
- * machines compare. Judges nothing.
+ * Owns the figures of the limit: what a decision costs, what a client costs, how long anybody waits.
+ * Each beside something plain run in the same call.
  */
-
 import { demoSnapshot } from "../../src/assets.ts";
 import { createClients } from "../../src/limit/client-address.ts";
 import { createLimiter, DEFAULT_MAX_CLIENTS, type Limiter } from "../../src/limit/limiter.ts";
@@ -11,101 +9,66 @@ import { openSharedLimiter } from "../../src/limit/redis.ts";
 import { createWindow } from "../../src/limit/window.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { hasRedisServer, openRedisServer } from "../../test/limit/redis-server.ts";
+import { alternate, compare, notInstalled, type Row, timed } from "./measure.ts";
 
 const LIMIT = 30;
 const WINDOW_MS = 3_600_000;
-const DECISIONS = 2_000_000;
-const OPTIONS = { limit: LIMIT, windowMs: WINDOW_MS, maxClients: DEFAULT_MAX_CLIENTS };
 const MANY = DEFAULT_MAX_CLIENTS;
-const PAUSE_MS = 5;
+const OPTIONS = { limit: LIMIT, windowMs: WINDOW_MS, maxClients: MANY };
+const ROUNDS = 5;
+const LONG_ROUNDS = 3;
+const DECISIONS = 500_000;
+const PINGS = 10_000;
+const SEARCHES = 1200;
 
 /** A stride through that many that is prime to it: every client in turn, neighbours far apart. */
 const STRIDE = 61_153;
 
-export async function benchLimit(): Promise<void> {
+/** `bun run bench limit` */
+export async function* benchLimit(): AsyncGenerator<Row> {
   // First, while the process is small: what later parts leave behind blurs memory and pauses.
-  benchMemory();
-  benchLongest();
-  for (const clients of [1, 1000, MANY]) benchDecisions(clients);
-  benchClientKey();
-  if (hasRedisServer()) await benchRedis();
-  else console.log("limit  redis: no redis-server on the PATH");
-  await benchShare();
+  yield memory();
+  yield* longest();
+  for (const clients of [1, 1000, MANY]) yield await decisions(clients);
+  yield* clientKeys();
+  const redis = hasRedisServer() ? await openRedisServer() : undefined;
+  if (redis) yield await overRedis(redis.url);
+  else yield notInstalled("a decision over Redis", "a bare PING", "redis-server");
+  yield* searchShares(redis?.url);
+  await redis?.close();
 }
 
-/** What the limit adds to a search request: the same requests with and without it, turn about. */
-async function benchShare(): Promise<void> {
-  const snapshot = await demoSnapshot();
-  const server = hasRedisServer() ? await openRedisServer() : undefined;
-  const limit = 1_000_000;
-  const limiters: Record<string, Limiter | undefined> = {
-    "in memory": createLimiter({ limit, windowMs: WINDOW_MS }),
-    "over Redis":
-      server && (await openSharedLimiter({ url: server.url, limit, windowMs: WINDOW_MS })),
-  };
-  const free = await createRoadbook({ snapshot, searchLimit: 0 });
-  for (const [name, limiter] of Object.entries(limiters)) {
-    if (!limiter) continue;
-    const limited = await createRoadbook({ snapshot, searchLimit: limit, limiter });
-    const shares: number[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const [without, with_] = [await searchesMs(free), await searchesMs(limited)];
-      shares.push((with_ - without) / with_);
-    }
-    const median = shares.sort((one, other) => one - other)[ROUNDS >> 1] ?? 0;
-    console.log(`limit  share of a search request, ${name}: ${(median * 100).toFixed(0)} %`);
-    limited.close();
-    limiter.close();
-  }
-  free.close();
-  await server?.close();
-}
-
-const ROUNDS = 9;
-let searches = 0;
-const QUERIES = ["an", "nowak", "er in", "express", "zzz", "mü"];
-
-/** Each under a URL that was not asked before, so that none is answered from what is kept. */
-async function searchesMs({ fetch }: Roadbook): Promise<number> {
-  const before = performance.now();
-  for (let i = 0; i < 1200; i++) {
-    const q = encodeURIComponent(QUERIES[i % QUERIES.length] ?? "");
-    const url = `http://localhost/search/users?q=${q}&n=${searches++}`;
-    await fetch(new Request(url), formatIp(i));
-  }
-  return performance.now() - before;
-}
-
-function benchMemory(): void {
+/** What all clients at their limit hold, beside the bare numbers. */
+function memory(): Row {
   const collect = () => {
     Bun.gc(true);
-    return process.memoryUsage.rss();
+    return process.memoryUsage.rss() / 1e6;
   };
   // Whatever the code and its garbage need anyway is there before.
   const other = createWindow({ ...OPTIONS, maxClients: 100 });
   for (let i = 0; i < 2 * MANY; i++) other.consume(formatIp(i), 0);
   const before = collect();
   const window = createWindow(OPTIONS);
-  let requests = 0;
-  for (const until of [1, 2, LIMIT]) {
-    for (; requests < until; requests++) {
-      for (let i = 0; i < MANY; i++) {
-        window.consume(formatIp(i), requests);
-        // Often, so that garbage is not taken for what is held.
-        if (i % 10_000 === 0) collect();
-      }
+  for (let requests = 0; requests < LIMIT; requests++) {
+    for (let i = 0; i < MANY; i++) {
+      window.consume(formatIp(i), requests);
+      // Often, so that garbage is not taken for what is held.
+      if (i % 10_000 === 0) collect();
     }
-    console.log(
-      `limit  ${formatCount(window.size)} clients, ${requests} requests each:`,
-      `${((collect() - before) / 1e6).toFixed(1)} MB`,
-    );
   }
+  return compare({
+    name: `${formatCount(window.size)} clients at their limit`,
+    beside: "their timestamps, 8 bytes each",
+    unit: "MB",
+    as: "cost",
+    ours: [collect() - before],
+    theirs: [(MANY * LIMIT * 8) / 1e6],
+  });
 }
 
 /** Whatever may take long in one decision: growth, clients that leave, addresses that rotate. */
-function benchLongest(): void {
+function* longest(): Generator<Row> {
   const ips = Array.from({ length: 7 * MANY }, (_, i) => formatIp(i));
-  const window = createWindow(OPTIONS);
   const parts: [string, number, (i: number) => number, (i: number) => number][] = [
     ["come", MANY, (i) => i, () => 0],
     ["leave at once while others come", MANY, (i) => MANY + i, () => WINDOW_MS],
@@ -117,30 +80,36 @@ function benchLongest(): void {
       (i) => 2 * WINDOW_MS + (i * WINDOW_MS) / (LIMIT * MANY),
     ],
   ];
-  for (const [name, decisions, clientAt, nowMsAt] of parts) {
-    let [longestMs, idleMs, long, longIdle] = [0, 0, 0, 0];
-    for (let i = 0; i < decisions; i++) {
-      const ip = ips[clientAt(i)] as string;
-      const nowMs = nowMsAt(i);
-      const before = performance.now();
-      const between = performance.now();
-      window.consume(ip, nowMs);
-      const tookMs = performance.now() - between;
-      longestMs = Math.max(longestMs, tookMs);
-      idleMs = Math.max(idleMs, between - before);
-      if (tookMs > PAUSE_MS) long++;
-      if (between - before > PAUSE_MS) longIdle++;
+  const windows = Array.from({ length: LONG_ROUNDS }, () => createWindow(OPTIONS));
+  for (const [name, count, clientAt, nowMsAt] of parts) {
+    const [ours, theirs]: [number[], number[]] = [[], []];
+    for (const window of windows) {
+      let [longestMs, idleMs] = [0, 0];
+      for (let i = 0; i < count; i++) {
+        const ip = ips[clientAt(i)] as string;
+        const nowMs = nowMsAt(i);
+        const before = performance.now();
+        const between = performance.now();
+        window.consume(ip, nowMs);
+        longestMs = Math.max(longestMs, performance.now() - between);
+        idleMs = Math.max(idleMs, between - before);
+      }
+      ours.push(longestMs);
+      theirs.push(idleMs);
     }
-    console.log(
-      `limit  longest decision while ${formatCount(MANY)} clients ${name}: ${longestMs.toFixed(2)} ms,`,
-      `${long} of ${formatCount(decisions)} over ${PAUSE_MS} ms`,
-      `(of as many empty ones ${idleMs.toFixed(2)} ms, ${longIdle})`,
-    );
+    yield compare({
+      name: `longest decision while ${formatCount(MANY)} clients ${name}`,
+      beside: `the longest of ${formatCount(count)} times nothing`,
+      unit: "ms",
+      as: "cost",
+      ours,
+      theirs,
+    });
   }
 }
 
 /** Each client slides at its limit, so every decision drops a timestamp and adds one: those cost most. */
-function benchDecisions(clients: number): void {
+async function decisions(clients: number): Promise<Row> {
   const ips = Array.from({ length: clients }, (_, i) => formatIp(i));
   const ipOf = (i: number) => ips[(i * STRIDE) % clients] as string;
   const window = createWindow(OPTIONS);
@@ -153,56 +122,119 @@ function benchDecisions(clients: number): void {
   };
   const count = (i: number) => counts.set(ipOf(i), (counts.get(ipOf(i)) ?? 0) + 1);
   for (let i = 0; i < LIMIT * clients; i++) consume(i);
-  for (let i = 0; i < clients; i++) count(i);
-  const consumeNs = nsEach(DECISIONS, consume);
-  const countNs = nsEach(DECISIONS, count);
-  console.log(
-    `limit  ${formatCount(clients)} clients: ${perSecond(consumeNs)} decisions/s,`,
-    `${consumeNs.toFixed(0)} ns each, ${(consumeNs / countNs).toFixed(1)} × a bare Map's count`,
-  );
+  return besides(`a decision, ${formatCount(clients)} clients`, "a count in a Map", consume, count);
 }
 
-function benchClientKey(): void {
+async function* clientKeys(): AsyncGenerator<Row> {
   const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
   const { keyOf: proxied } = createClients({ trusted: ["10.0.0.0/8"], ipv6Prefix: 64 });
-  const cases: [string, (i: number) => string][] = [
-    ["IPv4 peer", (i) => direct(`203.0.113.${i & 255}`, null)],
-    ["IPv6 peer, cached", (i) => direct(`2001:db8::${i & 255}`, null)],
-    ["proxied, cached", (i) => proxied("10.0.0.1", `203.0.113.${i & 255}, 10.0.0.2`)],
-    ["proxied, never seen", (i) => proxied("10.0.0.1", `2001:db8::${i >> 16}:${i & 65535}`)],
-  ];
-  for (const [name, keyOf] of cases) {
-    console.log(`limit  client key, ${name}: ${nsEach(300_000, keyOf).toFixed(0)} ns`);
+  const ipv4 = (i: number) => direct(`203.0.113.${i & 255}`, null);
+  const cases: Record<string, (i: number) => string> = {
+    "IPv6 peer, cached": (i) => direct(`2001:db8::${i & 255}`, null),
+    "proxied, cached": (i) => proxied("10.0.0.1", `203.0.113.${i & 255}, 10.0.0.2`),
+    "proxied, never seen": (i) => proxied("10.0.0.1", `2001:db8::${i >> 16}:${i & 65535}`),
+  };
+  for (const [name, keyOf] of Object.entries(cases)) {
+    yield await besides(`client key, ${name}`, "client key, IPv4 peer", keyOf, ipv4);
   }
 }
 
-async function benchRedis(): Promise<void> {
-  const server = await openRedisServer();
-  const client = new Bun.RedisClient(server.url);
-  const limiter = await openSharedLimiter({
-    url: server.url,
-    limit: LIMIT,
-    windowMs: WINDOW_MS,
-    onDown: (reason) => console.log(`limit  redis: down: ${reason}`),
-  });
-  const each = async (run: (i: number) => unknown): Promise<number> => {
+/** Nanoseconds each. */
+async function besides(
+  name: string,
+  beside: string,
+  ours: (i: number) => unknown,
+  theirs: (i: number) => unknown,
+): Promise<Row> {
+  let i = 0;
+  const results = await alternate(ROUNDS, { ours, theirs }, (run) => {
     const before = performance.now();
-    for (let i = 0; i < 20_000; i += 20) {
-      await Promise.all(Array.from({ length: 20 }, (_, j) => run(i + j)));
-    }
-    return ((performance.now() - before) * 1e6) / 20_000;
-  };
+    for (const end = i + DECISIONS; i < end; i++) run(i);
+    return ((performance.now() - before) * 1e6) / DECISIONS;
+  });
+  const [mine, others] = [results("ours"), results("theirs")];
+  return compare({
+    name,
+    beside,
+    unit: "ns",
+    as: "cost",
+    ours: mine,
+    theirs: others,
+    headline: /100,000/.test(name),
+  });
+}
+
+/** Twenty at a time. */
+async function overRedis(url: string): Promise<Row> {
+  const client = new Bun.RedisClient(url);
+  const limiter = await openSharedLimiter({ url, limit: LIMIT, windowMs: WINDOW_MS });
   await client.connect();
-  await each(() => client.ping());
-  const consumeNs = await each((i) => limiter.consume(`198.51.100.${i & 255}`));
-  const pingNs = await each(() => client.ping());
-  console.log(
-    `limit  redis, 20 at a time: ${perSecond(consumeNs)} decisions/s,`,
-    `${(consumeNs / pingNs).toFixed(1)} × a bare PING`,
-  );
+  const runs: Record<string, (i: number) => unknown> = {
+    consume: (i) => limiter.consume(`198.51.100.${i & 255}`),
+    ping: () => client.ping(),
+  };
+  const results = await alternate(ROUNDS, runs, async (run) => {
+    const ms = await timed(async () => {
+      for (let i = 0; i < PINGS; i += 20) {
+        await Promise.all(Array.from({ length: 20 }, (_, j) => run(i + j)));
+      }
+    });
+    return (ms * 1e3) / PINGS;
+  });
   limiter.close();
   client.close();
-  await server.close();
+  return compare({
+    name: "a decision over Redis",
+    beside: "a bare PING",
+    unit: "µs",
+    as: "cost",
+    ours: results("consume"),
+    theirs: results("ping"),
+  });
+}
+
+/** What the limit adds to a search request: the same requests with it and without. */
+async function* searchShares(redisUrl: string | undefined): AsyncGenerator<Row> {
+  const snapshot = await demoSnapshot();
+  const limit = 1_000_000;
+  const limiters: Record<string, Limiter> = {
+    "in memory": createLimiter({ limit, windowMs: WINDOW_MS }),
+    ...(redisUrl && {
+      "over Redis": await openSharedLimiter({ url: redisUrl, limit, windowMs: WINDOW_MS }),
+    }),
+  };
+  const free = await createRoadbook({ snapshot, searchLimit: 0 });
+  for (const [name, limiter] of Object.entries(limiters)) {
+    const limited = await createRoadbook({ snapshot, searchLimit: limit, limiter });
+    const results = await alternate(ROUNDS, { limited, free }, searchMicroseconds);
+    yield compare({
+      name: `a search request, limit ${name}`,
+      beside: "the same without a limit",
+      unit: "µs",
+      as: "cost",
+      ours: results("limited"),
+      theirs: results("free"),
+      headline: true,
+    });
+    limited.close();
+    limiter.close();
+  }
+  free.close();
+}
+
+let searches = 0;
+const QUERIES = ["an", "nowak", "er in", "express", "zzz", "mü"];
+
+/** Each under a URL that was not asked before, so that none is answered from what is kept. */
+async function searchMicroseconds({ fetch }: Roadbook): Promise<number> {
+  const ms = await timed(async () => {
+    for (let i = 0; i < SEARCHES; i++) {
+      const q = encodeURIComponent(QUERIES[i % QUERIES.length] ?? "");
+      const url = `http://localhost/search/users?q=${q}&n=${searches++}`;
+      await fetch(new Request(url), formatIp(i));
+    }
+  });
+  return (ms * 1e3) / SEARCHES;
 }
 
 /** From bytes, as addresses come from a socket: a template's text takes 50 bytes more. */
@@ -210,19 +242,4 @@ function formatIp(i: number): string {
   return Buffer.from(`${11 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}.7`).toString("latin1");
 }
 
-function formatCount(count: number): string {
-  return count.toLocaleString("en");
-}
-
-function nsEach(times: number, run: (i: number) => unknown): number {
-  for (let i = 0; i < times / 10; i++) run(i);
-  const before = performance.now();
-  for (let i = 0; i < times; i++) run(i);
-  return ((performance.now() - before) * 1e6) / times;
-}
-
-function perSecond(ns: number): string {
-  return formatCount(Math.round(1e9 / ns));
-}
-
-if (import.meta.main) await benchLimit();
+const formatCount = (count: number) => count.toLocaleString("en");

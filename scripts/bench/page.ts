@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../../test/browser.ts";
 import { openExecutable } from "../../test/support.ts";
+import { alternate, median } from "./measure.ts";
 
 /** What the browser says of one load, in milliseconds since it began. */
 interface Load {
@@ -32,24 +33,17 @@ export async function benchPage(args: string[]): Promise<void> {
           return files(pathname + search);
         },
       });
-      const ours: Load[] = [];
-      const fixed: Load[] = [];
-      // In turns, so that a busy machine is busy for both; the first of each warms the browser up.
-      for (let round = 0; round <= rounds; round++) {
-        const [one, two] = [
-          await load(browser, target.origin + path),
-          await load(browser, other.url.origin + path),
-        ];
-        if (round > 0) {
-          ours.push(one);
-          fixed.push(two);
-        }
-      }
+      const origins = { ours: target.origin, fixed: other.url.origin };
+      // The first of each warms the browser up.
+      for (const origin of Object.values(origins)) await load(browser, origin + path);
+      const loads = await alternate(rounds, origins, (origin) => load(browser, origin + path));
       await other.stop(true);
-      const [page, still] = [medians(ours), medians(fixed)];
+      const [ours, fixed] = [loads("ours"), loads("fixed")];
+      const paints = [medianOf(ours, "firstPaint"), medianOf(fixed, "firstPaint")] as const;
       console.log(
-        `${path.padEnd(12)} document ${ms(page.responseEnd)}, first paint ${ms(page.firstPaint)}, all ${ms(page.loadEnd)}; ` +
-          `static: first paint ${ms(still.firstPaint)}; ratio ${(page.firstPaint / still.firstPaint).toFixed(2)}`,
+        `${path.padEnd(12)} document ${ms(medianOf(ours, "responseEnd"))}, first paint ${ms(paints[0])}, ` +
+          `all ${ms(medianOf(ours, "loadEnd"))}; static: first paint ${ms(paints[1])}; ` +
+          `ratio ${(paints[0] / paints[1]).toFixed(2)}`,
       );
     }
   } finally {
@@ -101,10 +95,6 @@ async function load(browser: Browser, url: string): Promise<Load> {
   }
 }
 
-function medians(loads: Load[]): Load {
-  const of = (key: keyof Load) =>
-    loads.map((load) => load[key]).sort((a, b) => a - b)[Math.floor(loads.length / 2)] ?? 0;
-  return { responseEnd: of("responseEnd"), firstPaint: of("firstPaint"), loadEnd: of("loadEnd") };
-}
+const medianOf = (loads: Load[], key: keyof Load) => median(loads.map((load) => load[key]));
 
 const ms = (value: number) => `${value.toFixed(0)} ms`;

@@ -4,10 +4,10 @@
  * say more than the requests a second.
  */
 import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
 import { openExecutable } from "../../test/support.ts";
-import { buildSnapshot, createDraw, searchPath, usersOf } from "./server.ts";
+import { alternate, median } from "./measure.ts";
+import { buildSnapshot, createDraw, searchPath, sizeOf } from "./server.ts";
 import { load, luaList } from "./wrk.ts";
 
 const ROUNDS = 5;
@@ -43,23 +43,21 @@ interface Measured {
 
 /** `bun run bench processes [--size 100k|1M|10M]` */
 export async function benchProcesses(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { size: { type: "string", default: "100k" } } });
-  const users = usersOf(values.size);
-  const { path } = await buildSnapshot(users);
+  const { users } = sizeOf(args, "100k");
+  const path = await buildSnapshot(users);
   const head = ["requests a second", "processor time of a request, µs", "share of the busiest"];
   console.log(`| ${CONNECTIONS} connections | processes | ${head.join(" | ")} |`);
   console.log("| --- | --: | --: | --: | --: |");
   for (const [name, paths] of Object.entries(drawLoads(users))) {
     const script = `local paths = ${luaList(paths)}
       request = function() return wrk.format("GET", paths[math.random(#paths)]) end`;
-    const results: Record<number, Measured[]> = { 1: [], 2: [] };
-    for (let round = 0; round < ROUNDS; round++) {
-      for (const count of [1, 2]) results[count]?.push(await measure(path, count, script));
-    }
-    for (const [count, measured] of Object.entries(results)) {
-      const median = (key: keyof Measured) => medianOf(measured.map((one) => one[key]));
-      const cells = [Math.round(median("perSecond")), median("microseconds").toFixed(1)];
-      const share = `${Math.round(100 * median("busiest"))} %`;
+    const results = await alternate(ROUNDS, { "1": 1, "2": 2 }, (count) =>
+      measure(path, count, script),
+    );
+    for (const count of ["1", "2"]) {
+      const figure = (key: keyof Measured) => median(results(count).map((one) => one[key]));
+      const cells = [Math.round(figure("perSecond")), figure("microseconds").toFixed(1)];
+      const share = `${Math.round(100 * figure("busiest"))} %`;
       console.log(`| ${name} | ${count} | ${cells.join(" | ")} | ${share} |`);
     }
   }
@@ -93,8 +91,4 @@ async function measure(snapshot: string, count: number, script: string): Promise
 function processorSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-function medianOf(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 }

@@ -3,12 +3,13 @@
  * thousand of them, with a changed snapshot and a look at the metrics every minute.
  * `bun run bench soak [--minutes 60]`.
  */
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
-import { openExecutable, roadbook, temporaryFolder } from "../../test/support.ts";
-import { anonymousMegabytesOf, createNamer } from "./server.ts";
+import { openExecutable, temporaryFolder } from "../../test/support.ts";
+import { median } from "./measure.ts";
+import { anonymousMegabytesOf, buildSnapshot, command, createNamer } from "./server.ts";
 import { load, luaList } from "./wrk.ts";
 
 const USERS = 100_000;
@@ -17,11 +18,9 @@ const FULL_CONNECTIONS = 32;
 export async function benchSoak(args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: { minutes: { type: "string", default: "60" } } });
   const folder = temporaryFolder();
-  const [dataset, snapshot, changes, log] = ["dataset", "snapshot", "changes", "log"].map((name) =>
-    join(folder, name),
-  ) as [string, string, string, string];
-  await command("seed", "--users", String(USERS), "--to", dataset);
-  await command("import", dataset, "--to", snapshot);
+  const at = (name: string) => join(folder, name);
+  const [snapshot, changes] = [at("snapshot"), at("changes")];
+  copyFileSync(await buildSnapshot(USERS), snapshot);
   const admin = Promise.withResolvers<string>();
   const server = await openExecutable(
     [
@@ -29,7 +28,7 @@ export async function benchSoak(args: string[]): Promise<void> {
       ["--search-window", "1m"],
     ].flat(),
     (text) => {
-      appendFileSync(log, text);
+      appendFileSync(at("log"), text);
       const [, origin] = /admin listening on (http:[^"]+)/.exec(text) ?? [];
       if (origin) admin.resolve(origin);
     },
@@ -68,11 +67,6 @@ export async function benchSoak(args: string[]): Promise<void> {
   await server.close();
 }
 
-async function command(...words: string[]): Promise<void> {
-  const { code, stderr } = await roadbook(words);
-  if (code !== 0) throw new Error(stderr);
-}
-
 /** A millisecond between an answer and the next request of a connection. */
 const WAIT = "\ndelay = function() return 1 end\n";
 
@@ -95,9 +89,4 @@ function mixedRequests(): string {
       local names = kind == 7 and "users" or "companies"
       return wrk.format("GET", "/api/search/" .. names .. "?q=" .. queries[math.random(#queries)], headers)
     end`;
-}
-
-function median(list: number[]): number {
-  const sorted = list.toSorted((one, other) => one - other);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
 }

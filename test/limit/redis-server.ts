@@ -77,7 +77,7 @@ export async function openRedisServer(password?: string): Promise<RedisServer> {
   };
 }
 
-function findFreePort(): number {
+export function findFreePort(): number {
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   probe.stop();
   return probe.port;

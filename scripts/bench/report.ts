@@ -1,0 +1,93 @@
+/** Owns how the rows of the parts read: as lines while they come, and as the page RESULTS.md. */
+import { arch, cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { root, run } from "../../test/support.ts";
+import { type Figure, format, type Row } from "./measure.ts";
+
+/** What one part gave. */
+export interface Section {
+  name: string;
+  /** The command that gives it again. */
+  command: string;
+  about: string;
+  rows: Row[];
+}
+
+const page = join(import.meta.dir, "RESULTS.md");
+
+const spreadOf = ({ least, most }: Figure) => `${format(least)} to ${format(most)}`;
+
+/** For the terminal. */
+export function lineOf({ name, beside, measured, note }: Row): string {
+  if (!measured) return `${name} beside ${beside}: ${note}`;
+  const { ratio, ours, theirs, unit } = measured;
+  const figures = `${format(ours.median)} beside ${format(theirs.median)} ${unit} of ${beside}`;
+  return `${name}: ${format(ratio.median)} (${spreadOf(ratio)}), ${figures}${note ? `; ${note}` : ""}`;
+}
+
+const HEAD = ["what", "beside", "ratio", "spread", "ours", "theirs", "unit", "note"];
+
+function tableOf(rows: Row[]): string {
+  const lines = rows.map(({ name, beside, measured, note = "" }) => {
+    if (!measured) return [name, beside, "", "", "", "", "", note];
+    const { ratio, ours, theirs, unit, isCost } = measured;
+    const median = `${format(ratio.median)}${isCost ? " ↓" : ""}`;
+    const figures = [ours, theirs].map((figure) => format(figure.median));
+    return [name, beside, median, spreadOf(ratio), ...figures, unit, note];
+  });
+  const rule = HEAD.map((title) => (/ratio|spread|ours|theirs/.test(title) ? "--:" : "---"));
+  return [HEAD, rule, ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** Sections that others wrote there stay. */
+export async function writePage(sections: Section[], minutes: number): Promise<void> {
+  const headlines = sections.flatMap(({ rows }) => rows.filter(({ headline }) => headline));
+  const text = `# What Roadbook's speed is, beside others
+
+\`bun run bench\` writes this page. A **ratio** says how many times as good ours is, so more is better
+and 1 is as good; one with a ↓ is a cost, so less is better. Each is the median of rounds in which the
+two were measured in turns, and the spread is from the least round to the most. The other figures are
+medians too, and this machine's: ${await describeMachine()}.
+Measured in ${format(minutes)} minutes at commit ${await commit()}.
+
+${tableOf(headlines)}
+`;
+  const written = sections.map(
+    ({ name, command, about, rows }) =>
+      `## ${name}\n\n\`${command}\`: ${about}\n\n${tableOf(rows)}\n`,
+  );
+  const old = (await Bun.file(page).text()).split(/^(?=## )/m).slice(1);
+  const others = old.filter((one) => !sections.some(({ name }) => one.startsWith(`## ${name}\n`)));
+  await Bun.write(
+    page,
+    [text, ...written, ...others.map((one) => `${one.trimEnd()}\n`)].join("\n"),
+  );
+}
+
+async function describeMachine(): Promise<string> {
+  const [processor] = cpus();
+  const tools = await Promise.all(
+    [
+      ["node", "--version"],
+      ["wrk", "--version"],
+      ["groonga", "--version"],
+    ].map(async (words) => {
+      if (!Bun.which(words[0] ?? "")) return [];
+      const { stdout, stderr } = await run(words);
+      return /[\w ]*?v?\d[\d.]+/.exec(stdout + stderr)?.[0] ?? [];
+    }),
+  );
+  return [
+    `${cpus().length} × ${processor?.model.trim()} ${arch()}`,
+    `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    `Linux ${release()}`,
+    `Bun ${Bun.version}`,
+    ...tools.flat(),
+  ].join(", ");
+}
+
+async function commit(): Promise<string> {
+  const git = async (...words: string[]) => (await run(["git", ...words], { cwd: root })).stdout;
+  const isClean = (await git("status", "--porcelain", "--untracked-files=no", "--", "src")) === "";
+  return `${(await git("rev-parse", "--short", "HEAD")).trim()}${isClean ? "" : ", with changes"}`;
+}

@@ -1,0 +1,93 @@
+/** The database of the rivals that are servers: tables as one writes them first, keys and no more. */
+import { Database } from "bun:sqlite";
+import { existsSync, renameSync } from "node:fs";
+import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { DatasetLine } from "../../../src/domain/dataset.ts";
+
+export const role = sqliteTable("role", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  hierarchy: integer().notNull(),
+});
+export const achievement = sqliteTable("achievement", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
+  icon: text().notNull(),
+  type: text().notNull(),
+  tier: integer().notNull(),
+  points: integer().notNull(),
+});
+export const company = sqliteTable("company", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+});
+export const user = sqliteTable("user", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  avatarUrl: text("avatar_url"),
+  createdAt: text("created_at").notNull(),
+  companyId: integer("company_id"),
+  companyRole: text("company_role"),
+});
+export const userRole = sqliteTable(
+  "user_role",
+  { userId: integer("user_id").notNull(), roleId: integer("role_id").notNull() },
+  (table) => [primaryKey({ columns: [table.userId, table.roleId] })],
+);
+export const userAchievement = sqliteTable(
+  "user_achievement",
+  {
+    userId: integer("user_id").notNull(),
+    achievementId: integer("achievement_id").notNull(),
+    tier: integer().notNull(),
+    unlockedAt: text("unlocked_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
+);
+
+/** Unless it is there, makes the database of the public users among the lines. */
+export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
+  if (existsSync(path)) return;
+  const db = new Database(`${path}.new`);
+  db.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+  const insert = (table: string, columns: string, key = "") => {
+    db.run(`CREATE TABLE ${table} (${columns}${key && `, PRIMARY KEY (${key})`})`);
+    const statement = db.query(
+      `INSERT INTO ${table} VALUES (${columns.replaceAll(/[^,]+/g, "?")})`,
+    );
+    return (...values: (string | number | null)[]) => statement.run(...values);
+  };
+  const addRole = insert("role", "id INTEGER PRIMARY KEY, name, hierarchy");
+  const addAchievement = insert(
+    "achievement",
+    "id INTEGER PRIMARY KEY, name, description, icon, type, tier, points",
+  );
+  const addCompany = insert("company", "id INTEGER PRIMARY KEY, name");
+  const addUser = insert(
+    "user",
+    "id INTEGER PRIMARY KEY, name, avatar_url, created_at, company_id, company_role",
+  );
+  const addUserRole = insert("user_role", "user_id, role_id", "user_id, role_id");
+  const addUnlock = insert(
+    "user_achievement",
+    "user_id, achievement_id, tier, unlocked_at",
+    "user_id, achievement_id",
+  );
+  for (const line of lines) {
+    if (line.type === "role") addRole(line.id, line.name, line.hierarchy);
+    else if (line.type === "company") addCompany(line.id, line.name);
+    else if (line.type === "achievement") {
+      const { id, name, description, icon, kind, tier, points } = line;
+      addAchievement(id, name, description, icon, kind, tier, points);
+    } else if (line.public) {
+      const { id, name, avatar_url = null, created_at, company, roles, achievements } = line;
+      addUser(id, name, avatar_url, created_at, company?.id ?? null, company?.role ?? null);
+      for (const role of roles ?? []) addUserRole(id, role);
+      for (const one of achievements ?? []) addUnlock(id, one.id, one.tier, one.unlocked_at);
+    }
+  }
+  db.run("COMMIT");
+  db.close();
+  renameSync(`${path}.new`, path);
+}
