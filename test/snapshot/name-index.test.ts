@@ -7,31 +7,37 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
+import { buildNameIndex, type NameKind } from "../../src/snapshot/name-index/build.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 
-/** Users 1, 2, 3 … of these names, and a way to search them. */
-function openNamesOf(names: string[]) {
+/** Larger and smaller companies, in no order. */
+const membersOf = (index: number) => (index * 7919) % 600;
+
+/** Users or companies 1, 2, 3 … of these names, and a way to search them. */
+function openNamesOf(names: string[], kind: NameKind = "user") {
   const db = sqlite.openWritable(":memory:");
   createSchema(db);
-  const add = db.prepare("INSERT INTO user VALUES (?, ?, '/a', 0, NULL, NULL)");
+  const addUser = db.prepare("INSERT INTO user VALUES (?, ?, '/a', 0, NULL, NULL)");
+  const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
   names.forEach((name, index) => {
-    add.run(index + 1, name);
+    if (kind === "user") addUser.run(index + 1, name);
+    else addCompany.run(index + 1, name, membersOf(index));
   });
-  buildNameIndex(db, "user");
-  const { find } = openNames(db, "user");
+  buildNameIndex(db, kind);
+  const { find } = openNames(db, kind);
   return { find: (query: string) => find(query, 10), close: db.close };
 }
 
 /** A search of the same names as the contract says. */
-function searchOf(names: string[]) {
+function searchOf(names: string[], kind: NameKind = "user") {
   return searchAsWritten(
     names.map((name, index) => {
       const folded = foldAsWritten(name);
-      return { id: index + 1, folded, weight: Array.from(folded).length };
+      const weight = kind === "user" ? Array.from(folded).length : -membersOf(index);
+      return { id: index + 1, folded, weight };
     }),
   );
 }
@@ -49,16 +55,25 @@ const alphabets = [
   "a\u093cक न",
 ];
 
-/** 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. */
+/**
+ * 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. When
+ * all begin alike, few are found by their start, and the later tiers are read.
+ */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>
     fc
       .array(fc.constantFrom(...alphabet), { minLength: 1, maxLength })
       .map((characters) => fold(characters.join("")));
+  const beginning = fc.constantFrom("", "z");
   return fc.record({
-    names: fc.array(
-      word(12).filter((name) => name !== ""),
-      { minLength: 600, maxLength: 600 },
+    kind: fc.constantFrom<NameKind>("user", "company"),
+    names: beginning.chain((same) =>
+      fc.array(
+        word(12)
+          .map((name) => fold(same + name))
+          .filter((name) => name !== ""),
+        { minLength: 600, maxLength: 600 },
+      ),
     ),
     queries: fc.array(word(8), { minLength: 100, maxLength: 100 }),
   });
@@ -67,9 +82,9 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
 describe("a search", () => {
   test("finds what a reading of all names finds, in its order", () => {
     fc.assert(
-      fc.property(community, ({ names, queries }) => {
-        const index = openNamesOf(names);
-        const search = searchOf(names);
+      fc.property(community, ({ kind, names, queries }) => {
+        const index = openNamesOf(names, kind);
+        const search = searchOf(names, kind);
         for (const query of [...queries, ...names.slice(0, 20)]) {
           const result = { query, ids: index.find(query) };
           expect(result).toEqual({ query, ids: search(foldAsWritten(query)) });
@@ -90,6 +105,21 @@ describe("a search", () => {
     expect(index.find("ck er tr ka zu")).toEqual([3001, 3002]);
     expect(index.find("ck er tr ka zu qq")).toEqual([]);
     expect(index.find("ker ruc ka")).toEqual(searchOf(names)("ker ruc ka"));
+    index.close();
+  });
+
+  test("reads past hundreds of names that have the three rarest words, to those with the fourth", () => {
+    const spread = (count: number, text: string) =>
+      Array.from({ length: count }, (_, id) => `${text}${String(id).padStart(3, "0")}`);
+    const names = [
+      ...spread(500, "aa bb cc "),
+      "aa bb cc dd 1",
+      "aa bb cc dd 2",
+      ...spread(100, "aa bb cc and "),
+      ...spread(700, "dd "),
+    ];
+    const index = openNamesOf(names);
+    expect(index.find("dd cc bb aa")).toEqual([501, 502]);
     index.close();
   });
 
