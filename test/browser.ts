@@ -23,7 +23,7 @@ export interface Violation {
 }
 
 export async function listViolations(page: Page): Promise<Violation[]> {
-  await page.evaluate(axe);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async () => {
     const { axe } = window as unknown as {
       axe: {

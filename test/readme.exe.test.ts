@@ -53,15 +53,12 @@ async function servesTheDemo(command: string, cwd: string, env: Record<string, s
 const home = { HOME: process.env.HOME ?? "/root", TMPDIR: process.env.TMPDIR ?? "/tmp" };
 
 describe("on a clean checkout", () => {
-  test("with only Bun, the first command installs and serves the demo", async () => {
+  test("with only Bun, the first command installs and serves the demo, the second runs the tests", async () => {
     const env = { ...home, PATH: pathWith({ bun: process.execPath }) };
-    await servesTheDemo(start, await checkOut(), env);
-  }, 120_000);
-
-  test("with only Bun, the second command installs and runs the tests", async () => {
-    const env = { ...home, PATH: pathWith({ bun: process.execPath }) };
+    const folder = await checkOut();
+    await servesTheDemo(start, folder, env);
     const command = ["sh", "-c", `${testCommand} test/architecture.test.ts`];
-    const { code, stderr } = await run(command, { cwd: await checkOut(), env });
+    const { code, stderr } = await run(command, { cwd: folder, env });
     expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
   }, 120_000);
 

@@ -26,18 +26,19 @@ test("a run that ends takes its folder with it, and those of runs that were kill
   expect(readdirSync(folder)).toEqual([`roadbook-test-${process.pid}`]);
 }, 60_000);
 
-/** The processes whose temporary folder is in this one. */
-function listProcesses(folder: string): string[] {
-  return readdirSync("/proc").filter((pid) => {
+/** The commands of the processes whose temporary folder is in this one. */
+function listCommands(folder: string): string[] {
+  return readdirSync("/proc").flatMap((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${folder}`);
+      const isOurs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${folder}`);
+      return isOurs ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : [];
     } catch {
-      return false; // Not a process, or one that is gone.
+      return []; // Not a process, or one that is gone.
     }
   });
 }
 
-test.skipIf(process.platform !== "linux").each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+test.concurrent.skipIf(process.platform !== "linux").each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "a run that gets %s takes its servers and its folder with it",
   async (signal) => {
     const folder = temporaryFolder();
@@ -47,11 +48,10 @@ test.skipIf(process.platform !== "linux").each(["SIGINT", "SIGTERM", "SIGHUP"] a
       stdout: "ignore",
       stderr: "ignore",
     });
-    // The run, what runs the file, and the first servers.
-    await until(() => listProcesses(folder).length > 4);
+    await until(() => listCommands(folder).some((command) => command.includes(" serve ")));
     tests.kill(signal);
     expect(await tests.exited).toBeGreaterThan(128);
-    await until(() => listProcesses(folder).length === 0);
+    await until(() => listCommands(folder).length === 0);
     expect(readdirSync(folder)).toEqual([]);
   },
   60_000,

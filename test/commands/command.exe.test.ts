@@ -12,6 +12,7 @@ import {
   roadbook,
   run,
   temporaryFolder,
+  until,
 } from "../support.ts";
 
 test("it serves the demo from an empty folder with an empty environment, and leaves nothing there", async () => {
@@ -68,7 +69,7 @@ describe("flags, environment, defaults", () => {
     expect(statuses).toEqual([200, 200, 429]);
     const refused = await target.fetch("/search/users?q=an");
     expect(refused.headers.get("retry-after")).toBe("1");
-    await Bun.sleep(1000);
+    await Bun.sleep(1000); // as told
     expect((await target.fetch("/search/users?q=an")).status).toBe(200);
     await target.close();
   });
@@ -236,7 +237,7 @@ test("SIGTERM answers what is under way, though clients keep their connections o
   const received: Buffer[] = [];
   socket.on("data", (chunk) => received.push(chunk));
   socket.write("GET /health HTTP/1.1\r\nHost: a.example\r\n\r\n");
-  while (received.length === 0) await Bun.sleep(5);
+  await until(() => received.length > 0);
   await target.close();
   socket.destroy();
   expect(Buffer.concat(received).toString()).toStartWith("HTTP/1.1 200 OK\r\n");
@@ -584,10 +585,11 @@ test("the end of the grace, or a second signal, ends what never ends", async () 
     socket.pause();
     // More than the system buffers, and never read.
     socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
-    await Bun.sleep(100);
+    const isHeard = () => fetch(`http://${hostname}:${port}/health`).catch(() => undefined);
+    expect((await isHeard())?.status).toBe(200);
     for (let at = 0; at < signals; at++) {
       child.kill("SIGTERM");
-      await Bun.sleep(100);
+      await until(async () => !(await isHeard()));
     }
     expect(await child.exited).toBe(0);
     socket.destroy();

@@ -157,15 +157,15 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "axe finds nothing serious, %s",
     (colorScheme) =>
       open(colorScheme, async (page) => {
-        // Scalar writes what is below when one comes near.
+        // Scalar writes what is below when one comes near, and leaves it there.
         for (const name of ["Search companies by name", "Get the state of the service", "Error"]) {
           await page.getByRole("link", { name }).first().click();
           await page.waitForLoadState("networkidle");
-          const serious = (await listViolations(page)).filter(({ impact }) =>
-            /serious|critical/.test(impact),
-          );
-          expect({ name, serious }).toEqual({ name, serious: [] });
         }
+        const serious = (await listViolations(page)).filter(({ impact }) =>
+          /serious|critical/.test(impact),
+        );
+        expect(serious).toEqual([]);
       }),
     PATIENCE_MS,
   );

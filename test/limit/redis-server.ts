@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { until } from "../support.ts";
 
 export interface RedisServer {
   url: string;
@@ -18,8 +19,6 @@ export interface RedisServer {
   send(command: string, ...args: string[]): Promise<unknown>;
   close(): Promise<void>;
 }
-
-const START_MS = 10_000;
 
 export function hasRedisServer(): boolean {
   return Bun.which("redis-server") !== null;
@@ -50,11 +49,7 @@ export async function openRedisServer(password?: string): Promise<RedisServer> {
       stdout: "ignore",
       stderr: "ignore",
     });
-    const deadline = performance.now() + START_MS;
-    while (!(await send("PING").catch(() => false))) {
-      if (performance.now() > deadline) throw new Error("redis-server did not start");
-      await Bun.sleep(10);
-    }
+    await until(() => send("PING").catch(() => false));
   }
 
   async function kill(): Promise<void> {

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { executable, openExecutable, root, run, temporaryFolder } from "../support.ts";
+import { executable, openExecutable, root, run, temporaryFolder, until } from "../support.ts";
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 
@@ -97,10 +97,8 @@ async function importAndAsk(file: string, env: Record<string, string>) {
   await server.close();
 }
 
-/** Waits for a command to succeed; a test that waits in vain runs into its time limit. */
-async function until(command: string[], env: Record<string, string>): Promise<void> {
-  while ((await run(command, { env })).code !== 0) await Bun.sleep(50);
-}
+const succeeds = async (command: string[], env: Record<string, string>) =>
+  (await run(command, { env })).code === 0;
 
 const path = `${process.env.PATH}:/usr/sbin`;
 const [initdb] = [
@@ -141,7 +139,7 @@ test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
     cwd: folder,
     stderr: "ignore",
   });
-  await until(["psql", "-qX", "-c", "SELECT 1", env.DATABASE_URL], env);
+  await until(() => succeeds(["psql", "-qX", "-c", "SELECT 1", env.DATABASE_URL], env));
   const filled = await run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", env.DATABASE_URL], {
     env,
     stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text")}`,
@@ -168,7 +166,7 @@ test.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
     ["mariadbd", ...place, "--skip-networking", `--socket=${socket}`, "--default-time-zone=+09:00"],
     { env, stderr: "ignore" },
   );
-  await until(["mysql", "-e", "SELECT 1"], env);
+  await until(() => succeeds(["mysql", "-e", "SELECT 1"], env));
   const schema = tables("timestamp", "datetime", "varchar(500)").replaceAll("CHR(", "CHAR(");
   const filled = await run(["mysql", "--default-character-set=utf8mb4"], {
     env,

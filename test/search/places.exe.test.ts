@@ -10,6 +10,8 @@ import { createRandom } from "../../src/community/random.ts";
 import { foldAsWritten, type Named, searchAsWritten } from "../oracle.ts";
 import { openExecutable, roadbook, type Target, temporaryFolder } from "../support.ts";
 
+const isWhole = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+
 interface Place extends Named {
   name: string;
 }
@@ -73,12 +75,15 @@ const odd = [
   "e\u0301e\u0301",
 ];
 
-const places = [...new Map(cities.map((city) => [city.cityId, city])).values()];
+/** All there are where everything is asked for, else a third: every fourth, and the larger ones. */
+const places = [...new Map(cities.map((city) => [city.cityId, city])).values()].filter(
+  ({ population }, at) => isWhole || at % 4 === 0 || population >= 50_000,
+);
 const companies: Place[] = places.map(({ cityId, name, population }) => {
   return { id: cityId, name, folded: foldAsWritten(name), weight: -Math.max(0, population) };
 });
 const { below } = createRandom(7);
-const users: Place[] = Array.from({ length: 60_000 }, (_, at) => {
+const users: Place[] = Array.from({ length: isWhole ? 60_000 : 15_000 }, (_, at) => {
   const word = () => companies[below(companies.length)]?.name.split(" ")[0] ?? "";
   const name =
     odd[at] ??
@@ -139,7 +144,7 @@ function* drawQueries(names: Place[], count: number): Generator<string> {
   }
 }
 
-describe("135,000 real place names", () => {
+describe("real place names", () => {
   let target: Target;
   beforeAll(async () => {
     const folder = temporaryFolder();
@@ -159,8 +164,8 @@ describe("135,000 real place names", () => {
   };
 
   test.each([
-    ["companies", companies, 400],
-    ["users", users.filter(({ id }) => !hidden.has(id)), 400],
+    ["companies", companies, isWhole ? 400 : 150],
+    ["users", users.filter(({ id }) => !hidden.has(id)), isWhole ? 400 : 150],
   ] as const)(
     "%s: every answer is the one that a reading of all names gives",
     async (kind, names, count) => {

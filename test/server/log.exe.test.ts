@@ -11,6 +11,7 @@ import {
   run,
   type Target,
   temporaryFolder,
+  until as waitUntil,
 } from "../support.ts";
 
 interface Line {
@@ -30,13 +31,7 @@ async function openLogged(...words: string[]) {
       .split("\n")
       .slice(0, -1)
       .map((line) => JSON.parse(line));
-  const until = async (found: (line: Line) => boolean): Promise<Line> => {
-    for (;;) {
-      const line = lines().find(found);
-      if (line) return line;
-      await Bun.sleep(10);
-    }
-  };
+  const until = (found: (line: Line) => boolean) => waitUntil(() => lines().find(found));
   return { ...target, text: () => text, lines, until };
 }
 

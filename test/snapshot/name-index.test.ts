@@ -9,7 +9,7 @@ import { fold } from "../../src/search/fold.ts";
 import { createFrequentTree, type FrequentNgram } from "../../src/search/ngram-tree.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
+import { buildNameIndex, type NameKind } from "../../src/snapshot/name-index/build.ts";
 import { openNameChanges } from "../../src/snapshot/name-index/change.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
@@ -18,16 +18,21 @@ import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 
-/** Users 1, 2, 3 … of these names, and a way to search them. */
-function openNamesOf(names: string[], longShare?: number) {
+/** Larger and smaller companies, in no order. */
+const membersOf = (index: number) => (index * 7919) % 600;
+
+/** Users or companies 1, 2, 3 … of these names, and a way to search them. */
+function openNamesOf(names: string[], kind: NameKind = "user", longShare?: number) {
   const db = sqlite.openWritable(":memory:");
   createSchema(db);
-  const add = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
+  const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
+  const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
   names.forEach((name, index) => {
-    add.run(index + 1, name);
+    if (kind === "user") addUser.run(index + 1, name);
+    else addCompany.run(index + 1, name, membersOf(index));
   });
-  buildNameIndex(db, "user", longShare);
-  const { find } = openNames(db, "user");
+  buildNameIndex(db, kind, longShare);
+  const { find } = openNames(db, kind);
   return { db, find: (query: string) => find(query, 10), close: db.close };
 }
 
@@ -63,21 +68,22 @@ function strayRanksOf(db: Sqlite): unknown[] {
 }
 
 /** Where the posting lists of the frequent n-grams are. */
-function placesOf(db: Sqlite): string[] {
+function placesOf(db: Sqlite, kind: NameKind): string[] {
   return db
     .prepare<{ place: string }>(
-      "SELECT DISTINCT iif(list IS NULL, 'FTS5', 'long') AS place FROM user_frequent_ngram",
+      `SELECT DISTINCT iif(list IS NULL, 'FTS5', 'long') AS place FROM ${kind}_frequent_ngram`,
     )
     .all()
     .map(({ place }) => place);
 }
 
 /** A search of the same names as the contract says. */
-function searchOf(names: string[]) {
+function searchOf(names: string[], kind: NameKind = "user") {
   return searchAsWritten(
     names.map((name, index) => {
       const folded = foldAsWritten(name);
-      return { id: index + 1, folded, weight: Array.from(folded).length };
+      const weight = kind === "user" ? Array.from(folded).length : -membersOf(index);
+      return { id: index + 1, folded, weight };
     }),
   );
 }
@@ -95,16 +101,25 @@ const alphabets = [
   "a\u093cक न",
 ];
 
-/** 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. */
+/**
+ * 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. When
+ * all begin alike, few are found by their start, and the later tiers are read.
+ */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>
     fc
       .array(fc.constantFrom(...alphabet), { minLength: 1, maxLength })
       .map((characters) => fold(characters.join("")));
+  const beginning = fc.constantFrom("", "z");
   return fc.record({
-    names: fc.array(
-      word(12).filter((name) => name !== ""),
-      { minLength: 600, maxLength: 600 },
+    kind: fc.constantFrom<NameKind>("user", "company"),
+    names: beginning.chain((same) =>
+      fc.array(
+        word(12)
+          .map((name) => fold(same + name))
+          .filter((name) => name !== ""),
+        { minLength: 600, maxLength: 600 },
+      ),
     ),
     queries: fc.array(word(8), { minLength: 100, maxLength: 100 }),
   });
@@ -120,10 +135,10 @@ describe("a search", () => {
     (_, longShare, places) => {
       const seen = new Set<string>();
       fc.assert(
-        fc.property(community, ({ names, queries }) => {
-          const { db, find, close } = openNamesOf(names, longShare);
-          const search = searchOf(names);
-          for (const place of placesOf(db)) seen.add(place);
+        fc.property(community, ({ kind, names, queries }) => {
+          const { db, find, close } = openNamesOf(names, kind, longShare);
+          const search = searchOf(names, kind);
+          for (const place of placesOf(db, kind)) seen.add(place);
           for (const query of [...queries, ...names.slice(0, 20)]) {
             const result = { query, ids: find(query) };
             expect(result).toEqual({ query, ids: search(foldAsWritten(query)) });
@@ -184,6 +199,21 @@ describe("a search", () => {
     expect(index.find("ck er tr ka zu")).toEqual([3001, 3002]);
     expect(index.find("ck er tr ka zu qq")).toEqual([]);
     expect(index.find("ker ruc ka")).toEqual(searchOf(names)("ker ruc ka"));
+    index.close();
+  });
+
+  test("reads past hundreds of names that have the three rarest words, to those with the fourth", () => {
+    const spread = (count: number, text: string) =>
+      Array.from({ length: count }, (_, id) => `${text}${String(id).padStart(3, "0")}`);
+    const names = [
+      ...spread(500, "aa bb cc "),
+      "aa bb cc dd 1",
+      "aa bb cc dd 2",
+      ...spread(100, "aa bb cc and "),
+      ...spread(700, "dd "),
+    ];
+    const index = openNamesOf(names);
+    expect(index.find("dd cc bb aa")).toEqual([501, 502]);
     index.close();
   });
 

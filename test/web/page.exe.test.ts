@@ -34,7 +34,6 @@ interface Opened {
 
 interface OpenOptions extends PageOptions {
   size?: keyof typeof sizes;
-  colorScheme?: "light" | "dark";
   javaScriptEnabled?: boolean;
   locale?: string;
   searchLimit?: number;
@@ -42,7 +41,7 @@ interface OpenOptions extends PageOptions {
 
 /** A server of the fixtures' community, and a new browser window; both are gone after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
-  const { size = "desktop", searchLimit = 30, colorScheme, javaScriptEnabled, locale } = options;
+  const { size = "desktop", searchLimit = 30, javaScriptEnabled, locale } = options;
   const { isKiosk, isIndexed, language, featuredIds = [42, 45] } = options;
   const roadbook = await createRoadbook({
     dataset: community,
@@ -59,7 +58,6 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   const context = await browser?.newContext({
     viewport: { width, height },
     locale: locale ?? "en-GB",
-    ...(colorScheme && { colorScheme }),
     ...(javaScriptEnabled !== undefined && { javaScriptEnabled }),
   });
   if (!context) throw new Error("no browser");
@@ -298,18 +296,18 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
-  const looks = (Object.keys(sizes) as (keyof typeof sizes)[]).flatMap((size) =>
-    (["light", "dark"] as const).map((colorScheme) => ({ size, colorScheme })),
-  );
-  test.each(looks)(
-    "nothing for axe to find, nothing too wide, nothing too small to touch: %p",
-    (look) =>
-      open(look, async ({ page, origin }) => {
-        const paths = ["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"];
-        for (const path of paths) {
-          await page.goto(origin + path);
-          const found = await listViolations(page);
-          expect({ path, found }).toEqual({ path, found: [] });
+  test.each(["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"])(
+    "nothing for axe to find, nothing too wide, nothing too small to touch, at any size, light and dark: %s",
+    (path) =>
+      open({}, async ({ page, origin }) => {
+        await page.goto(origin + path);
+        for (const [size, [width, height]] of Object.entries(sizes)) {
+          await page.setViewportSize({ width, height });
+          for (const colorScheme of ["light", "dark"] as const) {
+            await page.emulateMedia({ colorScheme });
+            const found = await listViolations(page);
+            expect({ size, colorScheme, found }).toEqual({ size, colorScheme, found: [] });
+          }
           const measured = await page.evaluate(() => ({
             overflow: document.documentElement.scrollWidth - innerWidth,
             small: [...document.querySelectorAll("a:not(.skip), button, input")]
@@ -319,7 +317,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
               )
               .map((element) => element.outerHTML),
           }));
-          expect({ path, ...measured }).toEqual({ path, overflow: 0, small: [] });
+          expect({ size, ...measured }).toEqual({ size, overflow: 0, small: [] });
         }
       }),
     PATIENCE_MS,
