@@ -4,7 +4,7 @@
  * when to ask.
  */
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime } from "../../domain/time.ts";
 import { identityOf } from "../../files/read.ts";
@@ -75,7 +75,8 @@ class OlderError extends Error {
  */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const { location, cacheFolder, allowOlder, timeoutMs } = options;
-  mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+  const makeFolder = () => mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+  makeFolder();
   const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
   const path = join(cacheFolder, `${id}.snapshot`);
   const tagPath = `${path}.etag`;
@@ -97,7 +98,7 @@ export async function openSource(options: SourceOptions): Promise<Source> {
       status.bytes += await saveBody(response, file, timeoutMs);
       const found = await readMetaOf(file);
       // A server without ETags sends the same again and again.
-      if (JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
+      if (existsSync(path) && JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
       if (copy && !allowOlder && found.built_at < copy.built_at) {
         throw new OlderError(found.built_at, copy.built_at);
       }
@@ -110,6 +111,9 @@ export async function openSource(options: SourceOptions): Promise<Source> {
 
   /** Whether the copy is another one now. */
   async function fetchChanged(isForced: boolean): Promise<boolean> {
+    // Who tidies temporary folders may have removed the copy.
+    makeFolder();
+    if (!existsSync(path)) etag = undefined;
     const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
     const known = settled ? settled.etag : etag;
     const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };

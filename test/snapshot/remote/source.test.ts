@@ -1,6 +1,6 @@
 /** A snapshot at a URL: what replaces the copy, what does not, and what is served when the source is away. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -170,6 +170,16 @@ test("what is bad is downloaded three times, then when it changes or is asked fo
   expect(source.status().bytes).toBe(first.length + 3 * second.length);
   await source.refresh(true);
   expect(source.status().bytes).toBe(first.length + 4 * second.length);
+});
+
+test("a copy that somebody has removed is downloaded again", async () => {
+  const cacheFolder = join(temporaryFolder(), "cache");
+  const source = await open({ cacheFolder });
+  rmSync(cacheFolder, { recursive: true });
+  expect(await source.refresh()).toBe(true);
+  expect(await usersIn(source)).toBe(2);
+  expect(await source.refresh()).toBe(false);
+  expect(source.events).toEqual([]);
 });
 
 test("an older one is accepted for a rollback", async () => {
