@@ -136,6 +136,12 @@ function requireTag(response: Response): string {
 /** Errors name what the file stands for. */
 function renamed(error: unknown, path: string, name: string): unknown {
   if (error instanceof TransferError) return new Error(`${name} ${error.message}`);
-  if (error instanceof Error) error.message = error.message.replaceAll(path, name);
+  if (error instanceof Error) {
+    // It is this machine's disk that is full.
+    const written = `cannot write ${name} by way of ${dirname(path)}`;
+    error.message = error.message
+      .replaceAll(`cannot write ${path}`, written)
+      .replaceAll(path, name);
+  }
   return error;
 }

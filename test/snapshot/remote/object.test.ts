@@ -1,7 +1,7 @@
 /** Objects in a store, written on condition: of two writers, none loses the change of the other. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type Location, parseS3Location } from "../../../src/snapshot/remote/location.ts";
 import { replaceCompressed, replaceObject } from "../../../src/snapshot/remote/object.ts";
@@ -148,6 +148,13 @@ test("what fails leaves the object, and names it and nothing else", async () => 
   await expect(replaceObject(locate(), write)).rejects.toThrow(
     "s3://community/x.snapshot is wrong",
   );
+  let folder = "";
+  const full = replaceObject(locate(), async (path) => {
+    folder = dirname(path);
+    throw new Error(`cannot write ${path}: no space left on device`);
+  });
+  await expect(full).rejects.toThrow("cannot write s3://community/x.snapshot by way of /");
+  expect(existsSync(folder)).toBe(false);
   isWell = false;
   const denied = replaceObject(locate(), append);
   await expect(denied).rejects.toThrow("s3://community/x.snapshot responded with 403");
