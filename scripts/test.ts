@@ -5,8 +5,8 @@
 import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
 
-/** One a core of the smallest machine that runs them; tests that wait run beside others in a file. */
-const PROCESSES = 2;
+/** One more than the smallest machine has cores: a file of tests waits for two fifths of its time. */
+const PROCESSES = 3;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);

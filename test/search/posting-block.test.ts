@@ -10,6 +10,7 @@ import {
   listBits,
   setBit,
 } from "../../src/search/posting-block.ts";
+import { runs } from "../runs.ts";
 
 /** Ascending offsets, from none and the outermost to almost all. */
 const offsets = fc
@@ -41,7 +42,7 @@ test("what is encoded is decoded", () => {
       odd.set(bytes, 1);
       expect([...listBits(decodeBlock(odd.subarray(1)))]).toEqual(offsets);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(20) },
   );
   expect(forms.size).toBe(2);
 });
@@ -55,7 +56,7 @@ test("two blocks have in common what both hold", () => {
       expect(intersect(bits, decodeBlock(encodeBlock(others)))).toBe(common.length > 0);
       expect([...listBits(bits)]).toEqual(common);
     }),
-    { numRuns: 20 },
+    { numRuns: runs(8) },
   );
 });
 

@@ -9,6 +9,7 @@ import {
   openLongLists,
 } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
+import { runs } from "../runs.ts";
 
 const ngrams = ["aa", "bb", "cc"];
 const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
@@ -64,7 +65,7 @@ test("lists have in common the ranks whose names have all the n-grams", () => {
         db.close();
       },
     ),
-    { numRuns: 100 },
+    { numRuns: runs(40) },
   );
 });
 
@@ -85,6 +86,6 @@ test("changed lists are, row by row, those that are written for the changed name
       db.close();
       expected.close();
     }),
-    { numRuns: 100 },
+    { numRuns: runs(40) },
   );
 });
