@@ -3,11 +3,9 @@
  * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
  * in); run from source, under Bun, they are made when first needed.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
 import demo from "../data/demo.json" with { type: "json" };
 import { codeOf } from "./files/errors.ts";
 import type { PageAsset, PageAssets } from "./http/pages.ts";
@@ -55,7 +53,9 @@ export function docsScript(): Promise<Uint8Array<ArrayBuffer>> {
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
 function packDocsScript(): Uint8Array<ArrayBuffer> {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
-  return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
+  return process
+    .getBuiltinModule("node:zlib")
+    .gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
 let assets: Promise<PageAssets> | undefined;
@@ -96,7 +96,7 @@ async function bundle(file: string): Promise<string> {
 
 function nameByContent(name: string, ending: string, text: string): PageAsset {
   return {
-    file: `${name}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
+    file: `${name}-${process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
     text,
   };
 }
