@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
+import { DEMO_SNAPSHOT, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
 import { readFileBytes } from "../src/files/lines.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
@@ -61,7 +61,7 @@ function platformOf(name: string): Platform {
 
 /** The files inside the executable, beside the code. */
 async function writeEmbedded(): Promise<string[]> {
-  const snapshot = join(folder, DEMO_SNAPSHOT);
+  const snapshot = join(folder, values.dataset ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (values.dataset) {
     await importDataset(readFileBytes(values.dataset), snapshot, { builtAtMs: sourceDateMs() });
   } else {

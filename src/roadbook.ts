@@ -212,7 +212,7 @@ async function openSource({ snapshot, dataset, demo }: RoadbookOptions) {
 /** The demo's start shows its notable drivers. */
 async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | undefined> {
   if (!page || !demo) return page;
-  return { featuredIds: (await import("./assets.ts")).demoFeaturedIds, ...page };
+  return { featuredIds: (await import("./assets.ts")).listFeaturedIds(), ...page };
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
