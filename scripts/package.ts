@@ -49,7 +49,9 @@ async function bundleTypes(): Promise<void> {
     external: (id: string) => !/^[./]/.test(id),
     plugins: [dts({ dtsInput: true, tsconfig: false })],
   });
-  await bundle.write({ dir: join(out, "types"), format: "esm" });
+  // Without a hash, which depends on the folder that this is written to.
+  const chunkFileNames = "[name].d.ts";
+  await bundle.write({ dir: join(out, "types"), format: "esm", chunkFileNames });
 }
 
 async function writeAssets(): Promise<void> {

@@ -3,17 +3,17 @@
  * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
  * in); run from source, under Bun, they are made when first needed.
  */
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { gzipSync } from "node:zlib";
 import demo from "../data/demo.json" with { type: "json" };
 import { codeOf } from "./files/errors.ts";
 import type { PageAsset, PageAssets } from "./http/pages.ts";
 
 /** The names of the files inside the executable, and in the folder `assets` of the package. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
+/** In the place of the demo, what `build --dataset` was given. */
+export const OWN_SNAPSHOT = "own.snapshot";
 const DOCS_SCRIPT = "scalar.js.gz";
 const PAGE_SCRIPT = "page.js.asset";
 const PAGE_STYLE = "page.css.asset";
@@ -21,14 +21,15 @@ const PAGE_STYLE = "page.css.asset";
 /** The start of the page shows so many of the demo's notable drivers. */
 const MAX_FEATURED = 12;
 
-/** The ids of the demo's notable drivers, whom its start shows. */
-export const demoFeaturedIds = demo.users
-  .flatMap((user) => ("note" in user ? [user.id] : []))
-  .slice(0, MAX_FEATURED);
+/** The ids of the demo's notable drivers, whom its start shows; none of other data in its place. */
+export function listFeaturedIds(): number[] {
+  if (findEmbedded(OWN_SNAPSHOT)) return [];
+  return demo.users.flatMap((user) => ("note" in user ? [user.id] : [])).slice(0, MAX_FEATURED);
+}
 
-/** The bytes of the demo's snapshot. */
+/** The bytes of the demo's snapshot, or of the one in its place. */
 export async function demoSnapshot(): Promise<Uint8Array> {
-  const embedded = await findReady(DEMO_SNAPSHOT);
+  const embedded = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (embedded) return embedded;
   const { demoDataset } = await import("./community/demo.ts");
   const { buildSnapshot } = await import("./snapshot/build/memory.ts");
@@ -55,7 +56,9 @@ export function docsScript(): Promise<Uint8Array<ArrayBuffer>> {
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
 function packDocsScript(): Uint8Array<ArrayBuffer> {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
-  return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
+  return process
+    .getBuiltinModule("node:zlib")
+    .gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
 let assets: Promise<PageAssets> | undefined;
@@ -96,7 +99,7 @@ async function bundle(file: string): Promise<string> {
 
 function nameByContent(name: string, ending: string, text: string): PageAsset {
   return {
-    file: `${name}-${createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
+    file: `${name}-${process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
     text,
   };
 }
@@ -107,14 +110,17 @@ function textOf(bytes: Uint8Array): string {
 
 /** The file as it was put into the executable or the package; undefined when run from source. */
 async function findReady(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (typeof Bun !== "undefined") {
-    const file = Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
-    if (file) return new Uint8Array(await file.arrayBuffer());
-  }
+  const embedded = findEmbedded(name);
+  if (embedded) return new Uint8Array(await embedded.arrayBuffer());
   try {
     return new Uint8Array(await readFile(new URL(`../assets/${name}`, import.meta.url)));
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
     return undefined;
   }
+}
+
+function findEmbedded(name: string): Blob | undefined {
+  if (typeof Bun === "undefined") return undefined;
+  return Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
 }

@@ -126,7 +126,9 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   checkOptions(options);
   const faults = (options.faults ?? []).map(readFault);
   let source = await openSource(options);
-  let reloadable = await openReloadableSnapshot(source, { trust: options.trustSnapshot ?? false });
+  // The demo was verified when it was put where it is.
+  const trust = options.trustSnapshot || options.demo || false;
+  let reloadable = await openReloadableSnapshot(source, { trust });
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
     snapshot: () => reloadable.current(),
@@ -210,7 +212,7 @@ async function openSource({ snapshot, dataset, demo }: RoadbookOptions) {
 /** The demo's start shows its notable drivers. */
 async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | undefined> {
   if (!page || !demo) return page;
-  return { featuredIds: (await import("./assets.ts")).demoFeaturedIds, ...page };
+  return { featuredIds: (await import("./assets.ts")).listFeaturedIds(), ...page };
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {

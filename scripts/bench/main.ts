@@ -4,6 +4,7 @@
  */
 import { climb } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
+import { benchFloor } from "./floor.ts";
 import { benchGrowth, benchTenfold } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
@@ -61,6 +62,7 @@ const parts: Record<string, { measure: Part; about: string }> = {
 };
 
 const others: Record<string, (args: string[]) => Promise<void>> = {
+  floor: benchFloor,
   growth: benchGrowth,
   page: benchPage,
   processes: benchProcesses,

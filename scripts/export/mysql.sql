@@ -2,7 +2,7 @@
 -- of your own tables into it, and run
 --
 --   set -o pipefail
---   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql | roadbook import - --expect-end --to community.snapshot
+--   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql | dist/roadbook import - --expect-end --to community.snapshot
 --
 -- Of a user who is private, or of whom that is not known, it selects the id and nothing else.
 --

@@ -1,7 +1,7 @@
 -- Selects a whole platform as a Roadbook dataset. Put the names of your own tables into it, and run
 --
 --   set -o pipefail
---   psql -qAtX -f scripts/export/postgresql.sql "$DATABASE_URL" | roadbook import - --expect-end --to community.snapshot
+--   psql -qAtX -f scripts/export/postgresql.sql "$DATABASE_URL" | dist/roadbook import - --expect-end --to community.snapshot
 --
 -- Of a user who is private, or of whom that is not known, it selects the id and nothing else.
 --

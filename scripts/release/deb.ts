@@ -54,7 +54,12 @@ function fillFolder(): void {
   const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
   copy(values.executable, "usr/bin/roadbook", 0o755);
   write("usr/libexec/roadbook-health.sh", deploy("roadbook-health.sh"), 0o755);
-  for (const unit of ["roadbook.service", "roadbook-health.service", "roadbook-health.timer"]) {
+  for (const unit of [
+    "roadbook.service",
+    "roadbook@.service",
+    "roadbook-health.service",
+    "roadbook-health.timer",
+  ]) {
     const text = deploy(unit)
       .replace(
         "ExecStart=/usr/local/bin/roadbook-health.sh",
@@ -97,7 +102,10 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
   );
   write("DEBIAN/conffiles", "/etc/roadbook.conf\n");
   write("DEBIAN/postinst", `#!/bin/sh\nset -e\n${ifSystemd("systemctl daemon-reload")}`, 0o755);
-  const stop = "systemctl disable --now roadbook-health.timer roadbook.service";
+  const stop = [
+    "systemctl disable roadbook-health.timer roadbook.service roadbook@.service",
+    "systemctl stop roadbook-health.timer roadbook.service 'roadbook@*.service'",
+  ].join("\n  ");
   write(
     "DEBIAN/prerm",
     `#!/bin/sh\nset -e\n[ "$1" = remove ] || exit 0\n${ifSystemd(stop)}`,

@@ -2,9 +2,13 @@
  * Formats the manual page roadbook(1) from the declarations of the command line. Writes no file.
  * `bun scripts/release/man.ts` prints it.
  */
+import type { EventEmitter } from "node:events";
 import { description, version } from "../../package.json" with { type: "json" };
 import { createProgram } from "../../src/commands/command-line.ts";
 import { variableOf } from "../../src/commands/flag-types.ts";
+
+/** What the help says of them is the page's section EXIT STATUS. */
+const EXIT_CODES = "Exit codes: ";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
 
@@ -15,6 +19,7 @@ type AnyOption = AnyCommand["options"][number];
 export function formatManPage(date: Date): string {
   const program = createProgram({});
   const help = program.createHelp();
+  const notes = notesOf(program);
   const lines = [
     `.TH ROADBOOK 1 ${date.toISOString().slice(0, 10)} "roadbook ${version}"`,
     ".SH NAME",
@@ -24,7 +29,7 @@ export function formatManPage(date: Date): string {
     escapeRoff(program.usage()),
     ".SH DESCRIPTION",
     `${escapeRoff(program.description())}.`,
-    "Without a command, it serves the bundled demo on http://127.0.0.1:3000.",
+    ...notes.filter((line) => !line.startsWith(EXIT_CODES)),
     ".SH COMMANDS",
     ...program.commands.flatMap((command) => [
       `.SS "roadbook ${escapeRoff(`${command.name()} ${command.usage()}`.trimEnd())}"`,
@@ -36,6 +41,7 @@ export function formatManPage(date: Date): string {
         ...(group === "" ? [] : [".PP", escapeRoff(group)]),
         ...options.flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
       ]),
+      ...notesOf(command),
     ]),
     ".SH FLAGS OF EVERY COMMAND",
     ...help
@@ -48,11 +54,23 @@ export function formatManPage(date: Date): string {
       entryOf(`.B ${variable}`, `stands for ${flag}`),
     ),
     ".SH EXIT STATUS",
-    ...entryOf("0", "done"),
-    ...entryOf("1", "failed"),
-    ...entryOf("2", "wrong usage"),
+    ...notes.flatMap((line) =>
+      line.startsWith(EXIT_CODES) ? sentenceOf(line.slice(EXIT_CODES.length)) : [],
+    ),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+/** What the help of a command closes with, in paragraphs. */
+function notesOf(command: AnyCommand): string[] {
+  let text = "";
+  const write = (more: string) => {
+    text += more;
+  };
+  // Its types do not say that a command is an emitter, and of what.
+  const emitter = command as unknown as EventEmitter;
+  if (!emitter.emit("afterHelp", { error: false, command, write })) return [];
+  return `\n${text.trim()}`.split("\n").map((line) => (line === "" ? ".PP" : escapeRoff(line)));
 }
 
 function entryOf(term: string, text: string): string[] {

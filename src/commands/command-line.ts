@@ -81,7 +81,7 @@ export function createProgram(env: Environment): AnyCommand {
     .addHelpText(
       "after",
       `
-Without a command, roadbook serves the bundled demo on http://127.0.0.1:3000.
+Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.
 roadbook COMMAND --help prints the flags of a command and their defaults.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     )
@@ -98,7 +98,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .optionsGroup("What is served:")
     .option(
       "--snapshot <FILE>",
-      "the snapshot, also at an https:// or s3:// URL (default: the bundled demo)",
+      "the snapshot, also at an https:// or s3:// URL (default: the bundled data)",
       parseText,
     )
     .option("--trust-snapshot", "start without comparing the snapshot's checksum", false)

@@ -159,7 +159,7 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     if (config.tls && tls) tls = renewTls(config.tls, tls, listener, log);
   };
   const { built_at: builtAt, counts } = roadbook.meta();
-  const snapshot = config.source?.name ?? config.snapshot ?? "the bundled demo";
+  const snapshot = config.source?.name ?? config.snapshot ?? "the bundled data";
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, not used");

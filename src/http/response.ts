@@ -2,10 +2,16 @@
  * The one place that makes a `Response`: it gives a result its headers, its validator and its content
  * coding. Knows nothing of routes and limits.
  */
-import { gunzipSync } from "node:zlib";
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
-import { type Coding, chooseCoding, compress, isAccepted, isCompressible } from "./compression.ts";
+import {
+  type Coding,
+  chooseCoding,
+  compress,
+  isAccepted,
+  isCompressible,
+  zlib,
+} from "./compression.ts";
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Result } from "./result.ts";
@@ -92,7 +98,7 @@ const decoded = new WeakMap<Uint8Array, Uint8Array<ArrayBuffer>>();
 
 /** Once a body: for the script of the docs page it takes 15 ms. */
 function decode(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const bytes = decoded.get(body) ?? gunzipSync(body);
+  const bytes = decoded.get(body) ?? zlib().gunzipSync(body);
   decoded.set(body, bytes);
   return bytes;
 }

@@ -3,6 +3,8 @@
  * without losing a request. Nothing here reads a body or knows a route.
  */
 
+import ipaddr from "ipaddr.js";
+import { codeOf } from "../files/errors.ts";
 import { createTurns } from "./connection-storms.ts";
 import { hasUnsent } from "./send-queue.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -42,6 +44,14 @@ const DRAIN_TURN_MS = 20;
 /** Of TLS 1.2 what has forward secrecy and authenticated encryption; all of TLS 1.3 has both. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
+/** What Bun says when the system refused; of a name without an address it says something at random. */
+const REFUSALS = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"];
+
+function reasonOf(error: unknown, host: string): string {
+  if (!ipaddr.isValid(host) && !REFUSALS.includes(codeOf(error))) return "the name has no address";
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Throws an error whose message is for the operator. */
 export function listen(
   { host, port, reusePort = false }: Address,
@@ -67,8 +77,7 @@ export function listen(
         },
       });
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Error(`cannot listen on ${at.host} port ${at.port}: ${reason}`);
+      throw new Error(`cannot listen on ${at.host} port ${at.port}: ${reasonOf(error, at.host)}`);
     }
   }
 

@@ -52,6 +52,7 @@ test.if(hasDpkg || isRequired)(
       "/usr/lib/systemd/system/roadbook-health.service",
       "/usr/lib/systemd/system/roadbook-health.timer",
       "/usr/lib/systemd/system/roadbook.service",
+      "/usr/lib/systemd/system/roadbook@.service",
       "/usr/libexec/roadbook-health.sh",
       "/usr/share/bash-completion/completions/roadbook",
       "/usr/share/doc/roadbook/CHANGELOG.md",
@@ -64,7 +65,7 @@ test.if(hasDpkg || isRequired)(
     const page = readFileSync(join(vps, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
     const unit = readFileSync(join(vps, "usr/lib/systemd/system/roadbook.service"), "utf8");
-    for (const name of ["roadbook.service", "roadbook-health.service"]) {
+    for (const name of ["roadbook.service", "roadbook@.service", "roadbook-health.service"]) {
       const text = readFileSync(join(vps, "usr/lib/systemd/system", name), "utf8");
       const [, program = ""] = /^ExecStart=(\S+)/m.exec(text) ?? [];
       expect(statSync(join(vps, program)).mode & 0o777).toBe(0o755);

@@ -43,7 +43,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     expect(lines.map(({ msg }) => msg)).toEqual(["starting", "ready", "stopping", "stopped"]);
     expect(lines[0]).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      snapshot: "the bundled demo",
+      snapshot: "the bundled data",
       counts: { users: 3000 },
     });
     expect(lines[1]).toMatchObject({ url: target.origin });
