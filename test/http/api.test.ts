@@ -339,6 +339,18 @@ test("--public-url completes avatar paths, whatever host was asked", async () =>
   await target.close();
 });
 
+test("a name that comes apart into many code points is found by all of it", async () => {
+  // Three for each, of two UTF-16 units, in NFC as well.
+  const name = "\u{1d160}".repeat(200);
+  const line = { type: "user", id: 1, public: true, name, created_at: "2021-05-01T10:00:00Z" };
+  const target = await openInProcess({ dataset: [line] });
+  for (const text of [name, name.normalize("NFC")]) {
+    const response = await target.fetch(`/search/users?q=${encodeURIComponent(text)}`);
+    expect(JSON.parse(await response.text()).users).toHaveLength(1);
+  }
+  await target.close();
+});
+
 test("a short host is the origin of its avatars all the same", async () => {
   const roadbook = await createRoadbook({ dataset: community });
   for (const origin of [
