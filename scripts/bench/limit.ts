@@ -3,7 +3,6 @@
  * Each beside something plain run in the same call.
  */
 import { demoSnapshot } from "../../src/assets.ts";
-import { createClients } from "../../src/limit/client-address.ts";
 import { createLimiter, DEFAULT_MAX_CLIENTS, type Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter } from "../../src/limit/redis.ts";
 import { createWindow } from "../../src/limit/window.ts";
@@ -30,7 +29,6 @@ export async function* benchLimit(): AsyncGenerator<Row> {
   yield memory();
   yield* longest();
   for (const clients of [1, 1000, MANY]) yield await decisions(clients);
-  yield* clientKeys();
   const redis = hasRedisServer() ? await openRedisServer() : undefined;
   if (redis) yield await overRedis(redis.url);
   else yield notInstalled("a decision over Redis", "a bare PING", "redis-server");
@@ -123,20 +121,6 @@ async function decisions(clients: number): Promise<Row> {
   const count = (i: number) => counts.set(ipOf(i), (counts.get(ipOf(i)) ?? 0) + 1);
   for (let i = 0; i < LIMIT * clients; i++) consume(i);
   return besides(`a decision, ${formatCount(clients)} clients`, "a count in a Map", consume, count);
-}
-
-async function* clientKeys(): AsyncGenerator<Row> {
-  const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
-  const { keyOf: proxied } = createClients({ trusted: ["10.0.0.0/8"], ipv6Prefix: 64 });
-  const ipv4 = (i: number) => direct(`203.0.113.${i & 255}`, null);
-  const cases: Record<string, (i: number) => string> = {
-    "IPv6 peer, cached": (i) => direct(`2001:db8::${i & 255}`, null),
-    "proxied, cached": (i) => proxied("10.0.0.1", `203.0.113.${i & 255}, 10.0.0.2`),
-    "proxied, never seen": (i) => proxied("10.0.0.1", `2001:db8::${i >> 16}:${i & 65535}`),
-  };
-  for (const [name, keyOf] of Object.entries(cases)) {
-    yield await besides(`client key, ${name}`, "client key, IPv4 peer", keyOf, ipv4);
-  }
 }
 
 /** Nanoseconds each. */

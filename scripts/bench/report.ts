@@ -39,7 +39,7 @@ function tableOf(rows: Row[]): string {
   return [HEAD, rule, ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Sections that others wrote there stay. */
+/** What `bun run bench growth` wrote there stays. */
 export async function writePage(sections: Section[], minutes: number): Promise<void> {
   const headlines = sections.flatMap(({ rows }) => rows.filter(({ headline }) => headline));
   const text = `# What Roadbook's speed is, beside others
@@ -48,7 +48,7 @@ export async function writePage(sections: Section[], minutes: number): Promise<v
 and 1 is as good; one with a ↓ is a cost, so less is better. Each is the median of rounds in which the
 two were measured in turns, and the spread is from the least round to the most. The other figures are
 medians too, and this machine's: ${await describeMachine()}.
-Measured in ${format(minutes)} minutes at commit ${await commit()}.
+Measured in ${format(minutes)} minutes at commit ${await commit()}. Sizes are numbers of users.
 
 ${tableOf(headlines)}
 `;
@@ -56,33 +56,23 @@ ${tableOf(headlines)}
     ({ name, command, about, rows }) =>
       `## ${name}\n\n\`${command}\`: ${about}\n\n${tableOf(rows)}\n`,
   );
-  const old = (await Bun.file(page).text()).split(/^(?=## )/m).slice(1);
-  const others = old.filter((one) => !sections.some(({ name }) => one.startsWith(`## ${name}\n`)));
-  await Bun.write(
-    page,
-    [text, ...written, ...others.map((one) => `${one.trimEnd()}\n`)].join("\n"),
-  );
+  const old = (await Bun.file(page).text()).split(/^(?=## )/m);
+  const growth = old.filter((section) => section.startsWith("## Growth\n"));
+  await Bun.write(page, [text, ...written, ...growth].join("\n"));
 }
 
 async function describeMachine(): Promise<string> {
-  const [processor] = cpus();
-  const tools = await Promise.all(
-    [
-      ["node", "--version"],
-      ["wrk", "--version"],
-      ["groonga", "--version"],
-    ].map(async (words) => {
-      if (!Bun.which(words[0] ?? "")) return [];
-      const { stdout, stderr } = await run(words);
-      return /[\w ]*?v?\d[\d.]+/.exec(stdout + stderr)?.[0] ?? [];
-    }),
-  );
+  const tools = ["node", "wrk", "groonga", "psql"].map(async (tool) => {
+    if (!Bun.which(tool)) return `no ${tool}`;
+    const { stdout, stderr } = await run([tool, "--version"]);
+    return `${tool} ${/\d+\.[\d.]*/.exec(stdout + stderr)?.[0]}`;
+  });
   return [
-    `${cpus().length} × ${processor?.model.trim()} ${arch()}`,
+    `${cpus().length} × ${cpus()[0]?.model.trim()} ${arch()}`,
     `${Math.round(totalmem() / 2 ** 30)} GiB`,
     `Linux ${release()}`,
     `Bun ${Bun.version}`,
-    ...tools.flat(),
+    ...(await Promise.all(tools)),
   ].join(", ");
 }
 
