@@ -19,6 +19,9 @@ const CONFLICT =
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
+/** Between what is written and the last look at it, at least. */
+const MIN_WAIT_MS = 500;
+
 /**
  * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
  * there, and puts that file in the place of the object. Throws what `write` throws, and errors that
@@ -92,7 +95,7 @@ async function putObject(
   [headers = {}, ...others] = conditionsFor(etag),
 ): Promise<void> {
   // A store may ignore the condition. So the object is looked at just before, and again when others
-  // who had looked before this one was there have put theirs, if they are about as fast.
+  // who had looked before this one was there have put theirs, unless they are many times slower.
   if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
   const options = { headers, file: path, timeoutMs: TIMEOUT_MS };
   const began = performance.now();
@@ -111,7 +114,7 @@ async function putObject(
   }
   const isWritten = async () => (await findTag(location)) === written;
   if (await isWritten()) {
-    await Bun.sleep(performance.now() - began);
+    await Bun.sleep(Math.max(MIN_WAIT_MS, 3 * (performance.now() - began)));
     if (await isWritten()) return;
   }
   throw new TransferError(
