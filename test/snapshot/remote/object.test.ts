@@ -135,6 +135,27 @@ describe.each(ways)("in a store that %s conditions", (does) => {
   });
 });
 
+test.each(["honours", "honours bare"] as const)(
+  "of several writers at once in a store that %s conditions, those that succeed are in it",
+  async (does) => {
+    conditions = does;
+    const words = ["one", "two", "three", "four"];
+    const outcomes = await Promise.allSettled(
+      words.map((word) =>
+        replaceObject(locate(), async (path) => {
+          writeFileSync(path, `${readFileSync(path, "utf8")} ${word}`);
+        }),
+      ),
+    );
+    const written = words.filter((_, at) => outcomes[at]?.status === "fulfilled");
+    expect(written).not.toBeEmpty();
+    expect(stored?.toString().split(" ").toSorted()).toEqual(["old", ...written].toSorted());
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") expect(outcome.reason.message).toContain("by another");
+    }
+  },
+);
+
 test("what another puts while this one is on its way stays", async () => {
   beforePut = other;
   await expect(replaceObject(locate(), append)).rejects.toThrow("has been changed by another");

@@ -19,7 +19,7 @@ import { openS3Server, type S3Server } from "./s3-server.ts";
 let store: S3Server;
 beforeAll(async () => {
   store = await openS3Server();
-});
+}, 60_000);
 afterAll(() => store.kill());
 
 /** Runs the executable where the store is known. */
@@ -92,21 +92,6 @@ test("an import that would take most users away from an object is an error", asy
     `roadbook: ${to} has 10 users and the dataset 4: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
   ]);
 });
-
-test("of several that apply at once, those that succeed are in it, and the others say so", async () => {
-  const to = store.url("contended.snapshot");
-  expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
-  const ids = [101, 102, 103, 104];
-  const outcomes = await Promise.all(
-    ids.map((id) => run("apply", makeFile([user(id, `New ${id}`)]), "--to", to)),
-  );
-  const dataset = await exportObject("contended.snapshot");
-  for (const [at, { code, stderr }] of outcomes.entries()) {
-    if (code === 0) expect(dataset).toContain(`"id":${ids[at]},`);
-    else expect(stderr).toMatch(/^roadbook: s3:\S+ has been (changed|replaced) by another command/);
-  }
-  expect(outcomes.filter(({ code }) => code === 1).length).toBeGreaterThan(0);
-}, 60_000);
 
 test("apply to an object that is not there is an error", async () => {
   const to = store.url("none.snapshot");
