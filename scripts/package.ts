@@ -45,13 +45,13 @@ async function bundleTypes(): Promise<void> {
     Object.entries(entries).map(([name, file]) => [name, join(declarations, `${file}.d.ts`)]),
   );
   const bundle = await rolldown({
+    // Comments name the files relative to it, and the same commit is to give the same bytes anywhere.
+    cwd: declarations,
     input,
     external: (id: string) => !/^[./]/.test(id),
     plugins: [dts({ dtsInput: true, tsconfig: false })],
   });
-  // Without a hash, which depends on the folder that this is written to.
-  const chunkFileNames = "[name].d.ts";
-  await bundle.write({ dir: join(out, "types"), format: "esm", chunkFileNames });
+  await bundle.write({ dir: join(out, "types"), format: "esm" });
 }
 
 async function writeAssets(): Promise<void> {

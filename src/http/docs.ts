@@ -2,11 +2,8 @@
  * The document of the API at /docs/json and its page at /docs. The page and its script come from this
  * server, never from another, so it works offline.
  */
-import { Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
-import { apiVersion } from "../domain/version.ts";
 import { baseUrlOf, type Context } from "./context.ts";
-import { components, describe, documentedMethods, ORIGIN } from "./openapi.ts";
 import type { Result } from "./result.ts";
 import type { Route } from "./routes.ts";
 import { docsPolicy } from "./security-headers.ts";
@@ -28,6 +25,8 @@ export function createOpenApiDocument(routes: readonly Route[]): OpenApiDocument
   let template: Promise<string> | undefined;
   return {
     async at(url) {
+      // Loaded here alone: most servers are never asked for it.
+      const { ORIGIN, renderTemplate } = await import("./openapi.ts");
       template ??= renderTemplate(routes);
       const text =
         cached.get(url) ?? (await template).replaceAll(ORIGIN, JSON.stringify(url).slice(1, -1));
@@ -35,52 +34,6 @@ export function createOpenApiDocument(routes: readonly Route[]): OpenApiDocument
       return text;
     },
   };
-}
-
-/** What the plugin makes of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
-async function renderTemplate(routes: readonly Route[]): Promise<string> {
-  // Loaded here alone: most servers are never asked for it.
-  const { swagger } = await import("@elysiajs/swagger");
-  const documentation = {
-    openapi: "3.1.0",
-    info: {
-      title: "Roadbook",
-      version: apiVersion.slice(1),
-      summary: "Public driver profiles, achievements and search",
-      description:
-        "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
-      license: { name: "MIT", identifier: "MIT" },
-      contact: { name: "The operator of this server", url: ORIGIN },
-    },
-    servers: [
-      { url: ORIGIN, description: "This server" },
-      { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
-    ],
-    security: [],
-    tags: [
-      { name: "Users", description: "Public profiles and what their drivers unlocked" },
-      { name: "Search", description: "Companies and drivers by name" },
-      { name: "Service", description: "The service itself" },
-    ],
-    components,
-  };
-  const elysia = new Elysia({ aot: false }).use(
-    swagger({
-      path: "/docs",
-      specPath: "/docs/json",
-      documentation: documentation as object,
-      excludeMethods: [],
-    }),
-  );
-  for (const route of routes) {
-    if (!route.operation) continue;
-    for (const method of documentedMethods)
-      elysia.route(method, route.path, () => {}, {
-        detail: describe(route, route.operation, method),
-      });
-  }
-  const response = await elysia.handle(new Request("http://localhost/docs/json"));
-  return response.text();
 }
 
 export async function getOpenApi(context: Context): Promise<Result> {

@@ -2,8 +2,9 @@
  * The API's own document: what it says of each route, made of the table of routes, the schemas of the
  * domain and the table of errors. Serving it is docs.ts's.
  */
+import { swagger } from "@elysiajs/swagger";
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { DocumentDecoration } from "elysia";
+import { type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
@@ -207,6 +208,50 @@ export const components = {
 
 export const documentedMethods = ["GET", "HEAD", "OPTIONS"] as const;
 export type DocumentedMethod = (typeof documentedMethods)[number];
+
+/** The document as JSON, as the plugin makes it of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
+export async function renderTemplate(routes: readonly Route[]): Promise<string> {
+  const documentation = {
+    openapi: "3.1.0",
+    info: {
+      title: "Roadbook",
+      version: apiVersion.slice(1),
+      summary: "Public driver profiles, achievements and search",
+      description:
+        "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
+      license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this server", url: ORIGIN },
+    },
+    servers: [
+      { url: ORIGIN, description: "This server" },
+      { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
+    ],
+    security: [],
+    tags: [
+      { name: "Users", description: "Public profiles and what their drivers unlocked" },
+      { name: "Search", description: "Companies and drivers by name" },
+      { name: "Service", description: "The service itself" },
+    ],
+    components,
+  };
+  const elysia = new Elysia({ aot: false }).use(
+    swagger({
+      path: "/docs",
+      specPath: "/docs/json",
+      documentation: documentation as object,
+      excludeMethods: [],
+    }),
+  );
+  for (const route of routes) {
+    if (!route.operation) continue;
+    for (const method of documentedMethods)
+      elysia.route(method, route.path, () => {}, {
+        detail: describe(route, route.operation, method),
+      });
+  }
+  const response = await elysia.handle(new Request("http://localhost/docs/json"));
+  return response.text();
+}
 
 /** The `detail` of a route: an OpenAPI operation with every status, header and body of a method. */
 export function describe(

@@ -221,6 +221,15 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
+test.each([
+  ["nope.invalid", "the name has no address"],
+  ["203.0.113.7", "EADDRNOTAVAIL"],
+])("--host %s is one clear line that says why", async (host, reason) => {
+  const { code, stderr } = await roadbook(["--host", host, "--port", "0"]);
+  expect(code).toBe(1);
+  expect(stderr).toStartWith(`roadbook: cannot listen on ${host} port 0: ${reason}`);
+});
+
 test("a port that is taken is one clear line and exit code 1", async () => {
   const target = await openExecutable([]);
   const { port } = new URL(target.origin);
