@@ -11,10 +11,12 @@ import { openLongLists } from "./long-lists.ts";
 
 /**
  * Several words are looked up by so many of their n-grams at most, rarest first: hardly a name has more.
- * FTS5 reads all of every list, so it intersects fewer.
+ * FTS5 reads all of every list, so it intersects fewer; and of n-grams that are not frequent a few
+ * leave less to look at than another list has.
  */
 const MAX_NGRAMS = 64;
 const MAX_SHORT_LISTS = 8;
+const MAX_RARE_LISTS = 3;
 
 interface Frequent {
   count: number;
@@ -79,7 +81,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     const chosen: string[] = [];
     for (const { ngram, count } of ngrams) {
       // Beside a short posting list, a long one takes longer to read than the names it would spare.
-      if (count > 0 && ngrams[0]?.count === 0) break;
+      if (ngrams[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // Whatever is in a longer n-gram's list has this n-gram too.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
       if (chosen.length === MAX_NGRAMS) break;
