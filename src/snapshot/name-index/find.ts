@@ -90,7 +90,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
   }
 
   /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
-  function* listCandidates(ngrams: string[], text: string): Generator<Candidate, void> {
+  function listCandidates(ngrams: string[], text: string): Iterable<Candidate> {
     const long: number[] = [];
     const short = ngrams.filter((ngram) => {
       const { list } = lookUp(ngram);
@@ -98,10 +98,14 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       return list === null;
     });
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
-    if (long.length === 0) return yield* listByShort.iterate(match, text);
+    if (long.length === 0) return listByShort.iterate(match, text);
     const among: number[] | undefined =
       short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
-    for (const rank of longLists.intersect(long, among)) {
+    return listByRank(longLists.intersect(long, among));
+  }
+
+  function* listByRank(ranks: Iterable<number>): Generator<Candidate, void> {
+    for (const rank of ranks) {
       const candidate = findByRank.get(rank);
       if (candidate) yield candidate;
     }
