@@ -11,10 +11,12 @@ import { openLongLists } from "./long-lists.ts";
 
 /**
  * Several words are looked up by so many of their n-grams at most, rarest first: hardly a name has more.
- * FTS5 reads all of every list, so it intersects fewer.
+ * FTS5 reads all of every list, so it intersects fewer; and of n-grams that are not frequent a few
+ * leave less to look at than another list has.
  */
 const MAX_NGRAMS = 64;
 const MAX_SHORT_LISTS = 8;
+const MAX_RARE_LISTS = 3;
 
 interface Frequent {
   count: number;
@@ -79,7 +81,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     const chosen: string[] = [];
     for (const { ngram, count } of ngrams) {
       // Beside a short posting list, a long one takes longer to read than the names it would spare.
-      if (count > 0 && ngrams[0]?.count === 0) break;
+      if (ngrams[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // Whatever is in a longer n-gram's list has this n-gram too.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
       if (chosen.length === MAX_NGRAMS) break;
@@ -88,7 +90,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
   }
 
   /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
-  function* listCandidates(ngrams: string[], text: string): Generator<Candidate, void> {
+  function listCandidates(ngrams: string[], text: string): Iterable<Candidate> {
     const long: number[] = [];
     const short = ngrams.filter((ngram) => {
       const { list } = lookUp(ngram);
@@ -96,10 +98,14 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       return list === null;
     });
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
-    if (long.length === 0) return yield* listByShort.iterate(match, text);
+    if (long.length === 0) return listByShort.iterate(match, text);
     const among: number[] | undefined =
       short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
-    for (const rank of longLists.intersect(long, among)) {
+    return listByRank(longLists.intersect(long, among));
+  }
+
+  function* listByRank(ranks: Iterable<number>): Generator<Candidate, void> {
+    for (const rank of ranks) {
       const candidate = findByRank.get(rank);
       if (candidate) yield candidate;
     }
