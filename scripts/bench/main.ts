@@ -16,7 +16,7 @@ import { benchPage } from "./page.ts";
 import { benchProcesses } from "./processes.ts";
 import { lineOf, type Section, writePage } from "./report.ts";
 import { benchSearch } from "./search.ts";
-import { sizeOf, UsageError } from "./server.ts";
+import { closeAll, sizeOf, UsageError } from "./server.ts";
 import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
@@ -98,11 +98,15 @@ async function measurePart(name: string, args: string[]): Promise<Row[]> {
   const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
   if (!part) throw new UsageError(`no part is named ${name}`);
   const rows: Row[] = [];
-  for await (const row of part.measure(args)) {
-    console.log(`${name}  ${lineOf(row)}`);
-    rows.push(row);
+  try {
+    for await (const row of part.measure(args)) {
+      console.log(`${name}  ${lineOf(row)}`);
+      rows.push(row);
+    }
+    return rows;
+  } finally {
+    await closeAll();
   }
-  return rows;
 }
 
 /** A part that fails has a row that says so, and the others go on. */
