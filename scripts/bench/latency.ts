@@ -16,7 +16,7 @@ import {
 } from "./server.ts";
 
 const ROUNDS = 3;
-const SECONDS = 3;
+const SECONDS = 2;
 const QUANTILES = { p50: 0.5, p99: 0.99, "p99.9": 0.999 };
 
 /** `bun run bench latency [--size 1M]` */

@@ -16,7 +16,7 @@ const ROUNDS = 3;
 /** Of a kind, in a round: others in the next. */
 const QUERIES = 100;
 /** What takes long is asked as often as fits in here, of a kind, in a round. */
-const RIVAL_MS = 300;
+const RIVAL_MS = 200;
 /** MiniSearch takes about a kilobyte a name. */
 const MINISEARCH_MOST = 1_000_000;
 
