@@ -44,7 +44,7 @@ const parts: Record<string, { measure: Part; about: string }> = {
   search: {
     measure: benchSearch,
     about:
-      "the index of names alone, ten results. The others find less: `LIKE`, the trigrams, PostgreSQL and Groonga no words in another order (as most of “worst found” are), MiniSearch nothing inside a word. Neither Debian nor npm has Meilisearch or Typesense as a program; Groonga is the search server that Debian has.",
+      "the index of names alone, ten results. The others find less: `LIKE`, the trigrams, PostgreSQL and Groonga no words in another order (as most of the worst are), MiniSearch nothing inside a word. Neither Debian nor npm has Meilisearch or Typesense as a program; Groonga is the search server that Debian has.",
   },
   import: {
     measure: benchImport,

@@ -33,7 +33,7 @@ const worst = [
   "an en Ně TT Ra",
   "nd ël st AR dr",
 ];
-const WORST = "worst found";
+const WORST = "worst queries found";
 
 const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokami rinalo".split(
   " ",
@@ -55,7 +55,7 @@ export async function* benchSearch(args: string[]): AsyncGenerator<Row> {
   const db = sqlite.openImmutable(snapshot);
   const names = openNames(db, "user");
   const kinds = Object.entries(drawQueries(users));
-  const all = "all but the worst";
+  const all = "all queries but the worst";
   for (const [beside, open] of Object.entries(rivals)) {
     const rival = await open();
     if (!rival) {
