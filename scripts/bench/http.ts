@@ -5,7 +5,6 @@
  * programs on the machine disturb less. Random users of a large snapshot. Needs wrk.
  */
 import { readFileSync } from "node:fs";
-import { openExecutable } from "../../test/support.ts";
 import { alternate, compare, notInstalled, type Row } from "./measure.ts";
 import {
   BARE,
@@ -14,6 +13,7 @@ import {
   NODE,
   openBare,
   openRivals,
+  openRoadbook,
   type Requests,
   type Server,
   sizeOf,
@@ -30,7 +30,7 @@ export async function* benchHttp(args: string[]): AsyncGenerator<Row> {
   const { users } = sizeOf(args, "1M");
   if (!Bun.which("wrk")) return yield notInstalled("every endpoint", BARE, "wrk");
   const snapshot = await buildSnapshot(users);
-  const ours = await openExecutable(["--snapshot", snapshot, ...FLAGS]);
+  const ours = await openRoadbook(["--snapshot", snapshot, ...FLAGS]);
   const rivals = await openRivals(users);
   const { profile, achievements, twoCharacters, fiveCharacters } = drawRequests(users);
   const cases: Record<string, Requests> = {
@@ -67,7 +67,6 @@ export async function* benchHttp(args: string[]): AsyncGenerator<Row> {
     }
     await bare.close();
   }
-  for (const server of [ours, ...Object.values(rivals)]) await server?.close();
 }
 
 async function measure({ origin, pid }: Server, { paths, headers = {} }: Requests) {

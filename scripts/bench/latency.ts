@@ -2,20 +2,28 @@
  * Owns how long clients wait while requests come at a fixed rate, whether or not the server keeps up:
  * what people notice, where throughput is what an operator pays for.
  */
-import { openExecutable } from "../../test/support.ts";
 import { alternate, compare, format, median, notInstalled, quantile, type Row } from "./measure.ts";
 import { loadOpen, type OpenResult } from "./open-loop.ts";
-import { BARE, buildSnapshot, drawRequests, NODE, openBare, openRivals, sizeOf } from "./server.ts";
+import {
+  BARE,
+  buildSnapshot,
+  drawRequests,
+  NODE,
+  openBare,
+  openRivals,
+  openRoadbook,
+  sizeOf,
+} from "./server.ts";
 
 const ROUNDS = 3;
-const SECONDS = 3;
+const SECONDS = 2;
 const QUANTILES = { p50: 0.5, p99: 0.99, "p99.9": 0.999 };
 
 /** `bun run bench latency [--size 1M]` */
 export async function* benchLatency(args: string[]): AsyncGenerator<Row> {
   const { users } = sizeOf(args, "1M");
   const snapshot = await buildSnapshot(users);
-  const ours = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+  const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const rivals = await openRivals(users);
   const { profile, fiveCharacters } = drawRequests(users);
   for (const [kind, requests, perSecond] of [
@@ -53,7 +61,6 @@ export async function* benchLatency(args: string[]): AsyncGenerator<Row> {
     }
     await bare.close();
   }
-  for (const server of [ours, ...Object.values(rivals)]) await server?.close();
 }
 
 /** What is to be said of a server that does not keep up. */

@@ -16,7 +16,7 @@ import { benchPage } from "./page.ts";
 import { benchProcesses } from "./processes.ts";
 import { lineOf, type Section, writePage } from "./report.ts";
 import { benchSearch } from "./search.ts";
-import { sizeOf, UsageError } from "./server.ts";
+import { closeAll, sizeOf, UsageError } from "./server.ts";
 import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
@@ -44,7 +44,7 @@ const parts: Record<string, { measure: Part; about: string }> = {
   search: {
     measure: benchSearch,
     about:
-      "the index of names alone, ten results. The others find less: `LIKE`, the trigrams, PostgreSQL and Groonga no words in another order (as most of “worst found” are), MiniSearch nothing inside a word. Neither Debian nor npm has Meilisearch or Typesense as a program; Groonga is the search server that Debian has.",
+      "the index of names alone, ten results. The others find less: `LIKE`, the trigrams, PostgreSQL and Groonga no words in another order (as most of the worst are), MiniSearch nothing inside a word. Neither Debian nor npm has Meilisearch or Typesense as a program; Groonga is the search server that Debian has.",
   },
   import: {
     measure: benchImport,
@@ -98,11 +98,15 @@ async function measurePart(name: string, args: string[]): Promise<Row[]> {
   const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
   if (!part) throw new UsageError(`no part is named ${name}`);
   const rows: Row[] = [];
-  for await (const row of part.measure(args)) {
-    console.log(`${name}  ${lineOf(row)}`);
-    rows.push(row);
+  try {
+    for await (const row of part.measure(args)) {
+      console.log(`${name}  ${lineOf(row)}`);
+      rows.push(row);
+    }
+    return rows;
+  } finally {
+    await closeAll();
   }
-  return rows;
 }
 
 /** A part that fails has a row that says so, and the others go on. */

@@ -16,7 +16,7 @@ const ROUNDS = 3;
 /** Of a kind, in a round: others in the next. */
 const QUERIES = 100;
 /** What takes long is asked as often as fits in here, of a kind, in a round. */
-const RIVAL_MS = 300;
+const RIVAL_MS = 200;
 /** MiniSearch takes about a kilobyte a name. */
 const MINISEARCH_MOST = 1_000_000;
 
@@ -33,7 +33,7 @@ const worst = [
   "ấn Re Tr ka ar st en Ta",
   "an en Ně TT Ra",
 ];
-const WORST = "worst found";
+const WORST = "worst queries found";
 
 const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokami rinalo".split(
   " ",
@@ -55,7 +55,7 @@ export async function* benchSearch(args: string[]): AsyncGenerator<Row> {
   const db = sqlite.openImmutable(snapshot);
   const names = openNames(db, "user");
   const kinds = Object.entries(drawQueries(users));
-  const all = "all but the worst";
+  const all = "all queries but the worst";
   for (const [beside, open] of Object.entries(rivals)) {
     const rival = await open();
     if (!rival) {

@@ -136,13 +136,30 @@ async function spawnServer(runtime: string, file: string, argument: string): Pro
   return { origin: await readyOrigin(child.stdout), pid, close };
 }
 
-/** Stops a process, at the latest when this one ends. */
+/** The executable serving. */
+export async function openRoadbook(
+  words: string[],
+): Promise<Awaited<ReturnType<typeof openExecutable>>> {
+  const server = await openExecutable(words);
+  opened.push(server.close);
+  return server;
+}
+
+/** How to stop a process. */
 export function stopper(child: Bun.Subprocess): () => Promise<void> {
-  process.once("exit", () => child.kill());
-  return async () => {
+  const stop = async () => {
     child.kill();
     await child.exited;
   };
+  opened.push(stop);
+  return stop;
+}
+
+const opened: (() => Promise<void>)[] = [];
+
+/** Closes what a part has left open, also where it failed. */
+export async function closeAll(): Promise<void> {
+  await Promise.allSettled(opened.splice(0).map((close) => close()));
 }
 
 /** A bare server that gives the median response of the paths, by its length, to whatever is asked. */
@@ -209,7 +226,7 @@ export const searchPath = (query: string) => `/search/users?q=${encodeURICompone
 
 export async function serve(snapshot: string): Promise<Served> {
   const words = ["--snapshot", snapshot, "--search-limit", "0"];
-  const { origin, pid, close } = await openExecutable(words);
+  const { origin, pid, close } = await openRoadbook(words);
   let received = "";
   let asked = 0;
   let answered = () => {};

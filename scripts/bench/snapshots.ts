@@ -6,9 +6,9 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { openExecutable, type Target, temporaryFolder } from "../../test/support.ts";
+import { type Target, temporaryFolder } from "../../test/support.ts";
 import { alternate, compare, type Row, timed } from "./measure.ts";
-import { buildSnapshot, command, createDraw, sizeOf } from "./server.ts";
+import { buildSnapshot, command, createDraw, openRoadbook, sizeOf } from "./server.ts";
 
 const ROUNDS = 5;
 const CHANGES = 1000;
@@ -30,7 +30,7 @@ export async function* benchSnapshots(args: string[]): AsyncGenerator<Row> {
     writeFileSync(at("changes"), lines.join(""));
     return command("apply", at("changes"), "--to", to);
   };
-  const server = await openExecutable(["--snapshot", served]);
+  const server = await openRoadbook(["--snapshot", served]);
   /** Each in milliseconds. */
   const steps: Record<string, () => Promise<number>> = {
     "SHA-256": () =>
@@ -74,7 +74,6 @@ export async function* benchSnapshots(args: string[]): AsyncGenerator<Row> {
       headline: /check|one user|SIGHUP/.test(step),
     });
   }
-  await server.close();
   rmSync(folder, { recursive: true });
 }
 

@@ -2,9 +2,16 @@
  * Owns how long a server takes from its start to its ready line, and what memory of its own it has
  * then, beside others with the same community.
  */
-import { openExecutable } from "../../test/support.ts";
 import { alternate, compare, notInstalled, type Row, timed } from "./measure.ts";
-import { anonymousMegabytesOf, buildSnapshot, NODE, openRival, rivals, sizeOf } from "./server.ts";
+import {
+  anonymousMegabytesOf,
+  buildSnapshot,
+  NODE,
+  openRival,
+  openRoadbook,
+  rivals,
+  sizeOf,
+} from "./server.ts";
 
 const ROUNDS = 7;
 /** Until what a start leaves behind is collected. */
@@ -15,8 +22,8 @@ export async function* benchStart(args: string[]): AsyncGenerator<Row> {
   const { size, users } = sizeOf(args, "1M");
   const snapshot = await buildSnapshot(users);
   const opens = {
-    [`snapshot of ${size}`]: () => openExecutable(["--snapshot", snapshot]),
-    demo: () => openExecutable([]),
+    [`snapshot of ${size}`]: () => openRoadbook(["--snapshot", snapshot]),
+    demo: () => openRoadbook([]),
     ...Object.fromEntries(Object.keys(rivals).map((name) => [name, () => openRival(name, users)])),
   };
   const results = await alternate(ROUNDS, opens, async (open) => {

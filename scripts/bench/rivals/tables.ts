@@ -58,20 +58,20 @@ export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
     );
     return (...values: (string | number | null)[]) => statement.run(...values);
   };
-  const addRole = insert("role", "id INTEGER PRIMARY KEY, name, hierarchy");
+  const addRole = insert("role", "id INTEGER PRIMARY KEY, name TEXT, hierarchy INTEGER");
   const addAchievement = insert(
     "achievement",
-    "id INTEGER PRIMARY KEY, name, description, icon, type, tier, points",
+    "id INTEGER PRIMARY KEY, name TEXT, description TEXT, icon TEXT, type TEXT, tier INTEGER, points INTEGER",
   );
-  const addCompany = insert("company", "id INTEGER PRIMARY KEY, name");
+  const addCompany = insert("company", "id INTEGER PRIMARY KEY, name TEXT");
   const addUser = insert(
     "user",
-    "id INTEGER PRIMARY KEY, name, avatar_url, created_at, company_id, company_role",
+    "id INTEGER PRIMARY KEY, name TEXT, avatar_url TEXT, created_at TEXT, company_id INTEGER, company_role TEXT",
   );
-  const addUserRole = insert("user_role", "user_id, role_id", "user_id, role_id");
+  const addUserRole = insert("user_role", "user_id INTEGER, role_id INTEGER", "user_id, role_id");
   const addUnlock = insert(
     "user_achievement",
-    "user_id, achievement_id, tier, unlocked_at",
+    "user_id INTEGER, achievement_id INTEGER, tier INTEGER, unlocked_at TEXT",
     "user_id, achievement_id",
   );
   for (const line of lines) {
