@@ -4,7 +4,6 @@
  */
 import { climb } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
-import { benchFloor } from "./floor.ts";
 import { benchGrowth, benchTenfold } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
@@ -29,7 +28,7 @@ const parts: Record<string, { measure: Part; about: string }> = {
   start: {
     measure: benchStart,
     about:
-      "from the start of the process to the ready line, every byte of the snapshot compared with its checksum, and the memory it has then without mapped files.",
+      "from the start of the process to the ready line, every byte of the snapshot compared with its checksum, and the memory it has a second later: all of it, and without mapped files.",
   },
   http: {
     measure: benchHttp,
@@ -62,7 +61,6 @@ const parts: Record<string, { measure: Part; about: string }> = {
 };
 
 const others: Record<string, (args: string[]) => Promise<void>> = {
-  floor: benchFloor,
   growth: benchGrowth,
   page: benchPage,
   processes: benchProcesses,

@@ -1,65 +1,116 @@
 /**
- * Owns how long a server takes from its start to its ready line, and what memory of its own it has
- * then, beside others with the same community.
+ * Owns what a server takes from its start to its ready line, and what memory it has a second later:
+ * the executable beside a bare `Bun.serve` compiled like it, and beside what people write instead.
  */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readyOrigin, temporaryFolder } from "../../test/support.ts";
 import { alternate, compare, notInstalled, type Row, timed } from "./measure.ts";
 import {
-  anonymousMegabytesOf,
   buildSnapshot,
   NODE,
   openRival,
   openRoadbook,
   rivals,
+  type Server,
   sizeOf,
+  stopper,
 } from "./server.ts";
 
-const ROUNDS = 7;
-/** Until what a start leaves behind is collected. */
-const SETTLE_MS = 300;
+const ROUNDS = 9;
+const IDLE_MS = 1000;
+const COMPILED = "bare `Bun.serve`, compiled";
+
+const bareSource = `const server = Bun.serve({ port: 0, fetch: () => new Response("ok") });
+console.log(\`roadbook listening on \${server.url.origin}\`);
+`;
+
+/** What is measured, its name and its unit. */
+const figures = {
+  ms: ["start to ready", "ms"],
+  processorMs: ["processor time of a start", "ms"],
+  resident: ["resident memory", "MB"],
+  anonymous: ["memory of its own", "MB"],
+} as const;
 
 /** `bun run bench start [--size 1M]` */
 export async function* benchStart(args: string[]): AsyncGenerator<Row> {
   const { size, users } = sizeOf(args, "1M");
   const snapshot = await buildSnapshot(users);
-  const opens = {
-    [`snapshot of ${size}`]: () => openRoadbook(["--snapshot", snapshot]),
+  const bare = await compileBare();
+  const ours = {
     demo: () => openRoadbook([]),
+    [`snapshot of ${size}`]: () => openRoadbook(["--snapshot", snapshot]),
+  };
+  const others = {
+    [COMPILED]: () => spawn(bare),
     ...Object.fromEntries(Object.keys(rivals).map((name) => [name, () => openRival(name, users)])),
   };
-  const results = await alternate(ROUNDS, opens, async (open) => {
-    let server: Awaited<ReturnType<typeof open>>;
-    const ms = await timed(async () => {
-      server = await open();
-    });
-    if (!server) return undefined;
-    await Bun.sleep(SETTLE_MS);
-    const megabytes = anonymousMegabytesOf(server.pid) ?? Number.NaN;
-    await server.close();
-    return { ms, megabytes };
-  });
-  const [large = "", demo = ""] = Object.keys(opens);
-  for (const ours of [large, demo]) {
-    for (const beside of Object.keys(rivals)) {
-      const figures = (name: string, figure: "ms" | "megabytes") =>
-        results(name).flatMap((result) => result?.[figure] ?? []);
-      if (figures(beside, "ms").length === 0) {
-        yield notInstalled(`start, ${ours}`, beside, NODE);
-        continue;
-      }
-      for (const [name, figure, unit] of [
-        ["start to ready", "ms", "ms"],
-        ["memory of its own", "megabytes", "MB"],
-      ] as const) {
-        yield compare({
-          name: `${name}, ${ours}`,
-          beside,
-          unit,
-          as: "time",
-          ours: figures(ours, figure),
-          theirs: figures(beside, figure),
-          headline: ours === large,
-        });
+  const results = await alternate(ROUNDS, { ...ours, ...others }, measure);
+  for (const [at, name] of Object.keys(ours).entries()) {
+    for (const beside of Object.keys(others)) {
+      const valuesOf = (server: string, figure: keyof typeof figures) =>
+        results(server).flatMap((result) => result?.[figure] ?? []);
+      if (valuesOf(beside, "ms").length === 0) yield notInstalled(`start, ${name}`, beside, NODE);
+      else {
+        for (const figure of Object.keys(figures) as (keyof typeof figures)[]) {
+          const [about, unit] = figures[figure];
+          yield compare({
+            name: `${about}, ${name}`,
+            beside,
+            unit,
+            as: beside === COMPILED ? "cost" : "time",
+            ours: valuesOf(name, figure),
+            theirs: valuesOf(beside, figure),
+            headline: at === 0 && (figure === "ms" || figure === "resident"),
+          });
+        }
       }
     }
   }
+}
+
+async function measure(open: () => Promise<Server | undefined>) {
+  let server: Server | undefined;
+  const ms = await timed(async () => {
+    server = await open();
+  });
+  if (!server) return undefined;
+  const { pid, close } = server;
+  const processorMs = processorMsOf(pid);
+  await Bun.sleep(IDLE_MS);
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  const megabytes = (key: string) =>
+    Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
+  await close();
+  return { ms, processorMs, resident: megabytes("VmRSS"), anonymous: megabytes("RssAnon") };
+}
+
+/** Of all threads, in user and system mode: another program on the same core disturbs it less. */
+function processorMsOf(pid: number): number {
+  const nanoseconds = readdirSync(`/proc/${pid}/task`).map((task) =>
+    Number(readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8").split(" ")[0]),
+  );
+  return nanoseconds.reduce((sum, one) => sum + one, 0) / 1e6;
+}
+
+async function compileBare(): Promise<string> {
+  const folder = temporaryFolder();
+  const [source, outfile] = [join(folder, "bare.ts"), join(folder, "bare")];
+  await Bun.write(source, bareSource);
+  await Bun.build({
+    entrypoints: [source],
+    target: "bun",
+    minify: { whitespace: true, syntax: true },
+    bytecode: true,
+    format: "esm",
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  });
+  return outfile;
+}
+
+async function spawn(program: string): Promise<Server> {
+  const child = Bun.spawn([program], { stdout: "pipe" });
+  const close = stopper(child);
+  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
