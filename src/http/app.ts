@@ -153,7 +153,7 @@ export function createFetch(options: AppOptions): Fetch {
       const forwardedFor = request.headers.get("x-forwarded-for");
       if (forwardedFor !== null) headers.set("x-forwarded-for", forwardedFor);
       const inner = new Request(originOf(request.url) + path, { headers });
-      return respondAs({ request: inner, peer, requestId, isInner: true });
+      return respondAs(inner, peer, requestId, true);
     };
   }
 
@@ -170,10 +170,16 @@ export function createFetch(options: AppOptions): Fetch {
   }
 
   function respondAs(
-    known: Pick<Exchange, "request" | "peer" | "requestId" | "isInner">,
+    request: Request,
+    peer: Peer,
+    requestId: string,
+    isInner: boolean,
   ): Response | Promise<Response> {
     const exchange: Exchange = {
-      ...known,
+      request,
+      peer,
+      requestId,
+      isInner,
       startMs: performance.now(),
       match: undefined,
       decision: undefined,
@@ -182,7 +188,7 @@ export function createFetch(options: AppOptions): Fetch {
   }
 
   return (request, peer = options.defaultPeer) =>
-    respondAs({ request, peer, requestId: requestIdOf(request, peer), isInner: false });
+    respondAs(request, peer, requestIdOf(request, peer), false);
 }
 
 /**

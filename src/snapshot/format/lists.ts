@@ -73,7 +73,9 @@ function unpack(packed: Uint8Array | null): number[] {
   const integers: number[] = [];
   let value = 0;
   let unit = 1;
-  for (const byte of packed ?? []) {
+  const end = packed?.length ?? 0;
+  for (let at = 0; at < end; at++) {
+    const byte = packed?.[at] ?? 0;
     value += (byte % 128) * unit;
     unit *= 128;
     if (byte >= 128) continue;
