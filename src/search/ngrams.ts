@@ -1,6 +1,6 @@
 /**
  * N-grams: the pieces of folded names that the index lists, and the pieces of a query to look up in
- * it. Pure: which n-grams are common is asked of a {@link NgramTree}. ARCHITECTURE.md draws the idea.
+ * it. Pure: the caller knows which n-grams are common. ARCHITECTURE.md draws the idea.
  *
  * The rule: from every position of a name, the text that starts there is listed under its first
  * character, and under one character more for as long as the n-gram so far is *frequent*, that is, too
@@ -23,33 +23,21 @@ export const SEPARATOR = "\n";
 export type Boundary = typeof START | typeof WORD | "";
 
 /** An n-gram is this many code points at most, so that a thousand equal long names cost little. */
-const MAX_NGRAM = 16;
+export const MAX_NGRAM = 16;
 
 /** A query is looked up by this many of its n-grams at most; more would not shorten the list. */
 const MAX_COVER = 3;
 
-/** The n-grams as a tree: an n-gram's child has one code point more. */
-export interface NgramTree<Node> {
-  root(boundary: Boundary): Node;
-  /** The child of a frequent n-gram; there is none (undefined) when no name has it. */
-  child(node: Node, codePoint: number): Node | undefined;
-  isFrequent(node: Node): boolean;
-}
+/** Whether an n-gram is too common to be read through. */
+export type IsFrequent = (ngram: string) => boolean;
 
 /** Every n-gram of a folded name, some more than once. */
-export function ngramsOf<Node>(name: string, tree: NgramTree<Node>): string[] {
+export function ngramsOf(name: string, isFrequent: IsFrequent): string[] {
   const ngrams: string[] = [];
   eachStart(name, (boundary, text, from) => {
-    descend(tree, boundary, text, from, (to) => ngrams.push(boundary + text.slice(from, to)));
+    descend(isFrequent, boundary, text, from, (ngram) => ngrams.push(ngram));
   });
   return ngrams;
-}
-
-/** Shows the tree a folded name, n-gram by n-gram, for a tree that counts what it is shown. */
-export function countNgrams<Node>(name: string, tree: NgramTree<Node>): void {
-  eachStart(name, (boundary, text, from) => {
-    descend(tree, boundary, text, from);
-  });
 }
 
 export interface Cover {
@@ -63,13 +51,13 @@ export interface Cover {
 }
 
 /** The n-grams to look up for names in which `text` occurs after `boundary`. */
-export function coverOf<Node>(boundary: Boundary, text: string, tree: NgramTree<Node>): Cover {
-  const first = descend(tree, boundary, text, 0);
+export function coverOf(boundary: Boundary, text: string, isFrequent: IsFrequent): Cover {
+  const first = descend(isFrequent, boundary, text, 0);
   const beginning = boundary + text.slice(0, first.to);
   const ngrams = first.isFrequent ? [] : [beginning];
   const inside = text.replace(END, "");
   for (let from = first.to; from < inside.length && ngrams.length < MAX_COVER; ) {
-    const next = descend(tree, "", inside, from);
+    const next = descend(isFrequent, "", inside, from);
     if (!next.isFrequent) ngrams.push(inside.slice(from, next.to));
     from = next.to;
   }
@@ -91,22 +79,19 @@ function eachStart(
 }
 
 /** Walks from a boundary along `text` to the first n-gram that is not frequent, or as far as there is text. */
-function descend<Node>(
-  tree: NgramTree<Node>,
+function descend(
+  isFrequent: IsFrequent,
   boundary: Boundary,
   text: string,
   from: number,
-  visit?: (to: number) => void,
+  visit?: (ngram: string) => void,
 ): { to: number; isFrequent: boolean } {
-  let node = tree.root(boundary);
   let to = from;
-  for (let length = 1; to < text.length; length++) {
-    const child = tree.child(node, text.codePointAt(to) ?? 0);
+  for (let length = 1; to < text.length && length <= MAX_NGRAM; length++) {
     to += widthAt(text, to);
-    visit?.(to);
-    if (child === undefined || !tree.isFrequent(child)) return { to, isFrequent: false };
-    if (length === MAX_NGRAM) break;
-    node = child;
+    const ngram = boundary + text.slice(from, to);
+    visit?.(ngram);
+    if (!isFrequent(ngram)) return { to, isFrequent: false };
   }
   return { to, isFrequent: true };
 }

@@ -14,19 +14,26 @@ const MAX_DISTANCES_BYTES = BITS_BYTES / 2;
 /** A bit for each rank of a block. */
 export type Bits = Uint32Array;
 
+// Both are filled for each block: of a million names there are a hundred thousand.
+const bits = new Uint8Array(BITS_BYTES);
+const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
+
 /** The bytes for these ranks, counted from the beginning of the block and ascending. */
-export function encodeBlock(offsets: Iterable<number>): Uint8Array {
-  const bits = new Uint8Array(BITS_BYTES);
-  const distances: number[] = [];
+export function encodeBlock(offsets: readonly number[]): Uint8Array {
+  bits.fill(0);
+  let size = 0;
   let last = 0;
-  for (const offset of offsets) {
+  for (let at = 0; at < offsets.length; at++) {
+    const offset = offsets[at] ?? 0;
     const distance = offset - last;
-    if (distance < 0x80) distances.push(distance);
-    else distances.push(0x80 | (distance >> 8), distance & 0xff);
+    if (size <= MAX_DISTANCES_BYTES) {
+      if (distance >= 0x80) distances[size++] = 0x80 | (distance >> 8);
+      distances[size++] = distance;
+    }
     bits[offset >> 3] = (bits[offset >> 3] ?? 0) | (1 << (offset & 7));
     last = offset;
   }
-  return distances.length > MAX_DISTANCES_BYTES ? bits : Uint8Array.from(distances);
+  return size > MAX_DISTANCES_BYTES ? bits.slice() : distances.slice(0, size);
 }
 
 /** What {@link encodeBlock} made of the ranks. `bytes` may be written to afterwards. */

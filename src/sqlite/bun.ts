@@ -1,5 +1,6 @@
 /** The SQLite driver under Bun and inside the executable: Bun's own. */
 import { constants, Database } from "bun:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import {
   READ_CACHE,
   type Sqlite,
@@ -17,6 +18,7 @@ export const sqlite: SqliteDriver = {
   },
   openBytes: (bytes) => wrap(Database.deserialize(bytes, true)),
   openWritable: (path) => wrap(new Database(path, { create: true, readwrite: true })),
+  openUnguarded: (path) => named(() => wrapUnguarded(new DatabaseSync(path, { defensive: false }))),
 };
 
 function wrap(database: Database): Sqlite {
@@ -39,6 +41,42 @@ function wrap(database: Database): Sqlite {
       database.close();
     },
   };
+}
+
+/** Bun's bun:sqlite guards FTS5's own tables and has no setting for it; its node:sqlite has. */
+function wrapUnguarded(database: DatabaseSync): Sqlite {
+  return {
+    prepare<Row>(sql: string): Statement<Row> {
+      const statement = named(() => database.prepare(sql));
+      return {
+        get: (...values) => named(() => statement.get(...values)) as Row | undefined,
+        all: (...values) => named(() => statement.all(...values)) as Row[],
+        iterate: (...values) => named(() => statement.iterate(...values)) as IterableIterator<Row>,
+        run: (...values) => named(() => Number(statement.run(...values).changes)),
+      };
+    },
+    exec: (sql) => named(() => database.exec(sql)),
+    close: () => database.close(),
+  };
+}
+
+/** The results that say what the system refused SQLite; its extended ones have more bits. */
+const codes: Record<number, string> = {
+  3: "SQLITE_PERM",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+};
+
+/** Gives errors of node:sqlite the codes that bun:sqlite has. */
+function named<T>(use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    const { errcode = 0 } = error as { errcode?: number };
+    throw Object.assign(error as Error, { code: codes[errcode & 0xff] ?? "SQLITE_ERROR" });
+  }
 }
 
 /** The file as a SQLite URI that says no one will change it. */

@@ -26,6 +26,8 @@ export interface SqliteDriver {
   openBytes(bytes: Uint8Array): Sqlite;
   /** A file to write, made when it is missing. */
   openWritable(path: string): Sqlite;
+  /** The same, with the tables that FTS5 keeps its lists in open to be written as well. */
+  openUnguarded(path: string): Sqlite;
 }
 
 /**

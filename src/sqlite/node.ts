@@ -17,9 +17,14 @@ export const sqlite: SqliteDriver = {
     return database;
   },
   openBytes: (bytes) => wrap(new Database(Buffer.from(bytes), { readonly: true })),
-  // Rows are written while others are read, which this driver otherwise refuses, unlike Bun's.
-  openWritable: (path) => wrap(new Database(path).unsafeMode()),
+  openWritable,
+  openUnguarded: openWritable,
 };
+
+/** Rows are written while others are read, which this driver otherwise refuses, unlike Bun's. */
+function openWritable(path: string): Sqlite {
+  return wrap(new Database(path).unsafeMode());
+}
 
 function wrap(database: Database.Database): Sqlite {
   return {

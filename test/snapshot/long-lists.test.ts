@@ -36,11 +36,14 @@ function open() {
 }
 
 function write(db: ReturnType<typeof open>, names: Map<number, string[]>): void {
-  const writer = createLongListWriter(db, "user", numbers);
-  for (const [rank, has] of names) {
-    expect(writer.add([...has, "rare", ...has], rank)).toEqual(["rare"]);
+  const writeList = createLongListWriter(db, "user", 0);
+  for (const [ngram, list] of numbers) {
+    const ranks = Uint32Array.from(
+      [...names].filter(([, has]) => has.includes(ngram)),
+      ([rank]) => rank,
+    );
+    expect(writeList({ ranks, size: ranks.length })).toBe(list);
   }
-  writer.finish();
 }
 
 const rows = (db: ReturnType<typeof open>) => db.prepare("SELECT * FROM user_long_list").all();

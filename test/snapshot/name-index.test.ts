@@ -6,7 +6,6 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
-import { createFrequentTree, type FrequentNgram } from "../../src/search/ngram-tree.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex, type NameKind } from "../../src/snapshot/name-index/build.ts";
@@ -23,7 +22,7 @@ const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Users or companies 1, 2, 3 … of these names, and a way to search them. */
 function openNamesOf(names: string[], kind: NameKind = "user", longShare?: number) {
-  const db = sqlite.openWritable(":memory:");
+  const db = sqlite.openUnguarded(":memory:");
   createSchema(db);
   const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
   const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
@@ -51,14 +50,17 @@ function rename(db: Sqlite, names: [id: number, name: string][]): void {
 /** Ranks in a long list without a name that belongs there, and of such names the ranks that are not. */
 function strayRanksOf(db: Sqlite): unknown[] {
   const frequent = db
-    .prepare<FrequentNgram & { list: number | null }>("SELECT * FROM user_frequent_ngram")
+    .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
     .all();
-  const tree = createFrequentTree(frequent);
+  const known = new Set(frequent.map(({ ngram }) => ngram));
   const longLists = openLongLists(db, "user");
   const ngramsByRank = db
     .prepare<{ rank: number; folded: string }>("SELECT rank, folded FROM user_name ORDER BY rank")
     .all()
-    .map(({ rank, folded }) => ({ rank, ngrams: new Set(ngramsOf(folded, tree)) }));
+    .map(({ rank, folded }) => ({
+      rank,
+      ngrams: new Set(ngramsOf(folded, (ngram) => known.has(ngram))),
+    }));
   return frequent.flatMap(({ ngram, list }) => {
     if (list === null) return [];
     const listed = [...longLists.intersect([list])];
@@ -102,7 +104,7 @@ const alphabets = [
 ];
 
 /**
- * 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. When
+ * 600 names of one alphabet: most ngrams of one and two characters are in more than two hundred. When
  * all begin alike, few are found by their start, and the later tiers are read.
  */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
@@ -128,7 +130,7 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
 describe("a search", () => {
   test.each([
     ["in long lists", undefined, ["long"]],
-    ["in long lists and in FTS5", 3, ["FTS5", "long"]],
+    ["in long lists and in FTS5", 2, ["FTS5", "long"]],
     ["in FTS5", 0.1, ["FTS5"]],
   ])(
     "finds what a reading of all names finds, in its order, when common n-grams are %s",

@@ -2,31 +2,25 @@
  * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams, and the
  * posting lists of ranks by n-gram. find.ts reads it.
  */
-
 import { fold } from "../../search/fold.ts";
-import { createCountingTree, createFrequentTree } from "../../search/ngram-tree.ts";
-import { countNgrams, ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
+import { type FoldedNames, NAME_END, packNames } from "../../search/folded-names.ts";
+import { listPostings } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { createLongListWriter, LONG_SHARE, numberLongLists } from "./long-lists.ts";
+import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
+import { createSegment } from "./segment.ts";
 
 export type NameKind = "user" | "company";
 
 /**
- * An n-gram that was counted more often than this is frequent. Counting starts when the n-gram before
- * it is, so a posting list may be as many times longer as its n-gram has characters. A million users: with
- * 300 the index has 76 MB and 8 characters take 0.5 ms at p99, with 100 it is 87 MB and 0.2 ms, with
- * 50 it is 100 MB and 0.2 ms.
+ * An n-gram that the names have more often than this is frequent, so the posting list of any other is no
+ * longer. With a million users and 100 the index has 104 MB, with 200 it is 93 MB, with 400 85 MB.
  */
-export const FREQUENT_ABOVE = 100;
-
-/**
- * FTS5 keeps this many bytes of new lists in memory before it writes them out as one segment. With
- * 64 MB the lists fall out of the processor's cache and take half as long again.
- */
-const FTS_BUFFER_BYTES = 8 * 2 ** 20;
+export const FREQUENT_ABOVE = 200;
 
 /** The names of a step. */
 const STEP_NAMES = 1 << 13;
+/** The places in the lists of a step. */
+const STEP_LISTED = 1 << 18;
 
 /**
  * Ranks leave a number free after this many names, and a share as large between one weight and the
@@ -55,70 +49,64 @@ export function* buildNameIndexInSteps(
   kind: NameKind,
   longShare = LONG_SHARE,
 ): Generator<number, void> {
-  db.exec(
-    "CREATE TABLE sorted (weight INTEGER, id INTEGER, folded TEXT, PRIMARY KEY (weight, id)) WITHOUT ROWID",
+  const { size } = db.prepare<{ size: number }>(`SELECT count(*) AS size FROM ${kind}`).get() ?? {
+    size: 0,
+  };
+  const packing = packNames(size);
+  const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
+    `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
   );
-  const names = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind}`,
-  );
-  const sort = db.prepare("INSERT INTO sorted VALUES (?, ?, ?)");
-  let count = 0;
-  for (const { id, name, memberCount } of names.iterate()) {
+  let steps = 0;
+  for (const { id, name, memberCount } of rows.iterate()) {
     const folded = fold(name);
-    sort.run(weightOf[kind]({ folded, memberCount }), id, folded);
-    if (++count % STEP_NAMES === 0) yield 0;
+    packing.add(id, weightOf[kind]({ folded, memberCount }), folded);
+    if (++steps % STEP_NAMES === 0) yield 0;
+  }
+  const names = packing.finish();
+  const ranks = rank(names);
+
+  const addName = db.prepare(`INSERT INTO ${kind}_name VALUES (?, ?, CAST(? AS TEXT))`);
+  for (let at = 0; at < ranks.length; at++) {
+    const start = names.starts[at] ?? 0;
+    const folded = names.text.subarray(start, names.text.indexOf(NAME_END, start));
+    addName.run(ranks[at] ?? 0, names.ids[at] ?? 0, folded);
+    if (++steps % STEP_NAMES === 0) yield 0;
   }
 
-  const addName = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
-  const counting = createCountingTree(FREQUENT_ABOVE);
+  const addFrequentNgram = db.prepare(
+    `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (CAST(? AS TEXT), ?, ?)`,
+  );
+  const segment = createSegment(db, `${kind}_ngram`);
+  const writeLongList = createLongListWriter(db, kind, ranks.length);
+  let listed = 0;
+  for (const list of listPostings(names, ranks, FREQUENT_ABOVE)) {
+    const { ngram, ngramBytes, count, isFrequent } = list;
+    let number: number | null = null;
+    if (isFrequent && isLong(count, ranks.length, longShare)) number = writeLongList(list);
+    else segment.add(list);
+    if (isFrequent) addFrequentNgram.run(ngram.subarray(0, ngramBytes), count, number);
+    listed += list.size;
+    if (listed > STEP_LISTED) {
+      listed = 0;
+      yield (ngram[0] ?? 0) / 0x100;
+    }
+  }
+  segment.finish(ranks.length);
+}
+
+/** The rank of each name. */
+function rank({ weights }: FoldedNames): Uint32Array {
   let rank = 0;
-  let size = 0;
   let lastWeight: number | undefined;
   let sameWeight = 0;
-  const sorted = db.prepare<{ weight: number; id: number; folded: string }>(
-    "SELECT weight, id, folded FROM sorted ORDER BY weight, id",
-  );
-  for (const { weight, id, folded } of sorted.iterate()) {
+  return Uint32Array.from(weights, (weight) => {
     rank++;
-    size++;
     if (weight !== lastWeight) {
       rank += NAMES_PER_GAP + Math.floor(sameWeight / NAMES_PER_GAP);
       sameWeight = 0;
     } else if (sameWeight % NAMES_PER_GAP === 0) rank++;
     lastWeight = weight;
     sameWeight++;
-    addName.run(rank, id, folded);
-    countNgrams(folded, counting);
-    if (++count % STEP_NAMES === 0) yield 0;
-  }
-  db.exec("DROP TABLE sorted");
-
-  const addFrequentNgram = db.prepare(
-    `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (?, ?, ?)`,
-  );
-  const frequent = [...counting.listFrequent()];
-  const longLists = numberLongLists(frequent, size, longShare);
-  for (const { ngram, count } of frequent) {
-    addFrequentNgram.run(ngram, count, longLists.get(ngram) ?? null);
-  }
-  const tree = createFrequentTree(frequent);
-
-  configure(db, kind, "automerge", 0);
-  configure(db, kind, "hashsize", FTS_BUFFER_BYTES);
-  const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
-  const writer = createLongListWriter(db, kind, longLists);
-  const folded = db.prepare<{ rank: number; folded: string }>(
-    `SELECT rank, folded FROM ${kind}_name ORDER BY rank`,
-  );
-  for (const row of folded.iterate()) {
-    const short = writer.add(ngramsOf(row.folded, tree), row.rank);
-    addNgrams.run(row.rank, short.join(SEPARATOR));
-    if (++count % STEP_NAMES === 0) yield row.rank / rank;
-  }
-  writer.finish();
-  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
-}
-
-function configure(db: Sqlite, kind: NameKind, option: string, value: number): void {
-  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('${option}', ${value})`);
+    return rank;
+  });
 }

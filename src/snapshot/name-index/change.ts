@@ -4,7 +4,6 @@
  * When that would take longer than building it anew, or cannot be had, it is built anew.
  */
 import { fold } from "../../search/fold.ts";
-import { createFrequentTree, type FrequentNgram } from "../../search/ngram-tree.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { buildNameIndex, FREQUENT_ABOVE, type NameKind, weightOf } from "./build.ts";
@@ -153,12 +152,12 @@ function changeNgrams(
   ranks: { rank: number; from: string | undefined; to: string | undefined }[],
 ): boolean {
   const frequent = db
-    .prepare<FrequentNgram & { list: number | null }>(
+    .prepare<{ ngram: string; count: number; list: number | null }>(
       `SELECT ngram, count, list FROM ${kind}_frequent_ngram`,
     )
     .all();
-  const tree = createFrequentTree(frequent);
   const counts = new Map(frequent.map(({ ngram, count }) => [ngram, count]));
+  const isFrequent = (ngram: string) => counts.has(ngram);
   const lists = new Map(
     frequent.flatMap(({ ngram, list }) => (list === null ? [] : [[ngram, list] as const])),
   );
@@ -183,12 +182,12 @@ function changeNgrams(
   const longLists = openLongListChanges(db, kind, lists);
   for (const { rank, from, to } of ranks) {
     if (from !== undefined) {
-      const ngrams = ngramsOf(from, tree);
+      const ngrams = ngramsOf(from, isFrequent);
       removeNgrams.run(rank, longLists.set(ngrams, rank, false).join(SEPARATOR));
       count(ngrams, -1);
     }
     if (to !== undefined) {
-      const ngrams = ngramsOf(to, tree);
+      const ngrams = ngramsOf(to, isFrequent);
       addNgrams.run(rank, longLists.set(ngrams, rank, true).join(SEPARATOR));
       count(ngrams, 1);
     }
@@ -210,10 +209,7 @@ function changeNgrams(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
   for (const ngram of grown) {
-    // Building counts an n-gram only from when the one before it is frequent, so its lists are up to half
-    // of this long.
-    const most = 2 * FREQUENT_ABOVE * ngram.length;
-    if (findAfter.get(`"${ngram.replaceAll('"', '""')}"`, most)) return false;
+    if (findAfter.get(`"${ngram.replaceAll('"', '""')}"`, 2 * FREQUENT_ABOVE)) return false;
   }
   return true;
 }

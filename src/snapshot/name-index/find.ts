@@ -3,7 +3,7 @@
  * proposes candidates, in rank order; each is checked against its text before it counts.
  */
 import { fold } from "../../search/fold.ts";
-import { type Boundary, coverOf, END, type NgramTree, START, WORD } from "../../search/ngrams.ts";
+import { type Boundary, coverOf, END, START, WORD } from "../../search/ngrams.ts";
 import { isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "./build.ts";
@@ -65,17 +65,12 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     `SELECT json_group_array(rank) AS ranks
        FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
   );
-  /** Here an n-gram is a node by its own text. */
-  const tree: NgramTree<string> = {
-    root: (boundary) => boundary,
-    child: (ngram, codePoint) => ngram + String.fromCodePoint(codePoint),
-    isFrequent: (ngram) => countOf(ngram) > 0,
-  };
+  const isFrequent = (ngram: string) => countOf(ngram) > 0;
 
   /** The n-grams to look up for names that hold all the words, rarest first. */
   function listWordNgrams(words: string[]): string[] {
     const ngrams = words
-      .flatMap((word) => coverOf("", word, tree).ngrams)
+      .flatMap((word) => coverOf("", word, isFrequent).ngrams)
       .map((ngram) => ({ ngram, count: countOf(ngram) }))
       .sort((one, other) => one.count - other.count);
     const chosen: string[] = [];
@@ -134,7 +129,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       }
     }
 
-    const anywhere = coverOf("", query, tree);
+    const anywhere = coverOf("", query, isFrequent);
     if (anywhere.isFrequent) {
       // Too many to look at all of them: tier by tier, each from lists that hold little else.
       const places: [Tier, Boundary, string][] = [
@@ -144,7 +139,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
         [4, "", query],
       ];
       for (const [tier, boundary, text] of places) {
-        if (hits.size < limit) addMatches(coverOf(boundary, text, tree).ngrams, query, tier);
+        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent).ngrams, query, tier);
       }
     } else {
       addMatches(anywhere.ngrams, query, 4, Number.POSITIVE_INFINITY);

@@ -3,7 +3,6 @@
  * in FTS5 but in blocks of ranks, one row each: several of them are intersected block by block, and
  * a block in which the first ones do not meet is not read of the others.
  */
-import type { FrequentNgram } from "../../search/ngram-tree.ts";
 import {
   type Bits,
   BLOCK_RANKS,
@@ -14,6 +13,7 @@ import {
   listBits,
   setBit,
 } from "../../search/posting-block.ts";
+import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "./build.ts";
 
@@ -27,44 +27,34 @@ const idOf = (list: number, block: number) => block * MAX_LISTS + list;
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
 /**
- * Numbers the lists of n-grams that are long among so many names, the longest first: so the rows that
- * take a page each come after another, and of none is half a page lost.
+ * A list with one in so many names or more is numbered before all others: the rows that take a page each
+ * come after another, and of none is half a page lost.
  */
-export function numberLongLists(
-  ngrams: readonly FrequentNgram[],
-  names: number,
-  share: number,
-): Map<string, number> {
-  const long = ngrams.filter(({ count }) => isLong(count, names, share));
-  long.sort((one, other) => other.count - one.count);
-  return new Map(long.map(({ ngram }, list) => [ngram, list]));
-}
+const FULL_SHARE = 16;
+const FIRST_SPARSE = MAX_LISTS / 2;
 
-/** Writes all the lists at the same time, name by name in order of rank. */
-export function createLongListWriter(db: Sqlite, kind: NameKind, numbers: Map<string, number>) {
+/** Writes a list; returns its number. */
+export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) {
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
-  const lists = Array.from(numbers, (): number[] => []);
-  let block = 0;
-  function finish(): void {
-    lists.forEach((offsets, list) => {
+  let full = 0;
+  let sparse = FIRST_SPARSE;
+  return ({ ranks, size }: Pick<PostingList, "ranks" | "size">): number => {
+    const list = size >= names / FULL_SHARE ? full++ : sparse++;
+    let block = 0;
+    const offsets: number[] = [];
+    const write = () => {
       if (offsets.length > 0) insert.run(idOf(list, block), encodeBlock(offsets));
       offsets.length = 0;
-    });
-  }
-  return {
-    /** Lists a name under its n-grams; returns those that have no long list. */
-    add(ngrams: string[], rank: number): string[] {
+    };
+    for (let at = 0; at < size; at++) {
+      const rank = ranks[at] ?? 0;
       const next = Math.floor(rank / BLOCK_RANKS);
-      if (next !== block) finish();
+      if (next !== block) write();
       block = next;
-      const offset = rank % BLOCK_RANKS;
-      return ngrams.filter((ngram) => {
-        const offsets = lists[numbers.get(ngram) ?? -1];
-        if (offsets && offsets.at(-1) !== offset) offsets.push(offset);
-        return !offsets;
-      });
-    },
-    finish,
+      offsets.push(rank % BLOCK_RANKS);
+    }
+    write();
+    return list;
   };
 }
 
@@ -147,7 +137,7 @@ export function openLongListChanges(db: Sqlite, kind: NameKind, numbers: Map<str
       const row = findBlock.get(id);
       const bits = row ? decodeBlock(row.ranks) : emptyBlock();
       for (const [offset, isListed] of offsets) setBit(bits, offset, isListed);
-      if (bits.some((word) => word !== 0)) write.run(id, encodeBlock(listBits(bits)));
+      if (bits.some((word) => word !== 0)) write.run(id, encodeBlock([...listBits(bits)]));
       else remove.run(id);
     }
     changes.clear();

@@ -1,0 +1,83 @@
+/**
+ * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
+ */
+
+/** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
+export const NAME_END = 0xc1;
+
+/** The bytes that a name takes as a rule. */
+const FIRST_BYTES = 18;
+
+export interface FoldedNames {
+  /** The UTF-8 of name after name. */
+  text: Uint8Array;
+  /** Where each name starts in it, by weight, and of one weight in the order in which they came. */
+  starts: Uint32Array;
+  /** Of the names in that order. */
+  ids: Float64Array;
+  weights: Float64Array;
+}
+
+/** Takes so many names in, and in the end puts them in their order. */
+export function packNames(count: number) {
+  let size = 0;
+  let end = 0;
+  let text = new Uint8Array(FIRST_BYTES * count);
+  const starts = new Uint32Array(count);
+  const ids = new Float64Array(count);
+  const weights = new Float64Array(count);
+  const utf8 = new TextEncoder();
+
+  /** What is one unit of a string has three bytes at most. */
+  function makeRoom(units: number): void {
+    if (end + 3 * units < text.length) return;
+    const larger = new Uint8Array(Math.ceil(1.5 * text.length) + 3 * units + 1);
+    larger.set(text);
+    text = larger;
+  }
+
+  return {
+    add(id: number, weight: number, folded: string): void {
+      starts[size] = end;
+      ids[size] = id;
+      weights[size++] = weight;
+      makeRoom(folded.length);
+      for (let at = 0; at < folded.length; at++) {
+        const unit = folded.charCodeAt(at);
+        if (unit > 0x7f) {
+          end += utf8.encodeInto(folded.slice(at), text.subarray(end)).written;
+          break;
+        }
+        text[end++] = unit;
+      }
+      text[end++] = NAME_END;
+    },
+    finish(): FoldedNames {
+      const order = orderByWeight(weights);
+      return {
+        text: text.subarray(0, end),
+        starts: order.map((at) => starts[at] ?? 0),
+        ids: Float64Array.from(order, (at) => ids[at] ?? 0),
+        weights: Float64Array.from(order, (at) => weights[at] ?? 0),
+      };
+    },
+  };
+}
+
+/** The indexes of `weights`, lightest first; of the same weight, in their order. */
+function orderByWeight(weights: Float64Array): Uint32Array {
+  const next = new Map<number, number>();
+  for (const weight of weights) next.set(weight, (next.get(weight) ?? 0) + 1);
+  let start = 0;
+  for (const [weight, count] of [...next].sort(([one], [other]) => one - other)) {
+    next.set(weight, start);
+    start += count;
+  }
+  const order = new Uint32Array(weights.length);
+  weights.forEach((weight, at) => {
+    const place = next.get(weight) ?? 0;
+    next.set(weight, place + 1);
+    order[place] = at;
+  });
+  return order;
+}

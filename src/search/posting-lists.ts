@@ -1,0 +1,264 @@
+/**
+ * The posting lists of all names, n-gram by n-gram in the order of their UTF-8. It is a radix sort of the
+ * places in the names where n-grams start, which goes on only below n-grams that are frequent: so it finds
+ * out which these are, and their lists, without a table of n-grams. Pure; ngrams.ts has the rule.
+ */
+import { type FoldedNames, NAME_END } from "./folded-names.ts";
+import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
+import { isWordStart } from "./rank.ts";
+
+/** A list; its arrays are filled anew for the next one. */
+export interface PostingList {
+  /** The UTF-8 of the n-gram, and how many bytes that are. */
+  ngram: Uint8Array;
+  ngramBytes: number;
+  /** The ranks of the names that have it, ascending, and how many they are. */
+  ranks: Uint32Array;
+  size: number;
+  /** How often the names have it, some more than once. */
+  count: number;
+  isFrequent: boolean;
+}
+
+/** Places where n-grams start: those with a byte of a range, or those behind a boundary. */
+interface Part {
+  boundary: Boundary;
+  firstByte: number;
+  lastByte: number;
+  count: number;
+}
+
+/** The places from `from` to `to` that have their first bytes in common. */
+interface Bucket {
+  from: number;
+  to: number;
+  /** Which of the two arrays they are in. */
+  side: 0 | 1;
+  bytes: number;
+  codePoints: number;
+  /** The bytes that the last code point still lacks. */
+  lacking: number;
+  /** Behind the last byte no name goes on. */
+  isEnd: boolean;
+}
+
+/** Each part is a walk over all names, and the places of the largest are in memory twice. */
+const PARTS = 16;
+const MIN_PART = 1 << 16;
+
+/** A boundary, and code points of up to four bytes. */
+const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const end = encoder.encode(END);
+
+/** `ranks` are those of `names`, ascending; what they have more than `threshold` times is frequent. */
+export function* listPostings(
+  names: FoldedNames,
+  ranks: Uint32Array,
+  threshold: number,
+): Generator<PostingList> {
+  const parts = listParts(names);
+  const most = Math.max(0, ...parts.map(({ count }) => count));
+  // Pairs of a place and the rank of its name.
+  const sides = [new Uint32Array(2 * most), new Uint32Array(2 * most)] as const;
+  const list: PostingList = {
+    ngram: new Uint8Array(MAX_NGRAM_BYTES),
+    ngramBytes: 0,
+    ranks: new Uint32Array(most),
+    size: 0,
+    count: 0,
+    isFrequent: false,
+  };
+  for (const part of parts) {
+    collect(names, ranks, part, sides[0]);
+    yield* sortPart(names.text, part, sides, threshold, list);
+  }
+}
+
+/** In the order of the n-grams that start there. */
+function listParts({ text, starts }: FoldedNames): Part[] {
+  const counts = new Uint32Array(256);
+  for (let place = 0; place < text.length; place++) {
+    const byte = text[place] ?? 0;
+    counts[byte] = (counts[byte] ?? 0) + 1;
+  }
+  const largest = Math.max(MIN_PART, text.length / PARTS);
+  function listRanges(from: number, to: number): Part[] {
+    const parts: Part[] = [];
+    for (let byte = from; byte < to; byte++) {
+      const count = counts[byte] ?? 0;
+      const part = parts.at(-1);
+      if (part && part.count + count <= largest) {
+        part.lastByte = byte;
+        part.count += count;
+      } else parts.push({ boundary: "", firstByte: byte, lastByte: byte, count });
+    }
+    return parts;
+  }
+  const behind = (boundary: Boundary, count: number): Part => ({
+    boundary,
+    firstByte: 0,
+    lastByte: 0,
+    count,
+  });
+  let words = 0;
+  for (const start of starts) eachLaterWord(text, start, () => words++);
+  return [
+    ...listRanges(0, 0x80),
+    behind(START, starts.length),
+    behind(WORD, words),
+    ...listRanges(NAME_END + 1, 0x100),
+  ];
+}
+
+/** Fills `places` with the places of a part, in the order of ranks. */
+function collect(
+  { text, starts }: FoldedNames,
+  ranks: Uint32Array,
+  { boundary, firstByte, lastByte }: Part,
+  places: Uint32Array,
+): void {
+  let size = 0;
+  for (let at = 0; at < starts.length; at++) {
+    const start = starts[at] ?? 0;
+    const rank = ranks[at] ?? 0;
+    if (boundary === START) {
+      places[size++] = start;
+      places[size++] = rank;
+    } else if (boundary === WORD) {
+      eachLaterWord(text, start, (place) => {
+        places[size++] = place;
+        places[size++] = rank;
+      });
+    } else {
+      for (let place = start; text[place] !== NAME_END; place++) {
+        const byte = text[place] ?? 0;
+        if (byte < firstByte || byte > lastByte) continue;
+        places[size++] = place;
+        places[size++] = rank;
+      }
+    }
+  }
+}
+
+/** Calls back for every place where a word starts that is not the name's first. */
+function eachLaterWord(text: Uint8Array, start: number, visit: (place: number) => void): void {
+  let wasPart = true;
+  for (let place = start; text[place] !== NAME_END; place++) {
+    const byte = text[place] ?? 0;
+    if (byte > 0x7f) {
+      const name = decoder.decode(text.subarray(start, text.indexOf(NAME_END, place)));
+      let next = place;
+      for (let at = place - start; at < name.length; ) {
+        if (at > 0 && isWordStart(name, at)) visit(next);
+        const character = String.fromCodePoint(name.codePointAt(at) ?? 0);
+        at += character.length;
+        next += bytesOf(text[next] ?? 0);
+      }
+      return;
+    }
+    const isPart = (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x30 && byte <= 0x39);
+    if (isPart && !wasPart) visit(place);
+    wasPart = isPart;
+  }
+}
+
+/** The bytes of the code point that begins with this one. */
+function bytesOf(byte: number): number {
+  if (byte < 0x80 || byte === NAME_END) return 1;
+  return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+}
+
+function* sortPart(
+  text: Uint8Array,
+  { boundary, count }: Part,
+  sides: readonly [Uint32Array, Uint32Array],
+  threshold: number,
+  list: PostingList,
+): Generator<PostingList> {
+  const { written: prefix } = encoder.encodeInto(boundary, list.ngram);
+  const ends = new Uint32Array(256);
+  const buckets: Bucket[] = [
+    { from: 0, to: count, side: 0, bytes: 0, codePoints: 0, lacking: 0, isEnd: false },
+  ];
+  for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
+    const { from, to, side, bytes, codePoints, lacking, isEnd } = bucket;
+    if (bytes > 0 && lacking === 0) {
+      list.count = to - from;
+      list.isFrequent = list.count > threshold;
+      list.size = takeRanks(sides[side], from, to, list.ranks);
+      const first = sides[side][2 * from] ?? 0;
+      const own = isEnd ? bytes - 1 : bytes;
+      for (let at = 0; at < own; at++) list.ngram[prefix + at] = text[first + at] ?? 0;
+      if (isEnd) list.ngram.set(end, prefix + own);
+      list.ngramBytes = prefix + own + (isEnd ? end.length : 0);
+      yield list;
+      if (!list.isFrequent || codePoints === MAX_NGRAM || isEnd) continue;
+    }
+    // Only from the start of a name on its end is a part of n-grams.
+    const skipped = boundary !== START && lacking === 0 ? NAME_END : -1;
+    split(text, bytes, skipped, sides, bucket, ends);
+    const other = side === 0 ? 1 : 0;
+    for (let byte = 0xff; byte >= 0; byte--) {
+      const [start, end] = [byte === 0 ? from : (ends[byte - 1] ?? 0), ends[byte] ?? 0];
+      if (start === end) continue;
+      buckets.push({
+        from: start,
+        to: end,
+        side: other,
+        bytes: bytes + 1,
+        codePoints: lacking === 0 ? codePoints + 1 : codePoints,
+        lacking: lacking === 0 ? bytesOf(byte) - 1 : lacking - 1,
+        isEnd: byte === NAME_END,
+      });
+    }
+  }
+}
+
+/** Copies the ranks of the places `from` to `to`, each once, to `ranks`; returns how many they are. */
+function takeRanks(places: Uint32Array, from: number, to: number, ranks: Uint32Array): number {
+  let size = 0;
+  let last = -1;
+  for (let at = from; at < to; at++) {
+    const rank = places[2 * at + 1] ?? 0;
+    if (rank !== last) ranks[size++] = rank;
+    last = rank;
+  }
+  return size;
+}
+
+/** Sorts a bucket by its next byte into the other array; `ends` becomes where the places of each byte end. */
+function split(
+  text: Uint8Array,
+  bytes: number,
+  skipped: number,
+  sides: readonly [Uint32Array, Uint32Array],
+  { from, to, side }: Bucket,
+  ends: Uint32Array,
+): void {
+  const places = sides[side];
+  const target = sides[side === 0 ? 1 : 0];
+  ends.fill(0);
+  for (let at = from; at < to; at++) {
+    const byte = text[(places[2 * at] ?? 0) + bytes] ?? 0;
+    ends[byte] = (ends[byte] ?? 0) + 1;
+  }
+  if (skipped >= 0) ends[skipped] = 0;
+  let start = from;
+  for (let byte = 0; byte < 256; byte++) {
+    const count = ends[byte] ?? 0;
+    ends[byte] = start;
+    start += count;
+  }
+  for (let at = from; at < to; at++) {
+    const place = places[2 * at] ?? 0;
+    const byte = text[place + bytes] ?? 0;
+    if (byte === skipped) continue;
+    const to = ends[byte] ?? 0;
+    ends[byte] = to + 1;
+    target[2 * to] = place;
+    target[2 * to + 1] = places[2 * at + 1] ?? 0;
+  }
+}
