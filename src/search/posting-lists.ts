@@ -104,7 +104,8 @@ function listParts({ text, starts }: FoldedNames): Part[] {
     count,
   });
   let words = 0;
-  for (const start of starts) eachLaterWord(text, start, () => words++);
+  const addWord = () => words++;
+  for (let at = 0; at < starts.length; at++) eachLaterWord(text, starts[at] ?? 0, addWord);
   return [
     ...listRanges(0, 0x80),
     behind(START, starts.length),
@@ -121,23 +122,20 @@ function collect(
   places: Uint32Array,
 ): void {
   let size = 0;
+  let rank = 0;
+  const add = (place: number) => {
+    places[size++] = place;
+    places[size++] = rank;
+  };
   for (let at = 0; at < starts.length; at++) {
     const start = starts[at] ?? 0;
-    const rank = ranks[at] ?? 0;
-    if (boundary === START) {
-      places[size++] = start;
-      places[size++] = rank;
-    } else if (boundary === WORD) {
-      eachLaterWord(text, start, (place) => {
-        places[size++] = place;
-        places[size++] = rank;
-      });
-    } else {
+    rank = ranks[at] ?? 0;
+    if (boundary === START) add(start);
+    else if (boundary === WORD) eachLaterWord(text, start, add);
+    else {
       for (let place = start; text[place] !== NAME_END; place++) {
         const byte = text[place] ?? 0;
-        if (byte < firstByte || byte > lastByte) continue;
-        places[size++] = place;
-        places[size++] = rank;
+        if (byte >= firstByte && byte <= lastByte) add(place);
       }
     }
   }

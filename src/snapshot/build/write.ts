@@ -75,7 +75,7 @@ async function fillDatabase(
     setPragma(db, "locking_mode", "exclusive");
     db.exec("PRAGMA synchronous = OFF");
     db.exec("PRAGMA temp_store = MEMORY");
-    db.exec("PRAGMA cache_size = -65536");
+    db.exec("PRAGMA cache_size = -32768");
     db.exec("BEGIN");
     const dataset_sha256 = await fill(db);
     const counts = countRows(db);
