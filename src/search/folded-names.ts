@@ -1,6 +1,7 @@
 /**
  * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
  */
+import { isWordStart } from "./rank.ts";
 
 /** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
 export const NAME_END = 0xc1;
@@ -11,6 +12,8 @@ const FIRST_BYTES = 18;
 export interface FoldedNames {
   /** The UTF-8 of name after name. */
   text: Uint8Array;
+  /** A bit for each byte of the text at which a word starts that is not its name's first. */
+  laterWords: Uint8Array;
   /** Where each name starts in it, by weight, and of one weight in the order in which they came. */
   starts: Uint32Array;
   /** Of the names in that order. */
@@ -23,6 +26,7 @@ export function packNames(count: number) {
   let size = 0;
   let end = 0;
   let text = new Uint8Array(FIRST_BYTES * count);
+  let laterWords = new Uint8Array(text.length >> 3);
   const starts = new Uint32Array(count);
   const ids = new Float64Array(count);
   const weights = new Float64Array(count);
@@ -31,9 +35,24 @@ export function packNames(count: number) {
   /** What is one unit of a string has three bytes at most. */
   function makeRoom(units: number): void {
     if (end + 3 * units < text.length) return;
-    const larger = new Uint8Array(Math.ceil(1.5 * text.length) + 3 * units + 1);
-    larger.set(text);
-    text = larger;
+    const length = Math.ceil(1.5 * text.length) + 3 * units + 8;
+    text = enlarge(text, length);
+    laterWords = enlarge(laterWords, length >> 3);
+  }
+
+  function markLaterWords(folded: string): void {
+    let place = end;
+    let wasPart = true;
+    for (let at = 0; at < folded.length; ) {
+      const codePoint = folded.codePointAt(at) ?? 0;
+      if (!wasPart && isWordStart(folded, at)) {
+        laterWords[place >> 3] = (laterWords[place >> 3] ?? 0) | (1 << (place & 7));
+      }
+      // Of all other characters it takes a look back.
+      wasPart = isPlainPart(codePoint);
+      place += codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
+      at += codePoint < 0x10000 ? 1 : 2;
+    }
   }
 
   return {
@@ -42,6 +61,7 @@ export function packNames(count: number) {
       ids[size] = id;
       weights[size++] = weight;
       makeRoom(folded.length);
+      markLaterWords(folded);
       for (let at = 0; at < folded.length; at++) {
         const unit = folded.charCodeAt(at);
         if (unit > 0x7f) {
@@ -56,12 +76,24 @@ export function packNames(count: number) {
       const order = orderByWeight(weights);
       return {
         text: text.subarray(0, end),
+        laterWords,
         starts: order.map((at) => starts[at] ?? 0),
         ids: Float64Array.from(order, (at) => ids[at] ?? 0),
         weights: Float64Array.from(order, (at) => weights[at] ?? 0),
       };
     },
   };
+}
+
+function enlarge(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(length);
+  larger.set(bytes);
+  return larger;
+}
+
+/** Whether it is a letter or digit of ASCII, after which no word starts. */
+function isPlainPart(codePoint: number): boolean {
+  return (codePoint >= 0x61 && codePoint <= 0x7a) || (codePoint >= 0x30 && codePoint <= 0x39);
 }
 
 /** The indexes of `weights`, lightest first; of the same weight, in their order. */

@@ -5,7 +5,6 @@
  */
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
-import { isWordStart } from "./rank.ts";
 
 /** A list; its arrays are filled anew for the next one. */
 export interface PostingList {
@@ -50,7 +49,6 @@ const MIN_PART = 1 << 16;
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const end = encoder.encode(END);
 
 /** `ranks` are those of `names`, ascending; what they have more than `threshold` times is frequent. */
@@ -78,7 +76,7 @@ export function* listPostings(
 }
 
 /** In the order of the n-grams that start there. */
-function listParts({ text, starts }: FoldedNames): Part[] {
+function listParts({ text, starts, laterWords }: FoldedNames): Part[] {
   const counts = new Uint32Array(256);
   for (let place = 0; place < text.length; place++) {
     const byte = text[place] ?? 0;
@@ -104,8 +102,7 @@ function listParts({ text, starts }: FoldedNames): Part[] {
     count,
   });
   let words = 0;
-  const addWord = () => words++;
-  for (let at = 0; at < starts.length; at++) eachLaterWord(text, starts[at] ?? 0, addWord);
+  for (const byte of laterWords) for (let bits = byte; bits !== 0; bits &= bits - 1) words++;
   return [
     ...listRanges(0, 0x80),
     behind(START, starts.length),
@@ -116,50 +113,30 @@ function listParts({ text, starts }: FoldedNames): Part[] {
 
 /** Fills `places` with the places of a part, in the order of ranks. */
 function collect(
-  { text, starts }: FoldedNames,
+  { text, starts, laterWords }: FoldedNames,
   ranks: Uint32Array,
   { boundary, firstByte, lastByte }: Part,
   places: Uint32Array,
 ): void {
   let size = 0;
-  let rank = 0;
-  const add = (place: number) => {
-    places[size++] = place;
-    places[size++] = rank;
-  };
   for (let at = 0; at < starts.length; at++) {
     const start = starts[at] ?? 0;
-    rank = ranks[at] ?? 0;
-    if (boundary === START) add(start);
-    else if (boundary === WORD) eachLaterWord(text, start, add);
-    else {
-      for (let place = start; text[place] !== NAME_END; place++) {
-        const byte = text[place] ?? 0;
-        if (byte >= firstByte && byte <= lastByte) add(place);
-      }
+    const rank = ranks[at] ?? 0;
+    if (boundary === START) {
+      places[size++] = start;
+      places[size++] = rank;
+      continue;
     }
-  }
-}
-
-/** Calls back for every place where a word starts that is not the name's first. */
-function eachLaterWord(text: Uint8Array, start: number, visit: (place: number) => void): void {
-  let wasPart = true;
-  for (let place = start; text[place] !== NAME_END; place++) {
-    const byte = text[place] ?? 0;
-    if (byte > 0x7f) {
-      const name = decoder.decode(text.subarray(start, text.indexOf(NAME_END, place)));
-      let next = place;
-      for (let at = place - start; at < name.length; ) {
-        if (at > 0 && isWordStart(name, at)) visit(next);
-        const character = String.fromCodePoint(name.codePointAt(at) ?? 0);
-        at += character.length;
-        next += bytesOf(text[next] ?? 0);
-      }
-      return;
+    for (let place = start; text[place] !== NAME_END; place++) {
+      const byte = text[place] ?? 0;
+      const isIn =
+        boundary === WORD
+          ? ((laterWords[place >> 3] ?? 0) >> (place & 7)) % 2 === 1
+          : byte >= firstByte && byte <= lastByte;
+      if (!isIn) continue;
+      places[size++] = place;
+      places[size++] = rank;
     }
-    const isPart = (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x30 && byte <= 0x39);
-    if (isPart && !wasPart) visit(place);
-    wasPart = isPart;
   }
 }
 
