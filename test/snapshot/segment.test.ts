@@ -1,0 +1,48 @@
+/** FTS5 reads the lists that were written into its tables: from any place, forwards and backwards. */
+import { expect, test } from "bun:test";
+import { createSchema } from "../../src/snapshot/format/schema.ts";
+import { createSegment } from "../../src/snapshot/name-index/segment.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
+
+test("lists of one page and of many, between others", () => {
+  const db = sqlite.openUnguarded(":memory:");
+  createSchema(db);
+  const segment = createSegment(db, "user_ngram");
+  // Of the longest, every seventh rank needs two bytes.
+  const lists = new Map(
+    [3, 30_000, 1, 5000, 200, 70_000].map((size, at) => [
+      `${"abc".slice(at % 3)}${at}`,
+      Uint32Array.from({ length: size }, (_, index) => 1 + index + 200 * Math.floor(index / 7)),
+    ]),
+  );
+  const ngrams = [...lists.keys()].sort();
+  for (const text of ngrams) {
+    const ngram = Buffer.from(text);
+    const ranks = lists.get(text) ?? new Uint32Array();
+    const [size, count] = [ranks.length, ranks.length];
+    segment.add({ ngram, ngramBytes: ngram.length, ranks, size, count, isFrequent: true });
+  }
+  segment.finish(70_000);
+  expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+  const skipPages = db.prepare("SELECT 1 FROM user_ngram_data WHERE id & (1 << 36)").all();
+  expect(skipPages.length).toBe(2);
+
+  const select = "SELECT rowid AS rank FROM user_ngram WHERE user_ngram MATCH ? AND rowid";
+  const after = db.prepare<{ rank: number }>(`${select} > ? ORDER BY rowid LIMIT 3`);
+  const before = db.prepare<{ rank: number }>(`${select} < ? ORDER BY rowid DESC LIMIT 3`);
+  for (const ngram of ngrams) {
+    const ranks = [...(lists.get(ngram) ?? [])];
+    for (let from = 0; from < 2_100_000; from += 99_991) {
+      const found = [after, before].map((query) =>
+        query.all(`"${ngram}"`, from).map(({ rank }) => rank),
+      );
+      const next = ranks.findIndex((rank) => rank > from);
+      const end = ranks.findLastIndex((rank) => rank < from) + 1;
+      expect(found).toEqual([
+        next < 0 ? [] : ranks.slice(next, next + 3),
+        ranks.slice(Math.max(0, end - 3), end).reverse(),
+      ]);
+    }
+  }
+  db.close();
+});
