@@ -42,7 +42,7 @@ interface Bucket {
 }
 
 /** Each part is a walk over all names, and the places of the largest are in memory twice. */
-const PARTS = 16;
+const PARTS = 8;
 const MIN_PART = 1 << 16;
 
 /** A boundary, and code points of up to four bytes. */
