@@ -34,13 +34,13 @@ INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 
 /** Runs the script as it says, and asks what came of it. */
 async function importAndAsk(file: string, env: Record<string, string>) {
   const folder = temporaryFolder();
-  mkdirSync(join(folder, "bin"));
+  mkdirSync(join(folder, "dist"));
   mkdirSync(join(folder, "scripts/export"), { recursive: true });
-  symlinkSync(await executable(), join(folder, "bin/roadbook"));
+  symlinkSync(await executable(), join(folder, "dist/roadbook"));
   const script = await Bun.file(join(root, file)).text();
   writeFileSync(join(folder, file), script);
   const command = commandOf(script);
-  const options = { cwd: folder, env: { ...env, PATH: `${join(folder, "bin")}:${path}` } };
+  const options = { cwd: folder, env: { ...env, PATH: path } };
   const sh = (text: string) => run(["bash", "-c", text], options);
 
   const stream = await sh(command.replace(/\|.*/, ""));
