@@ -2,7 +2,7 @@
  * The log: JSON lines on standard error, or readable ones where that is a terminal. Never makes a
  * response wait: what the reader of the log does not take in time is dropped and counted.
  */
-import { write } from "node:fs";
+import { fstatSync, write } from "node:fs";
 import { type Logger, pino } from "pino";
 import { codeOf } from "../files/errors.ts";
 
@@ -19,12 +19,17 @@ const CLOSE_MS = 1000;
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  const format = process.stderr.isTTY ? await createPretty() : (line: string) => line;
+  const format = isTerminal(STDERR) ? await createPretty() : (line: string) => line;
   const sink = createSink(STDERR, (dropped) =>
     log.warn({ dropped }, `${dropped} log lines were dropped`),
   );
   const log = pino({ level }, { write: (line) => sink.write(format(line)) });
   return Object.assign(log, { close: sink.close });
+}
+
+/** `process.stderr` brings Bun's streams, 3 ms of a start; a file or a pipe is known without them. */
+function isTerminal(file: number): boolean {
+  return fstatSync(file).isCharacterDevice() && process.stderr.isTTY;
 }
 
 async function createPretty(): Promise<(line: string) => string> {
