@@ -38,7 +38,7 @@ export function formatTime(seconds: number): string {
 
 /** The seconds that a time is ahead of UTC; undefined for what no zone is. */
 function offsetOf(text: string): number | undefined {
-  if (/z$/i.test(text)) return 0;
+  if (text.endsWith("Z") || text.endsWith("z")) return 0;
   const [hours, minutes] = [twoDigits(text, text.length - 5), twoDigits(text, text.length - 2)];
   if (hours > 23 || minutes > 59) return undefined;
   return (text.at(-6) === "-" ? -60 : 60) * (hours * 60 + minutes);
