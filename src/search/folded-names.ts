@@ -9,14 +9,17 @@ export const NAME_END = 0xc1;
 /** The bytes that a name takes as a rule. */
 const FIRST_BYTES = 18;
 
+/**
+ * By weight, and of one weight in the order in which they came. The text, too: it is walked in that order,
+ * and of a million names the posting lists take half as long as if each step went elsewhere in memory.
+ */
 export interface FoldedNames {
   /** The UTF-8 of name after name. */
   text: Uint8Array;
   /** A bit for each byte of the text at which a word starts that is not its name's first. */
   laterWords: Uint8Array;
-  /** Where each name starts in it, by weight, and of one weight in the order in which they came. */
+  /** Where each name starts in it. */
   starts: Uint32Array;
-  /** Of the names in that order. */
   ids: Float64Array;
   weights: Float64Array;
 }
@@ -45,9 +48,7 @@ export function packNames(count: number) {
     let wasPart = true;
     for (let at = 0; at < folded.length; ) {
       const codePoint = folded.codePointAt(at) ?? 0;
-      if (!wasPart && isWordStart(folded, at)) {
-        laterWords[place >> 3] = (laterWords[place >> 3] ?? 0) | (1 << (place & 7));
-      }
+      if (!wasPart && isWordStart(folded, at)) setBit(laterWords, place);
       // Of all other characters it takes a look back.
       wasPart = isPlainPart(codePoint);
       place += codePoint < 0x80 ? 1 : codePoint < 0x800 ? 2 : codePoint < 0x10000 ? 3 : 4;
@@ -73,16 +74,37 @@ export function packNames(count: number) {
       text[end++] = NAME_END;
     },
     finish(): FoldedNames {
-      const order = orderByWeight(weights);
-      return {
-        text: text.subarray(0, end),
-        laterWords,
-        starts: order.map((at) => starts[at] ?? 0),
-        ids: Float64Array.from(order, (at) => ids[at] ?? 0),
-        weights: Float64Array.from(order, (at) => weights[at] ?? 0),
+      const names = {
+        text: new Uint8Array(end),
+        laterWords: new Uint8Array((end >> 3) + 1),
+        starts: new Uint32Array(count),
+        ids: new Float64Array(count),
+        weights: new Float64Array(count),
       };
+      let place = 0;
+      orderByWeight(weights).forEach((from, to) => {
+        names.starts[to] = place;
+        names.ids[to] = ids[from] ?? 0;
+        names.weights[to] = weights[from] ?? 0;
+        let at = (starts[from] ?? 0) - 1;
+        do {
+          at++;
+          names.text[place] = text[at] ?? 0;
+          if (hasBit(laterWords, at)) setBit(names.laterWords, place);
+          place++;
+        } while (text[at] !== NAME_END);
+      });
+      return names;
     },
   };
+}
+
+export function hasBit(bits: Uint8Array, at: number): boolean {
+  return ((bits[at >> 3] ?? 0) >> (at & 7)) % 2 === 1;
+}
+
+function setBit(bits: Uint8Array, at: number): void {
+  bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
 }
 
 function enlarge(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {

@@ -3,7 +3,7 @@
  * places in the names where n-grams start, which goes on only below n-grams that are frequent: so it finds
  * out which these are, and their lists, without a table of n-grams. Pure; ngrams.ts has the rule.
  */
-import { type FoldedNames, NAME_END } from "./folded-names.ts";
+import { type FoldedNames, hasBit, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 
 /** A list; its arrays are filled anew for the next one. */
@@ -130,9 +130,7 @@ function collect(
     for (let place = start; text[place] !== NAME_END; place++) {
       const byte = text[place] ?? 0;
       const isIn =
-        boundary === WORD
-          ? ((laterWords[place >> 3] ?? 0) >> (place & 7)) % 2 === 1
-          : byte >= firstByte && byte <= lastByte;
+        boundary === WORD ? hasBit(laterWords, place) : byte >= firstByte && byte <= lastByte;
       if (!isIn) continue;
       places[size++] = place;
       places[size++] = rank;

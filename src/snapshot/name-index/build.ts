@@ -49,20 +49,7 @@ export function* buildNameIndexInSteps(
   kind: NameKind,
   longShare = LONG_SHARE,
 ): Generator<number, void> {
-  const { size } = db.prepare<{ size: number }>(`SELECT count(*) AS size FROM ${kind}`).get() ?? {
-    size: 0,
-  };
-  const packing = packNames(size);
-  const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
-  );
-  let steps = 0;
-  for (const { id, name, memberCount } of rows.iterate()) {
-    const folded = fold(name);
-    packing.add(id, weightOf[kind]({ folded, memberCount }), folded);
-    if (++steps % STEP_NAMES === 0) yield 0;
-  }
-  const names = packing.finish();
+  const names = yield* readNames(db, kind);
   const ranks = rank(names);
 
   const addName = db.prepare(`INSERT INTO ${kind}_name VALUES (?, ?, CAST(? AS TEXT))`);
@@ -70,7 +57,7 @@ export function* buildNameIndexInSteps(
     const start = names.starts[at] ?? 0;
     const folded = names.text.subarray(start, names.text.indexOf(NAME_END, start));
     addName.run(ranks[at] ?? 0, names.ids[at] ?? 0, folded);
-    if (++steps % STEP_NAMES === 0) yield 0;
+    if (at % STEP_NAMES === 0) yield 0;
   }
 
   const addFrequentNgram = db.prepare(
@@ -92,6 +79,24 @@ export function* buildNameIndexInSteps(
     }
   }
   segment.finish(ranks.length);
+}
+
+/** Of its own, so that what it packs with is not kept. */
+function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
+  const { size } = db.prepare<{ size: number }>(`SELECT count(*) AS size FROM ${kind}`).get() ?? {
+    size: 0,
+  };
+  const packing = packNames(size);
+  const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
+    `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
+  );
+  let steps = 0;
+  for (const { id, name, memberCount } of rows.iterate()) {
+    const folded = fold(name);
+    packing.add(id, weightOf[kind]({ folded, memberCount }), folded);
+    if (++steps % STEP_NAMES === 0) yield 0;
+  }
+  return packing.finish();
 }
 
 /** The rank of each name. */
