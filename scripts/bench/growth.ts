@@ -11,7 +11,7 @@ import { transfer } from "../../src/snapshot/remote/transfer.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { openExecutable, root, type Target, temporaryFolder } from "../../test/support.ts";
 import { compare, quantile, type Row } from "./measure.ts";
-import { command, createDraw, searchPath, serve } from "./server.ts";
+import { command, createDraw, searchPath, serve, usersOf } from "./server.ts";
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
@@ -92,10 +92,6 @@ async function measureSizes(sizes: string[]): Promise<Measured[]> {
     if (one && times) measured.push({ ...one.measured, ...times, ...(await timeServer(one)) });
   }
   return measured;
-}
-
-function usersOf(size: string): number {
-  return Number(size.replace("k", "e3").replace("M", "e6"));
 }
 
 interface Built {

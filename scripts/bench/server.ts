@@ -18,13 +18,13 @@ import {
 } from "../../test/support.ts";
 import { makeTables } from "./rivals/tables.ts";
 
-const sizes: Record<string, number> = { "100k": 1e5, "1M": 1e6, "10M": 1e7 };
+const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
 
 export class UsageError extends Error {}
 
 export function usersOf(size: string): number {
   const users = sizes[size];
-  if (!users) throw new UsageError(`--size is one of ${Object.keys(sizes).join(", ")}`);
+  if (!users) throw new UsageError(`a size is one of ${Object.keys(sizes).join(", ")}`);
   return users;
 }
 
