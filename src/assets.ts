@@ -98,10 +98,8 @@ async function bundle(file: string): Promise<string> {
 }
 
 function nameByContent(name: string, ending: string, text: string): PageAsset {
-  return {
-    file: `${name}-${process.getBuiltinModule("node:crypto").createHash("sha256").update(text).digest("hex").slice(0, 12)}.${ending}`,
-    text,
-  };
+  const hash = process.getBuiltinModule("node:crypto").hash("sha256", text);
+  return { file: `${name}-${hash.slice(0, 12)}.${ending}`, text };
 }
 
 function textOf(bytes: Uint8Array): string {
