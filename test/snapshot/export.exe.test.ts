@@ -15,6 +15,7 @@ import {
   succeed,
   user,
 } from "../datasets.ts";
+import { achievement as plainAchievement } from "../domain/wrong-lines.ts";
 import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
@@ -205,17 +206,7 @@ describe("schema", () => {
     }
   });
 
-  const achievement = (more: object) => ({
-    type: "achievement",
-    id: 1,
-    name: "A",
-    description: "",
-    icon: "a.svg",
-    kind: "x",
-    tier: 0,
-    points: 0,
-    ...more,
-  });
+  const achievement = (more: object) => ({ ...plainAchievement, ...more });
 
   test("and the import agree on what is a line, and what is a change", async () => {
     const { line, change } = await validators();
