@@ -1,6 +1,7 @@
 /**
  * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
  */
+import { hasBit, setBit } from "./bits.ts";
 import { isWordStart } from "./rank.ts";
 
 /** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
@@ -97,14 +98,6 @@ export function packNames(count: number) {
       return names;
     },
   };
-}
-
-export function hasBit(bits: Uint8Array, at: number): boolean {
-  return ((bits[at >> 3] ?? 0) >> (at & 7)) % 2 === 1;
-}
-
-function setBit(bits: Uint8Array, at: number): void {
-  bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
 }
 
 function enlarge(bytes: Uint8Array, length: number): Uint8Array<ArrayBuffer> {

@@ -46,7 +46,7 @@ export interface Cover {
    * short ones where there are any, else the one of the text's beginning.
    */
   ngrams: string[];
-  /** Whether that is a long list. */
+  /** Whether it is the latter. */
   isFrequent: boolean;
 }
 

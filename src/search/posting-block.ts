@@ -3,6 +3,8 @@
  * are many, else as the distances between them, one byte or two each. Pure.
  */
 
+import { setBit } from "./bits.ts";
+
 /** The ranks of a block. Their bits, as one row of a table, just fit a page of 4096 bytes. */
 export const BLOCK_RANKS = 32_256;
 
@@ -30,7 +32,7 @@ export function encodeBlock(offsets: readonly number[]): Uint8Array {
       if (distance >= 0x80) distances[size++] = 0x80 | (distance >> 8);
       distances[size++] = distance;
     }
-    bits[offset >> 3] = (bits[offset >> 3] ?? 0) | (1 << (offset & 7));
+    setBit(bits, offset);
     last = offset;
   }
   return size > MAX_DISTANCES_BYTES ? bits.slice() : distances.slice(0, size);
@@ -47,7 +49,7 @@ export function decodeBlock(bytes: Uint8Array): Bits {
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at] ?? 0;
     offset += byte < 0x80 ? byte : ((byte & 0x7f) << 8) | (bytes[++at] ?? 0);
-    setBit(bits, offset, true);
+    changeBit(bits, offset, true);
   }
   return bits;
 }
@@ -56,7 +58,7 @@ export function emptyBlock(): Bits {
   return new Uint32Array(BITS_BYTES / 4);
 }
 
-export function setBit(bits: Bits, offset: number, isSet: boolean): void {
+export function changeBit(bits: Bits, offset: number, isSet: boolean): void {
   const bit = 1 << (offset & 31);
   const word = bits[offset >> 5] ?? 0;
   bits[offset >> 5] = isSet ? word | bit : word & ~bit;

@@ -3,7 +3,8 @@
  * places in the names where n-grams start, which goes on only below n-grams that are frequent: so it finds
  * out which these are, and their lists, without a table of n-grams. Pure; ngrams.ts has the rule.
  */
-import { type FoldedNames, hasBit, NAME_END } from "./folded-names.ts";
+import { hasBit } from "./bits.ts";
+import { type FoldedNames, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 
 /** A list; its arrays are filled anew for the next one. */

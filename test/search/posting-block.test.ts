@@ -3,12 +3,12 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   BLOCK_RANKS,
+  changeBit,
   decodeBlock,
   emptyBlock,
   encodeBlock,
   intersect,
   listBits,
-  setBit,
 } from "../../src/search/posting-block.ts";
 import { runs } from "../runs.ts";
 
@@ -62,8 +62,8 @@ test("two blocks have in common what both hold", () => {
 
 test("a bit is set and cleared, and no other with it", () => {
   const bits = emptyBlock();
-  for (const offset of [0, 31, 32, BLOCK_RANKS - 1]) setBit(bits, offset, true);
-  setBit(bits, 31, false);
-  setBit(bits, 33, false);
+  for (const offset of [0, 31, 32, BLOCK_RANKS - 1]) changeBit(bits, offset, true);
+  changeBit(bits, 31, false);
+  changeBit(bits, 33, false);
   expect([...listBits(bits)]).toEqual([0, 32, BLOCK_RANKS - 1]);
 });

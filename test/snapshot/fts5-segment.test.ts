@@ -1,7 +1,7 @@
 /** FTS5 reads the lists that were written into its tables: from any place, forwards and backwards. */
 import { expect, test } from "bun:test";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { createSegment } from "../../src/snapshot/name-index/segment.ts";
+import { createSegment } from "../../src/snapshot/name-index/fts5-segment.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 
 test("lists of one page and of many, between others", () => {

@@ -7,7 +7,7 @@ import {
   packUnlocks,
   unpackRoles,
   unpackUnlocks,
-} from "../../src/snapshot/format/lists.ts";
+} from "../../src/snapshot/format/user-lists.ts";
 
 const id = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.maxSafeInteger().map(Math.abs));
 const count = fc.oneof(fc.nat(200), fc.maxSafeInteger().map(Math.abs));

@@ -5,6 +5,7 @@
 import type { DatasetLine, ValidationError } from "../../domain/dataset.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
+import { hasBit, setBit } from "../../search/bits.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import {
   packRoles,
@@ -12,7 +13,7 @@ import {
   type Unlock,
   unpackRoles,
   unpackUnlocks,
-} from "../format/lists.ts";
+} from "../format/user-lists.ts";
 import type { LineError } from "./dataset.ts";
 
 /**
@@ -42,8 +43,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
   const hasPrivateUser = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
 
   const privateBits = new Uint8Array(PRIVATE_BITS / 8);
-  const byteOf = (id: number) => (id % PRIVATE_BITS) >> 3;
-  const mayBePrivate = (id: number) => ((privateBits[byteOf(id)] ?? 0) >> (id % 8)) % 2 === 1;
+  const mayBePrivate = (id: number) => hasBit(privateBits, id % PRIVATE_BITS);
 
   // References to what has not come yet wait on disk: in the worst order that is all of them. Not in
   // a temporary table, whose file is in a folder that nobody sweeps.
@@ -94,7 +94,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
       const { type, id } = line;
       if (type === "user") {
         if (line.public) return addPublicUser(line, number);
-        privateBits[byteOf(id)] = (privateBits[byteOf(id)] ?? 0) | (1 << (id % 8));
+        setBit(privateBits, id % PRIVATE_BITS);
         return hasUser.get(id) || addPrivateUser.run(id) === 0 ? [repeated(type, id)] : [];
       }
       known[type].add(id);

@@ -5,7 +5,7 @@
  */
 import { listUsersHiddenBy } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { packRoles, packUnlocks } from "../format/lists.ts";
+import { packRoles, packUnlocks } from "../format/user-lists.ts";
 import { createRowWriter, listReferences, type RowWriter } from "./rows.ts";
 
 export interface SkippingWriter extends RowWriter {

@@ -36,7 +36,7 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** Public users only. Times are seconds since 1970; lists.ts has the two lists. */
+/** Public users only. Times are seconds since 1970; user-lists.ts has the two lists. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),

@@ -6,8 +6,8 @@ import { fold } from "../../search/fold.ts";
 import { type FoldedNames, NAME_END, packNames } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { createSegment } from "./fts5-segment.ts";
 import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
-import { createSegment } from "./segment.ts";
 
 export type NameKind = "user" | "company";
 

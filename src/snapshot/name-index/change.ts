@@ -7,6 +7,7 @@ import { fold } from "../../search/fold.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { buildNameIndex, FREQUENT_ABOVE, type NameKind, weightOf } from "./build.ts";
+import { matchAll } from "./find.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
 
 /** To find a free rank, this many names are moved at most. */
@@ -209,7 +210,7 @@ function changeNgrams(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
   for (const ngram of grown) {
-    if (findAfter.get(`"${ngram.replaceAll('"', '""')}"`, 2 * FREQUENT_ABOVE)) return false;
+    if (findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE)) return false;
   }
   return true;
 }

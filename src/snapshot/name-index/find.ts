@@ -163,6 +163,6 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 }
 
 /** FTS5 reads its own syntax outside quotes, so a quote inside an n-gram is doubled. */
-function matchAll(ngrams: string[]): string {
+export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
 }

@@ -10,7 +10,7 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 const PAGE_BYTES = 4050;
 /** Two numbers: where the first rank of a list that goes on here is, and where the terms' offsets are. */
 const HEAD_BYTES = 4;
-/** A list that goes on over so many pages before another term comes gets skip pages. */
+/** A list that goes on over so many pages before another term comes gets a skip page. */
 const MIN_SKIPPED = 4;
 /** Terms of the main index, which is the only one here, begin with a 0. */
 const MAIN_INDEX = 0x30;
@@ -20,7 +20,6 @@ const TOTALS = 1;
 const STRUCTURE = 10;
 const PAGES = 2 ** 37;
 const SKIP_PAGES = PAGES + 2 ** 36;
-const SKIP_LEVEL = 2 ** 31;
 
 export interface Segment {
   /** In the order of the n-grams' UTF-8. */
@@ -62,38 +61,28 @@ export function createSegment(db: Sqlite, table: string): Segment {
   function finishTermPage(): void {
     // A last one may have a term again.
     const pagesWithoutTerm = number - termPage - 1;
-    const hasSkips = firstRanks.length > 0 && pagesWithoutTerm >= MIN_SKIPPED;
-    if (hasSkips) writeSkipPages(0, termPage + 1, firstRanks);
+    const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && writeSkipPage();
     addTerm.run(separator, 2 * termPage + Number(hasSkips));
     firstRanks = [];
   }
 
   /**
-   * Writes where ranks go on: the first of each page from `first` on. When that does not fit on one page,
-   * the same is written of these pages, a level higher.
+   * Writes where ranks go on: the first of each page after the one with the term. Returns false, and FTS5
+   * reads from the beginning, where there are none or more than fit: some two thousand pages.
    */
-  function writeSkipPages(level: number, first: number, ranks: number[]): void {
+  function writeSkipPage(): boolean {
+    if (firstRanks.length === 0) return false;
     const skip = createBytes();
-    const above: number[] = [];
-    const key = () => SKIP_PAGES + level * SKIP_LEVEL + termPage + above.length - 1;
+    putVarint(skip, 0); // nothing comes before this page
+    putVarint(skip, termPage + 1);
     let last = 0;
-    ranks.forEach((rank, at) => {
-      if (skip.size >= PAGE_BYTES) {
-        skip.bytes[0] = 1;
-        addBlock.run(key(), taken(skip));
-        skip.size = 0;
-      }
-      if (skip.size === 0) {
-        putVarint(skip, Math.min(1, above.length));
-        putVarint(skip, first + at);
-        last = 0;
-        above.push(rank);
-      }
+    for (const rank of firstRanks) {
+      if (skip.size >= PAGE_BYTES) return false;
       putVarint(skip, rank - last);
       last = rank;
-    });
-    addBlock.run(key(), taken(skip));
-    if (above.length > 1) writeSkipPages(level + 1, termPage, above);
+    }
+    addBlock.run(SKIP_PAGES + termPage, taken(skip));
+    return true;
   }
 
   function startTerm({ ngram, ngramBytes }: PostingList): void {

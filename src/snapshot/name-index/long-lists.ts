@@ -6,12 +6,12 @@
 import {
   type Bits,
   BLOCK_RANKS,
+  changeBit,
   decodeBlock,
   emptyBlock,
   encodeBlock,
   intersect,
   listBits,
-  setBit,
 } from "../../search/posting-block.ts";
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
@@ -116,7 +116,7 @@ function* blocksOf(ranks: Iterable<number>): Generator<[number, Bits], void> {
       block = next;
       bits = emptyBlock();
     }
-    setBit(bits, rank % BLOCK_RANKS, true);
+    changeBit(bits, rank % BLOCK_RANKS, true);
   }
   if (block >= 0) yield [block, bits];
 }
@@ -136,7 +136,7 @@ export function openLongListChanges(db: Sqlite, kind: NameKind, numbers: Map<str
       const id = idOf(list, block);
       const row = findBlock.get(id);
       const bits = row ? decodeBlock(row.ranks) : emptyBlock();
-      for (const [offset, isListed] of offsets) setBit(bits, offset, isListed);
+      for (const [offset, isListed] of offsets) changeBit(bits, offset, isListed);
       if (bits.some((word) => word !== 0)) write.run(id, encodeBlock([...listBits(bits)]));
       else remove.run(id);
     }

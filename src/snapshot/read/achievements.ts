@@ -2,7 +2,7 @@
 import type { Achievement, AchievementEntry } from "../../domain/achievement.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackUnlocks } from "../format/lists.ts";
+import { unpackUnlocks } from "../format/user-lists.ts";
 import { openPrivacy, type Privacy } from "./users.ts";
 
 export interface Achievements {

@@ -5,7 +5,7 @@
 import { formatEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackRoles, unpackUnlocks } from "../format/lists.ts";
+import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
 import { openTables, snapshotError } from "./open.ts";
 
 /**

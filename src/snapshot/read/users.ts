@@ -6,7 +6,7 @@ import type { Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackRoles } from "../format/lists.ts";
+import { unpackRoles } from "../format/user-lists.ts";
 
 export type Privacy = "private" | "unknown";
 
