@@ -64,6 +64,19 @@ test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
   60_000,
 );
 
+test("SIGHUP asks the store at once", async () => {
+  const to = store.url("asked.snapshot");
+  expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
+  const words = ["--snapshot", to, "--refresh", "1h"];
+  const server = await openExecutable(words, undefined, store.env);
+  const changes = makeFile([{ type: "user", id: 44, public: false }]);
+  expect((await run("apply", changes, "--to", to)).code).toBe(0);
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  process.kill(server.pid, "SIGHUP");
+  await until(async () => (await server.fetch("/users/public/44")).status === 403);
+  await server.close();
+}, 60_000);
+
 test("a compressed file is written and changed, and is no file to serve", async () => {
   const to = join(temporaryFolder(), "x.snapshot.zst");
   expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
