@@ -1,6 +1,7 @@
 /** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { codeOf } from "../src/files/errors.ts";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
 import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
@@ -77,6 +78,22 @@ export async function executable(): Promise<string> {
     if (code !== 0) throw new Error(stderr);
   });
   return join(made, "roadbook");
+}
+
+/**
+ * A port of 127.0.0.1 that nobody has, for a program that must be told one. Below those that systems give to
+ * who asks for any, as the tests beside this one do all the time: they would get it before the program does.
+ */
+export function findFreePort(): number {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop();
+      return port;
+    } catch (error) {
+      if (codeOf(error) !== "EADDRINUSE") throw error;
+    }
+  }
 }
 
 const PATIENCE_MS = 30_000;

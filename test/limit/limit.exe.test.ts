@@ -2,7 +2,15 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openExecutable, root, run, type Target, temporaryFolder, until } from "../support.ts";
+import {
+  findFreePort,
+  openExecutable,
+  root,
+  run,
+  type Target,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const remaining = async (target: Target, forwardedFor?: string) => {
@@ -107,9 +115,7 @@ test.if(hasNginx || isRequired)(
     const [, flags = ""] =
       /`roadbook serve (--trusted-proxy [^`]*)`/.exec(await deploy("README.md")) ?? [];
     const target = await openExecutable(["--search-limit", "3", ...flags.split(" ")]);
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = probe;
-    probe.stop();
+    const port = findFreePort();
     const nginx = await openNginx(
       (await deploy("nginx.conf"))
         .replace("127.0.0.1:3000", new URL(target.origin).host)

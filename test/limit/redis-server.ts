@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { until } from "../support.ts";
+import { findFreePort, until } from "../support.ts";
 
 export interface RedisServer {
   url: string;
@@ -70,10 +70,4 @@ export async function openRedisServer(password?: string): Promise<RedisServer> {
       await rm(folder, { recursive: true });
     },
   };
-}
-
-export function findFreePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  probe.stop();
-  return probe.port;
 }

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import {
   community,
   executable,
+  findFreePort,
   openExecutable,
   readyOrigin,
   root,
@@ -93,7 +94,7 @@ test.if(hasCaddy || isRequired)(
     });
     const origin = await readyOrigin(child.stdout);
 
-    const [https, http] = [freePort(), freePort()];
+    const [https, http] = [findFreePort(), findFreePort()];
     const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
       .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
       .replace("127.0.0.1:3000", new URL(origin).host);
@@ -124,12 +125,6 @@ test.if(hasCaddy || isRequired)(
   },
   60_000,
 );
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  probe.stop();
-  return probe.port;
-}
 
 test("the commands for the operator's own address work as written, and its metrics are there", async () => {
   const [, serve = "", asks = ""] = blocks("sh");
@@ -193,7 +188,7 @@ describe("the health check", () => {
   });
 
   test.concurrent("restarts one that is there and does not listen", async () => {
-    const outcome = await check({ ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(freePort()) });
+    const outcome = await check({ ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(findFreePort()) });
     expect(outcome).toMatchObject(restarted);
     expect(outcome.stderr).toMatch(
       /^roadbook: no response from http:\/\/\[::1\]:\d+\/health: connection refused\n/,
@@ -202,7 +197,7 @@ describe("the health check", () => {
   });
 
   test.concurrent("leaves one alone that has been stopped on purpose", async () => {
-    const outcome = await check({ ROADBOOK_PORT: String(freePort()) }, false);
+    const outcome = await check({ ROADBOOK_PORT: String(findFreePort()) }, false);
     expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 });

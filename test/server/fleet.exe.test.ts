@@ -7,8 +7,16 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { community, makeFile } from "../datasets.ts";
 import { hasRedisServer, openRedisServer, type RedisServer } from "../limit/redis-server.ts";
-import { findFreePort, openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
-import { openExecutable, roadbook, root, type Target, temporaryFolder, until } from "../support.ts";
+import { openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
+import {
+  findFreePort,
+  openExecutable,
+  roadbook,
+  root,
+  type Target,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);

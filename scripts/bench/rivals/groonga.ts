@@ -2,8 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
-import { findFreePort } from "../../../test/limit/redis-server.ts";
-import { temporaryFolder, until } from "../../../test/support.ts";
+import { findFreePort, temporaryFolder, until } from "../../../test/support.ts";
 import { stopper } from "../server.ts";
 import { NAMES, type Name, type Rival } from "./sqlite.ts";
 

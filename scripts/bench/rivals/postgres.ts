@@ -2,8 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { findFreePort } from "../../../test/limit/redis-server.ts";
-import { run, temporaryFolder, until } from "../../../test/support.ts";
+import { findFreePort, run, temporaryFolder, until } from "../../../test/support.ts";
 import { stopper } from "../server.ts";
 import { NAMES, type Name, patternsOf, type Rival } from "./sqlite.ts";
 

@@ -4,7 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { root, temporaryFolder, until } from "../../support.ts";
+import { findFreePort, root, temporaryFolder, until } from "../../support.ts";
 
 export interface S3Server {
   /** The variables by which programs find it. */
@@ -55,10 +55,4 @@ export async function openS3Server(): Promise<S3Server> {
     },
     start,
   };
-}
-
-export function findFreePort(): number {
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  probe.stop();
-  return probe.port;
 }
