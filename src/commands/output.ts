@@ -1,9 +1,14 @@
-/** Writes what commands print: to standard output, or to a file, whole or not at all. */
+/**
+ * Writes what commands print: to standard output, or to a file, whole or not at all, also when a
+ * signal ends the command.
+ */
 import { closeSync, openSync, writeSync } from "node:fs";
+import { constants } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import { replaceFile } from "../files/replace.ts";
-import { endOnSignal } from "./signals.ts";
+import { discardUnfinished, isSameFile, replaceFile } from "../files/replace.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
+import { UsageError } from "./values.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
@@ -28,20 +33,49 @@ export async function writeLines(lines: Iterable<string>, to: string | undefined
     for (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
     return;
   }
-  await endOnSignal(() => replaceFile(to, (path) => writeFile(path, lines)));
+  const write = async (path: string) => {
+    const file = openSync(path, "wx");
+    try {
+      for (const chunk of chunksOf(lines)) {
+        writeAll(file, chunk);
+        // A signal that came meanwhile is heard here.
+        await setImmediate();
+      }
+    } finally {
+      closeSync(file);
+    }
+  };
+  await endOnSignal(() => replaceFile(to, write));
 }
 
-async function writeFile(path: string, lines: Iterable<string>): Promise<void> {
-  const file = openSync(path, "wx");
+/** Throws a {@link UsageError} when a command would write what it reads. */
+export function refuseSameFile(source: string, target: string): void {
+  if (!isSameFile(source, target)) return;
+  const name = source === "-" ? "standard input" : source;
+  throw new UsageError(`${name} and --to ${target} are the same file`);
+}
+
+/** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
+export async function endOnSignal<T>(
+  write: () => Promise<T>,
+  signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
+): Promise<T> {
+  const end = (signal: NodeJS.Signals) => {
+    discardUnfinished();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of signals) process.on(signal, end);
   try {
-    for (const chunk of chunksOf(lines)) {
-      writeAll(file, chunk);
-      // A signal that came meanwhile is heard here.
-      await setImmediate();
-    }
+    return await write();
   } finally {
-    closeSync(file);
+    for (const signal of signals) process.off(signal, end);
   }
+}
+
+/** What is in a snapshot. */
+export function describeCounts(counts: Counts): string {
+  const { users, public_users, companies, achievements, roles } = counts;
+  return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
 }
 
 function* chunksOf(lines: Iterable<string>): Generator<string> {

@@ -23,8 +23,6 @@ export interface Parser<T> {
   (text: string, previous: T): T;
   /** All the texts that it takes, where these are a few. */
   choices?: readonly string[];
-  /** A value as an operator would write it. */
-  format?: (value: T) => string;
 }
 
 /** Any text but none. */
@@ -70,10 +68,11 @@ export function parseDuration(text: string): number {
   throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
-parseDuration.format = (ms: number) => {
-  const unit = Object.keys(unitMs).findLast((one) => ms % (unitMs[one] ?? 1) === 0) ?? "ms";
-  return `${ms / (unitMs[unit] ?? 1)}${unit}`;
-};
+/** A duration as an operator would write it. */
+export function formatDuration(ms: number): string {
+  const [unit, length] = Object.entries(unitMs).findLast(([, one]) => ms % one === 0) ?? ["ms", 1];
+  return `${ms / length}${unit}`;
+}
 
 export function parseCidr(text: string): string {
   try {
