@@ -274,18 +274,12 @@ function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): U
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];
   const name = command.parent ? `roadbook ${command.name()}` : "roadbook";
   const help = hint ? `did you mean ${hint.replaceAll(", ", " or ")}?` : `see ${name} --help`;
-  switch (code) {
-    case "commander.unknownCommand":
-      return new UsageError(`there is no command "${subject}"; ${help}`);
-    case "commander.unknownOption":
-      return new UsageError(`there is no flag ${subject}; ${help}`);
-    case "commander.optionMissingArgument":
-      return new UsageError(`${subject} needs a value; ${help}`);
-    case "commander.missingArgument":
-      return new UsageError(`${subject} is missing; ${usageOf(command)}`);
-    case "commander.excessArguments":
-      return new UsageError(`too many arguments; ${usageOf(command)}`);
-    default:
-      return new UsageError(`${message.replace(/^error: /, "")}; ${help}`);
-  }
+  const messages: Record<string, string> = {
+    "commander.unknownCommand": `there is no command "${subject}"; ${help}`,
+    "commander.unknownOption": `there is no flag ${subject}; ${help}`,
+    "commander.optionMissingArgument": `${subject} needs a value; ${help}`,
+    "commander.missingArgument": `${subject} is missing; ${usageOf(command)}`,
+    "commander.excessArguments": `too many arguments; ${usageOf(command)}`,
+  };
+  return new UsageError(messages[code] ?? `${message}; ${help}`);
 }

@@ -2,7 +2,8 @@
  * Writes what commands print: to standard output, or to a file, whole or not at all, also when a
  * signal ends the command.
  */
-import { closeSync, openSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -18,34 +19,30 @@ const STDOUT = 1;
  * full disk is one. False when nobody reads on.
  */
 export function writeStdout(text: string): boolean {
-  try {
-    writeAll(STDOUT, text);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EPIPE") return false;
-    throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(STDOUT, bytes, at);
+    } catch (error) {
+      if (codeOf(error) === "EPIPE") return false;
+      if (codeOf(error) !== "EAGAIN") {
+        throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
+      }
+      // The other side made the pipe one that does not wait.
+      Bun.sleepSync(1);
+    }
   }
+  return true;
 }
 
 /** Writes each line and its end to a file, or to standard output. */
 export async function writeLines(lines: Iterable<string>, to: string | undefined): Promise<void> {
-  if (to === undefined) {
-    for (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
-    return;
+  const chunks = chunksOf(lines);
+  if (to !== undefined) {
+    const write = (path: string) => writeFile(path, chunks, { flag: "wx" });
+    return endOnSignal(() => replaceFile(to, write));
   }
-  const write = async (path: string) => {
-    const file = openSync(path, "wx");
-    try {
-      for (const chunk of chunksOf(lines)) {
-        writeAll(file, chunk);
-        // A signal that came meanwhile is heard here.
-        await setImmediate();
-      }
-    } finally {
-      closeSync(file);
-    }
-  };
-  await endOnSignal(() => replaceFile(to, write));
+  for await (const chunk of chunks) if (!writeStdout(chunk)) return;
 }
 
 /** Throws a {@link UsageError} when a command would write what it reads. */
@@ -78,26 +75,15 @@ export function describeCounts(counts: Counts): string {
   return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
 }
 
-function* chunksOf(lines: Iterable<string>): Generator<string> {
+async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
   let text = "";
   for (const line of lines) {
     text += `${line}\n`;
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = "";
+    // A signal that came meanwhile is heard here.
+    await setImmediate();
   }
-  if (text !== "") yield text;
-}
-
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(file, bytes, at);
-    } catch (error) {
-      // The other side made the pipe one that does not wait.
-      if (codeOf(error) !== "EAGAIN") throw error;
-      Bun.sleepSync(1);
-    }
-  }
+  yield text;
 }

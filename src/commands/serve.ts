@@ -33,12 +33,10 @@ export async function runServe(config: ServeConfig): Promise<void> {
   // Before anything slow: by default the signal ends the process. There is nothing to renew yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
+  const isFolderWanted = config.location && config.cacheDir === undefined;
   try {
-    if (config.location && config.cacheDir === undefined) {
-      await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
-    } else {
-      await serve(config, log);
-    }
+    if (isFolderWanted) await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
+    else await serve(config, log);
   } finally {
     discardUnfinished();
     await log.close();
