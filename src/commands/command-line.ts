@@ -11,7 +11,7 @@ import {
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
 import {
-  completeFromEnvironment,
+  completeDeclaration,
   type Environment,
   listUnknownVariables,
   usageOf,
@@ -24,10 +24,8 @@ import {
   formatDuration,
   parseBaseUrl,
   parseInteger,
-  parseNonEmpty,
   parseOneOf,
   parsePort,
-  parseText,
   UsageError,
 } from "./values.ts";
 
@@ -60,7 +58,8 @@ export function createProgram(env: Environment): AnyCommand {
     })
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      commandDescription: (command) => sentenceOf(command.description()),
+      commandDescription: (command) =>
+        `${command.description().replace(/^./, (letter) => letter.toUpperCase())}.`,
       optionTerm: (option) => option.flags.replace(/[<>]/g, ""),
       optionDescription: ({ description, defaultValue, flags }) => {
         if (!/^(?:number|string)$/.test(typeof defaultValue)) return description;
@@ -105,8 +104,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .command("import")
     .usage("DATASET --to FILE [flags]")
     .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
-    .argument("<DATASET>", "the file of the dataset; - for standard input", parseNonEmpty)
-    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key", parseText)
+    .argument("<DATASET>", "the file of the dataset; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
     .option("--skip-invalid", "leave out invalid lines and report them", false)
@@ -119,8 +118,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .command("apply")
     .usage("CHANGES --to FILE [flags]")
     .description("change a snapshot; a server notices within a second")
-    .argument("<CHANGES>", "the file of changed lines; - for standard input", parseNonEmpty)
-    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key", parseText)
+    .argument("<CHANGES>", "the file of changed lines; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .action(async (changes, flags) => {
       const location = readLocation("--to", flags.to, env);
@@ -131,8 +130,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .command("export")
     .usage("FILE [--to OUT]")
     .description("write the dataset in a snapshot")
-    .argument("<FILE>", "the snapshot", parseNonEmpty)
-    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
+    .argument("<FILE>", "the snapshot")
+    .option("--to <OUT>", "the file to write (default: standard output)")
     .action(async (path, { to }) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
       if (to !== undefined) refuseSameFile(path, to);
@@ -143,7 +142,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .command("check")
     .usage("FILE")
     .description("read all of a snapshot and report any damage")
-    .argument("<FILE>", "the snapshot", parseNonEmpty)
+    .argument("<FILE>", "the snapshot")
     .action(async (path) => {
       const { checkSnapshot } = await import("../snapshot/read/check.ts");
       const { built_at, counts } = await checkSnapshot(path);
@@ -166,7 +165,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
+    .option("--to <OUT>", "the file to write (default: standard output)")
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
@@ -196,9 +195,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .usage("[URL] [flags]")
     .description("ask a running server how it is")
     .argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl)
-    .option("--host <ADDRESS>", "without URL: its address", parseText, "127.0.0.1")
+    .option("--host <ADDRESS>", "without URL: its address", "127.0.0.1")
     .option("--port <N>", "without URL: its port", parsePort, 3000)
-    .option("--tls-cert <FILE>", "without URL: it serves https", parseText)
+    .option("--tls-cert <FILE>", "without URL: it serves https")
     .addHelpText(
       "after",
       `
@@ -218,7 +217,7 @@ environment. Exits with 1 when the server does not respond, or not well.`,
       writeStdout(words.length > 0 ? formatCandidates(program, shell, words) : scripts[shell]);
     });
 
-  for (const command of program.commands) completeFromEnvironment(command, env);
+  for (const command of program.commands) completeDeclaration(command, env);
   return program;
 }
 
@@ -230,10 +229,6 @@ function environmentHelp({ parent, options }: AnyCommand): string {
   return `
 A flag goes before its environment variable (--${option.name()}: ${variableOf(option)}),
 and that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
-}
-
-function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 /**

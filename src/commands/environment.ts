@@ -3,7 +3,14 @@
  * whose value is wrong. Given the environment; never reads it.
  */
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
-import { InvalidValue, type Parser, parseBoolean, UsageError } from "./values.ts";
+import {
+  InvalidValue,
+  type Parser,
+  parseBoolean,
+  parseNonEmpty,
+  parseText,
+  UsageError,
+} from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -19,30 +26,32 @@ export function listUnknownVariables(program: AnyCommand, env: Environment): str
 }
 
 /**
- * Has variables complete the flags of a command, all of which are declared. Commander's own `env`
- * takes any value of a boolean for true, and fails on a bad one where only help is wanted.
+ * Completes what a command has declared: a flag or an argument without a parser takes any text,
+ * errors name it, and a variable stands for a flag that is not given. Commander's own `env` takes any
+ * value of a boolean for true, and fails on a bad one where only help is wanted.
  */
-export function completeFromEnvironment(command: AnyCommand, env: Environment): void {
-  const required = command.options.filter(({ mandatory }) => mandatory);
-  for (const argument of command.registeredArguments) nameInErrors(argument, argument.name());
+export function completeDeclaration(command: AnyCommand, env: Environment): void {
+  for (const argument of command.registeredArguments) {
+    if (argument.variadic) continue;
+    setParser(argument, argument.name(), argument.parseArg ?? parseNonEmpty);
+  }
+  const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of command.options) {
     // Commander would miss it before it finds `--too FILE` misspelt.
     option.mandatory = false;
     const [key, variable] = [option.attributeName(), variableOf(option)];
-    const parse = nameInErrors(option, `--${option.name()}`);
+    const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
+    const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
+    if (option.required) setParser(option, `--${option.name()}`, parse);
     command.hook("preAction", () => {
       const text = env[variable];
       if (text === undefined || command.getOptionValueSource(key) === "cli") return;
-      const value = readValue(variable, text, () =>
-        parse ? parse(text, option.defaultValue) : parseBoolean(text) !== option.negate,
-      );
+      const value = nameInErrors(variable, parse)(text, option.defaultValue);
       command.setOptionValueWithSource(key, value, "env");
     });
   }
   command.hook("preAction", () => {
-    const missing = required.find(
-      (option) => !command.getOptionValueSource(option.attributeName()),
-    );
+    const missing = mandatory.find((one) => !command.getOptionValueSource(one.attributeName()));
     if (missing) throw new UsageError(`${missing.long} is missing; ${usageOf(command)}`);
   });
 }
@@ -51,27 +60,23 @@ export function usageOf(command: AnyCommand): string {
   return `usage: roadbook ${command.name()} ${command.usage()}`.trimEnd();
 }
 
-/** Has the parser of a flag or an argument name it in errors; returns the one that does not. */
-function nameInErrors(
-  target: AnyCommand["options" | "registeredArguments"][number],
-  name: string,
-): (typeof target)["parseArg"] {
-  const parse = target.parseArg;
-  if (!parse) return undefined;
-  const { choices }: Parser<unknown> = parse;
-  if (choices) target.argChoices = [...choices];
-  target.parseArg = (text, previous) => readValue(name, text, () => parse(text, previous));
-  return parse;
+type Declared = AnyCommand["options" | "registeredArguments"][number];
+
+function setParser(declared: Declared, name: string, parse: Parser<unknown>): void {
+  if (parse.choices) declared.argChoices = [...parse.choices];
+  declared.argParser(nameInErrors(name, parse));
 }
 
 /** What is set to nothing is never the default: an empty host would listen on every address. */
-function readValue<T>(name: string, text: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    if (!(error instanceof InvalidValue)) throw error;
-    const { value = text, message } = error;
-    const wrong = value === "" ? "empty" : `${JSON.stringify(value)}, not ${message}`;
-    throw new UsageError(`${name} is ${wrong}`);
-  }
+function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
+  return (text, previous) => {
+    try {
+      return parse(text, previous);
+    } catch (error) {
+      if (!(error instanceof InvalidValue)) throw error;
+      const { value = text, message } = error;
+      const wrong = value === "" ? "empty" : `${JSON.stringify(value)}, not ${message}`;
+      throw new UsageError(`${name} is ${wrong}`);
+    }
+  };
 }

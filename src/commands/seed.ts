@@ -16,8 +16,8 @@ interface SeedOptions {
   to?: string | undefined;
 }
 
-export async function runSeed({ users, seed, to, ...options }: SeedOptions): Promise<void> {
-  const companies = options.companies ?? Math.ceil(users / USERS_PER_COMPANY);
+export async function runSeed(options: SeedOptions): Promise<void> {
+  const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to } = options;
   // On a terminal that shows the lines themselves there is no place for it.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {

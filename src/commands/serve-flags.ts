@@ -11,7 +11,6 @@ import {
   parseList,
   parseOneOf,
   parsePort,
-  parseText,
 } from "./values.ts";
 
 /** The values of the flags, by name. */
@@ -26,7 +25,6 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--snapshot <FILE>",
       "the snapshot, also at an https:// or s3:// URL (default: the bundled data)",
-      parseText,
     )
     .option("--trust-snapshot", "start without comparing the snapshot's checksum", false)
     .option(
@@ -39,7 +37,6 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--cache-dir <FOLDER>",
       "keeps what was downloaded, to start from (default: a temporary folder)",
-      parseText,
     )
     .option("--allow-older", "accept a snapshot from a URL that is older than the last", false)
     .option(
@@ -89,19 +86,17 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--rate-limit-store <URL>",
       "count in a Redis or Valkey shared by several machines (redis://, rediss://, valkey://)",
-      parseText,
     )
     .option(
       "--rate-limit-store-file <FILE>",
       "a file that holds this URL, so that ps does not show its password",
-      parseText,
     )
     .optionsGroup("Network:")
-    .option("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1")
+    .option("--host <ADDRESS>", "the address to listen on", "127.0.0.1")
     .option("--port <N>", "the port to listen on; 0 picks a free one", parsePort, 3000)
     .option("--reuse-port", "share the port with other processes of the same user (Linux)", false)
-    .option("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText)
-    .option("--tls-key <FILE>", "the key of that certificate (PEM)", parseText)
+    .option("--tls-cert <FILE>", "serve https with this certificate (PEM)")
+    .option("--tls-key <FILE>", "the key of that certificate (PEM)")
     .option(
       "--trusted-proxy <CIDR>",
       "believe X-Forwarded-For from these; repeatable",
@@ -130,7 +125,6 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--admin-host <ADDRESS>",
       "the address of that port; whoever reaches it reads the metrics",
-      parseText,
       "127.0.0.1",
     )
     .optionsGroup("Test rigs:")

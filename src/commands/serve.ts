@@ -45,7 +45,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
 
 /** Serves until SIGTERM or SIGINT, then finishes the open requests. */
 async function serve(config: ServeConfig, log: Logger): Promise<void> {
-  const { tlsCert: cert, tlsKey: key, adminPort } = config;
+  const { tlsCert: cert, tlsKey: key, adminPort, faultSeed } = config;
   const tlsPaths = cert && key ? { cert, key } : undefined;
   let tls = tlsPaths && readTls(tlsPaths);
   const source = await findSource(config, log);
@@ -84,21 +84,14 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const respond = createAdminFetch({ metrics, isReady: () => isReady });
     admin = listen({ host: config.adminHost, port: adminPort }, respond);
   }
-  const respondSpecially = async (request: Request, peer: Peer) => {
+  const respond = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
     // Bun dates every response but those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  const listener = listen(
-    config,
-    (request, peer) =>
-      isReady && request.method !== "HEAD"
-        ? roadbook.fetch(request, peer)
-        : respondSpecially(request, peer),
-    tls,
-  );
+  const listener = listen(config, respond, tls);
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {
@@ -126,10 +119,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     log.warn({ variable }, "unknown environment variable, not used");
   }
   for (const fault of config.fault) {
-    log.warn(
-      { fault, faultSeed: config.faultSeed },
-      "FAULTS ON PURPOSE: this server is for tests only",
-    );
+    log.warn({ fault, faultSeed }, "FAULTS ON PURPOSE: this server is for tests only");
   }
   if (admin) log.info(`admin listening on ${admin.origin}`);
   writeStdout(`roadbook listening on ${listener.origin}\n`);

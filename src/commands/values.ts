@@ -10,12 +10,7 @@ export class UsageError extends Error {
 export class InvalidValue extends Error {
   override name = "InvalidValue";
   /** The part of the text that is wrong, if not all. */
-  readonly value: string | undefined;
-
-  constructor(message: string, value?: string) {
-    super(message);
-    this.value = value;
-  }
+  value?: string;
 }
 
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
@@ -117,7 +112,7 @@ export function parseList<T>(parse: (text: string) => T, separator = ","): Parse
       try {
         return parse(value);
       } catch (error) {
-        if (error instanceof InvalidValue) throw new InvalidValue(error.message, value);
+        if (error instanceof InvalidValue) error.value = value;
         throw error;
       }
     }),
