@@ -89,12 +89,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     if (flags.reusePort && process.platform !== "linux") {
       throw new UsageError("--reuse-port needs Linux");
     }
-    const { snapshot } = flags;
-    const location = snapshot === undefined ? undefined : readLocation("--snapshot", snapshot, env);
     const { runServe } = await import("./serve.ts");
     await runServe({
       ...flags,
-      location,
+      location: readLocation("--snapshot", flags.snapshot, env),
       storeUrl: await findStoreUrl(command),
       unknownVariables: listUnknownVariables(program, env),
     });

@@ -45,8 +45,9 @@ function listCandidates(program: AnyCommand, typed: string[]): Candidate[] {
   const options = [...help.visibleOptions(command), ...(isNamed ? [] : program.options)];
   const option = options.find(({ long }) => long === typed.at(-2));
   if (option?.required) return listValues(option.flags, option.argChoices);
-  if (current.startsWith("-"))
+  if (current.startsWith("-")) {
     return options.map(({ long = "", description }) => [long, description]);
+  }
   if (typed.length === 1 || first === "help") {
     return commands.map((one) => [one.name(), one.description()]);
   }

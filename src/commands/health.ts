@@ -7,17 +7,10 @@ const TIMEOUT_MS = 5_000;
 /** What is wrong is shown up to so many characters: a proxy may respond with a page. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** Where the server on this machine listens. */
-interface ServerOptions {
-  host: string;
-  port: number;
-  tlsCert?: string | undefined;
-}
-
 /** Asks the server at `base`, which may have a path or be the route itself; without one, this machine's. */
 export async function runHealth(
   base: string | undefined,
-  { host, port, tlsCert }: ServerOptions,
+  { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
 ): Promise<void> {
   const scheme = tlsCert ? "https" : "http";
   const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);

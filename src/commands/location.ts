@@ -12,13 +12,13 @@ import {
 import type { Environment } from "./environment.ts";
 import { UsageError } from "./values.ts";
 
-/** The location that `text` names, the value of that flag; undefined when that is a file. */
+/** The location that `text` names, the value of that flag; undefined when that is a file or none. */
 export function readLocation(
   flag: "--snapshot" | "--to",
-  text: string,
+  text: string | undefined,
   env: Environment,
 ): Location | undefined {
-  if (!isRemote(text)) return undefined;
+  if (text === undefined || !isRemote(text)) return undefined;
   const isObject = /^s3:/i.test(text);
   if (flag === "--to" && !isObject) {
     throw new UsageError("--to is a URL that nothing can be written to; use a file or s3://");
