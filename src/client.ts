@@ -86,14 +86,9 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
     field: Field,
     own: CallOptions = {},
   ): Promise<Value> {
-    const {
-      signal,
-      retry = false,
-      maxWaitSeconds = DEFAULT_MAX_WAIT_SECONDS,
-    } = {
-      ...options,
-      ...defined(own),
-    };
+    const { signal } = own;
+    const retry = own.retry ?? options.retry ?? false;
+    const maxWaitSeconds = own.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;
     for (let retriesLeft = countRetries(retry); ; retriesLeft--) {
       const result = await ask<Value>(options.fetch, base + path, field, signal);
       if (!(result instanceof RoadbookError)) return result.value;
@@ -128,11 +123,6 @@ function countRetries(retry: boolean | number): number {
   return Math.min(retry, MAX_RETRIES);
 }
 
-/** The options that are there: one that is `undefined` does not hide the client's. */
-function defined(options: CallOptions): CallOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
 /** The field of a 200, or what is wrong with the response. Throws the reason of an aborted signal. */
 async function ask<Value>(
   send: ClientOptions["fetch"] = (url, init) => fetch(url, init),
@@ -164,13 +154,11 @@ async function ask<Value>(
     retryAfterSeconds: parseRetryAfter(headers.get("retry-after")),
     requestId: headers.get("x-request-id") ?? undefined,
   };
-  return typeof error?.code === "string"
-    ? new RoadbookError(error.code, String(error.message ?? error.code), facts)
-    : new RoadbookError(
-        "invalid_response",
-        `${url} responded ${status} without JSON of the API`,
-        facts,
-      );
+  if (typeof error?.code !== "string") {
+    const message = `${url} responded ${status} without JSON of the API`;
+    return new RoadbookError("invalid_response", message, facts);
+  }
+  return new RoadbookError(error.code, String(error.message ?? error.code), facts);
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -189,20 +177,15 @@ function parseRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
+/** Ends early when the signal is aborted; the next request then throws its reason. */
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const abort = () => {
+  return new Promise((resolve) => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      signal?.removeEventListener("abort", end);
+      resolve();
     };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener("abort", abort);
-        resolve();
-      },
-      Math.min(seconds * 1000, MAX_TIMER_MS),
-    );
-    signal?.addEventListener("abort", abort, { once: true });
+    const timer = setTimeout(end, signal?.aborted ? 0 : Math.min(seconds * 1000, MAX_TIMER_MS));
+    signal?.addEventListener("abort", end);
   });
 }
