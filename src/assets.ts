@@ -92,7 +92,7 @@ async function bundle(file: string): Promise<Bytes> {
     target: "browser",
     minify: true,
   });
-  return (await outputs[0]?.bytes()) ?? new Uint8Array();
+  return new TextEncoder().encode(await outputs[0]?.text());
 }
 
 /** The file as it was put into the executable or the package; undefined when run from source. */

@@ -81,11 +81,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL has a query or a fragment");
   const base = baseUrl.replace(/\/+$/, "");
 
-  async function call<Field extends string, Value>(
-    path: string,
-    field: Field,
-    own: CallOptions = {},
-  ): Promise<Value> {
+  async function call<Value>(path: string, field: string, own: CallOptions = {}): Promise<Value> {
     const { signal } = own;
     const retry = own.retry ?? options.retry ?? false;
     const maxWaitSeconds = own.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;

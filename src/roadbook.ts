@@ -10,13 +10,9 @@ import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import type { Lines } from "./snapshot/build/memory.ts";
+import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import {
-  openReloadableSnapshot,
-  type ReloadableSnapshot,
-  type Replacement,
-} from "./snapshot/read/reloadable.ts";
+import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export interface RoadbookOptions {
@@ -125,14 +121,13 @@ export interface Roadbook extends AsyncDisposable {
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
   checkOptions(options);
   const faults = (options.faults ?? []).map(readFault);
-  let source = await openSource(options);
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
-  let reloadable = await openReloadableSnapshot(source, { trust });
+  const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
-    snapshot: () => reloadable.current(),
-    refused: () => reloadable.refused(),
+    snapshot: reloadable.current,
+    refused: reloadable.refused,
     source: () => options.snapshotSource?.(),
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
@@ -150,27 +145,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     interfere: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
   });
   const listening = new Set<Listening>();
-  let lastChange: Promise<unknown> = Promise.resolve();
-
-  async function change(changes: Lines): Promise<Meta> {
-    if (typeof source === "string") {
-      throw new TypeError(
-        "apply changes a snapshot in memory; change a file with applyChanges, then call refresh",
-      );
-    }
-    const { changeSnapshot } = await import("./snapshot/build/memory.ts");
-    const changed = await changeSnapshot(source, changes);
-    const last: ReloadableSnapshot = reloadable;
-    reloadable = await openReloadableSnapshot(changed);
-    source = changed;
-    // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
-    last.close();
-    return reloadable.current().meta;
-  }
 
   async function close(): Promise<void> {
     for (const one of listening) await one.close();
-    reloadable.close();
+    await reloadable.close();
   }
 
   return {
@@ -189,13 +167,13 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       listening.add(one);
       return one;
     },
-    apply(changes) {
-      const next = lastChange.then(() => change(changes));
-      lastChange = next.catch(() => {});
-      return next;
-    },
+    apply: (changes) =>
+      reloadable.change(async (snapshot) => {
+        const { changeSnapshot } = await import("./snapshot/build/memory.ts");
+        return changeSnapshot(snapshot, changes);
+      }),
     meta: () => reloadable.current().meta,
-    refresh: (isForced) => reloadable.refresh(isForced),
+    refresh: reloadable.refresh,
     limiterStatus: () => searchLimit?.limiter.status(),
     close,
     [Symbol.asyncDispose]: close,
@@ -203,7 +181,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The path or the bytes of the snapshot. What makes one is loaded here alone: 7 ms of a start. */
-async function openSource({ snapshot, dataset, demo }: RoadbookOptions) {
+async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
   return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
@@ -217,19 +195,12 @@ async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | un
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
   const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
-  const { maxClients, clock } = options;
+  const { maxClients, clock, limiter } = options;
   if (limit === 0) return undefined;
   return {
     windowMs,
     clock: clock ?? Date.now,
-    limiter:
-      options.limiter ??
-      createLimiter({
-        limit,
-        windowMs,
-        ...(maxClients && { maxClients }),
-        ...(clock && { clock }),
-      }),
+    limiter: limiter ?? createLimiter({ limit, windowMs, maxClients, clock }),
   };
 }
 

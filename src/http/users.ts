@@ -12,7 +12,7 @@ import { fail, type Result, succeed } from "./result.ts";
 export function getPublicUser(context: Context): Result {
   const id = parseUserId(context.params.userId ?? "");
   if (id === undefined) return fail("invalid_user_id");
-  const user = context.service.snapshot().profiles.find(id);
+  const user = context.service.snapshot().users.find(id);
   if (user === "private") return fail("profile_private");
   if (user === "unknown") return fail("user_not_found");
   user.avatar_url = absoluteUrl(user.avatar_url, baseUrlOf(context));
@@ -22,7 +22,7 @@ export function getPublicUser(context: Context): Result {
 export function listUserAchievements({ params, service }: Context): Result {
   const id = parseUserId(params.userId ?? "");
   if (id === undefined) return fail("invalid_user_id");
-  const achievements = service.snapshot().achievements.list(id);
+  const achievements = service.snapshot().users.listAchievements(id);
   if (achievements === "private") return fail("profile_private");
   if (achievements === "unknown") return fail("user_not_found");
   return succeed({ achievements });
