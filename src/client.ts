@@ -85,7 +85,8 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
     const { signal } = own;
     const retry = own.retry ?? options.retry ?? false;
     const maxWaitSeconds = own.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;
-    for (let retriesLeft = countRetries(retry); ; retriesLeft--) {
+    const retries = Math.min(retry === true ? DEFAULT_RETRIES : Number(retry), MAX_RETRIES);
+    for (let retriesLeft = retries; ; retriesLeft--) {
       const result = await ask<Value>(options.fetch, base + path, field, signal);
       if (!(result instanceof RoadbookError)) return result.value;
       const { status, retryAfterSeconds: seconds } = result;
@@ -113,11 +114,6 @@ const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 10;
 /** Timers of more milliseconds than 31 bits hold fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-function countRetries(retry: boolean | number): number {
-  if (typeof retry === "boolean") return retry ? DEFAULT_RETRIES : 0;
-  return Math.min(retry, MAX_RETRIES);
-}
 
 /** The field of a 200, or what is wrong with the response. Throws the reason of an aborted signal. */
 async function ask<Value>(

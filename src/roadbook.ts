@@ -120,7 +120,9 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
   checkOptions(options);
-  const faults = (options.faults ?? []).map(readFault);
+  const faults = (options.faults ?? []).map((fault) =>
+    typeof fault === "string" ? explain("faults", fault, parseFault) : fault,
+  );
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
@@ -144,7 +146,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     defaultPeer: options.defaultPeer,
     interfere: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
   });
-  const listening = new Set<Listening>();
+  const listening: Listening[] = [];
 
   async function close(): Promise<void> {
     for (const one of listening) await one.close();
@@ -157,15 +159,8 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       const { origin, close } = process.versions.bun
         ? (await import("./server/listen.ts")).listen({ host, port }, fetch)
         : await (await import("./server/listen-node.ts")).listenOnNode({ host, port }, fetch);
-      const one = {
-        url: origin,
-        close() {
-          listening.delete(one);
-          return close();
-        },
-      };
-      listening.add(one);
-      return one;
+      listening.push({ url: origin, close });
+      return { url: origin, close };
     },
     apply: (changes) =>
       reloadable.change(async (snapshot) => {
@@ -214,18 +209,14 @@ function checkOptions(options: RoadbookOptions): void {
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
-  if (publicUrl !== undefined) explain("publicUrl", publicUrl, () => parseBaseUrl(publicUrl));
-  for (const cidr of trustedProxies) explain("trustedProxies", cidr, () => parseCidr(cidr));
-}
-
-function readFault(fault: string | Fault): Fault {
-  return typeof fault === "string" ? explain("faults", fault, () => parseFault(fault)) : fault;
+  if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
+  for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
 }
 
 /** Gives the error of a parser, which says what it wants, the name of the option. */
-function explain<T>(option: string, text: string, parse: () => T): T {
+function explain<T>(option: string, text: string, parse: (text: string) => T): T {
   try {
-    return parse();
+    return parse(text);
   } catch (error) {
     const wanted = error instanceof Error ? error.message : String(error);
     throw new RangeError(`${option} has ${JSON.stringify(text)}, not ${wanted}`);

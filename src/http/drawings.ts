@@ -12,8 +12,7 @@ export function getAvatar({ params, service }: Context): Result {
   const id = parseUserId(digits);
   if (id === undefined) return fail("invalid_user_id");
   const user = service.snapshot().users.find(id);
-  if (user === "private") return fail("profile_private");
-  if (user === "unknown") return fail("user_not_found");
+  if (typeof user === "string") return fail(user);
   return drawn(drawAvatar(id, user.name));
 }
 

@@ -48,8 +48,12 @@ export function openSearch(db: Sqlite) {
 }
 
 function cached<Result extends object>(list: (query: string) => Result[]) {
-  type Results = readonly Readonly<Result>[];
-  const cache = new LRUCache<string, Results>({ max: MAX_CACHED_QUERIES, memoMethod: list });
-  return (query: string): Results =>
-    query.length > MAX_CACHED_QUERY_LENGTH ? list(query) : cache.memo(query);
+  const cache = new LRUCache<string, readonly Readonly<Result>[]>({ max: MAX_CACHED_QUERIES });
+  return (query: string) => {
+    const found = cache.get(query);
+    if (found) return found;
+    const results = list(query);
+    if (query.length <= MAX_CACHED_QUERY_LENGTH) cache.set(query, results);
+    return results;
+  };
 }

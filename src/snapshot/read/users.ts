@@ -10,7 +10,7 @@ import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
 
-type Privacy = "private" | "unknown";
+type Missing = "profile_private" | "user_not_found";
 
 interface UserRow {
   name: string;
@@ -44,13 +44,14 @@ export function openUsers(db: Sqlite) {
   const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
 
   /** Why there is no public user of an id. */
-  const privacyOf = (id: number): Privacy => (findPrivate.get(id) ? "private" : "unknown");
+  const missing = (id: number): Missing =>
+    findPrivate.get(id) ? "profile_private" : "user_not_found";
 
   return {
     /** The profile; `avatar_url` may be a path. */
-    find(id: number): User | Privacy {
+    find(id: number): User | Missing {
       const row = findUser.get(id);
-      if (!row) return privacyOf(id);
+      if (!row) return missing(id);
       const { name, avatar_url, created_at, company_id, company_role } = row;
       const company = company_id === null ? undefined : findCompany.get(company_id);
       return {
@@ -66,9 +67,9 @@ export function openUsers(db: Sqlite) {
     },
 
     /** Newest first. */
-    listAchievements(userId: number): AchievementEntry[] | Privacy {
+    listAchievements(userId: number): AchievementEntry[] | Missing {
       const user = findUnlocks.get(userId);
-      if (!user) return privacyOf(userId);
+      if (!user) return missing(userId);
       return unpackUnlocks(user.achievements).flatMap(({ achievementId, tier, unlockedAt }) => {
         const achievement = definitions.get(achievementId);
         return achievement ? { achievement, tier, unlocked_at: formatTime(unlockedAt) } : [];

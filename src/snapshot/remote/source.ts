@@ -4,7 +4,7 @@
  * when to ask.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime } from "../../domain/time.ts";
 import { findIdentity } from "../../files/read.ts";
@@ -93,9 +93,8 @@ export async function openSource(options: SourceOptions) {
     if (!existsSync(path)) etag = undefined;
     const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
     const known = settled ? settled.etag : etag;
-    const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };
-    const expected = known === undefined ? [] : [304];
-    const response = await transfer(location, "GET", { headers, timeoutMs, expected });
+    const condition = known && { headers: { "if-none-match": known }, expected: [304] };
+    const response = await transfer(location, "GET", { timeoutMs, ...condition });
     if (!response.ok && settled) throw new TransferError(settled.reason);
     let isNew = response.ok;
     if (isNew) {
@@ -112,7 +111,7 @@ export async function openSource(options: SourceOptions) {
         isNew = false;
       }
       etag = tag;
-      writeTag(tagPath, path, tag);
+      writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
     }
     rejected = undefined;
     return isNew;
@@ -173,9 +172,4 @@ function readTag(tagPath: string, path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function writeTag(tagPath: string, path: string, etag: string | undefined): void {
-  if (etag === undefined) rmSync(tagPath, { force: true });
-  else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
 }

@@ -48,7 +48,7 @@ export async function transfer(
     },
     // Given the file itself, Bun reads all of it into memory when it speaks TLS.
     ...(file && { body: file.stream() }),
-    // Whatever arrives is recognised by its first bytes, and its length is that of the header.
+    // Whatever arrives is recognised by its first bytes.
     decompress: false,
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
@@ -71,7 +71,10 @@ function networkError(error: unknown, timeoutMs: number): TransferError {
   return new TransferError(`cannot be reached: ${networkErrors[code] ?? (code || "no response")}`);
 }
 
-/** Writes the body of a response to a new file, decompressed; returns how many bytes were received. */
+/**
+ * Writes the body of a response to a new file, decompressed; returns how many bytes were received. Of
+ * a body that is shorter than its Content-Length Bun says that the connection was cut.
+ */
 export async function saveBody(
   response: Response,
   path: string,
@@ -86,10 +89,6 @@ export async function saveBody(
       }
     } catch (error) {
       throw networkError(error, timeoutMs);
-    }
-    const length = response.headers.get("content-length");
-    if (length !== null && Number(length) !== received) {
-      throw new TransferError(`ends early: ${received} of ${length} bytes`);
     }
   }
   await pipeline(decompress(read()), createWriteStream(path, { flags: "wx", mode: 0o600 }));
