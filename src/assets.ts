@@ -104,6 +104,5 @@ async function findReady(name: string): Promise<Bytes | undefined> {
 }
 
 function findEmbedded(name: string): Blob | undefined {
-  if (typeof Bun === "undefined") return undefined;
-  return Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
+  return globalThis.Bun?.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
 }

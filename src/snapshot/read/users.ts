@@ -33,13 +33,10 @@ export function openUsers(db: Sqlite) {
     "SELECT id, name FROM company WHERE id = ?",
   );
   // Roles and definitions are few beside the users who have them.
-  const roles = byId(db.prepare<Role>("SELECT id, name, hierarchy FROM role").all());
-  const definitions = byId(
-    db
-      .prepare<Achievement>(
-        "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
-      )
-      .all(),
+  const roles = readById<Role>(db, "SELECT id, name, hierarchy FROM role");
+  const definitions = readById<Achievement>(
+    db,
+    "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
   );
   const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
 
@@ -81,6 +78,7 @@ export function openUsers(db: Sqlite) {
   };
 }
 
-function byId<Row extends { id: number }>(rows: Row[]): Map<number, Row> {
+function readById<Row extends { id: number }>(db: Sqlite, sql: string): Map<number, Row> {
+  const rows = db.prepare<Row>(sql).all();
   return new Map(rows.map((row) => [row.id, row]));
 }

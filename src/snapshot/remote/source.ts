@@ -4,7 +4,7 @@
  * when to ask.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime } from "../../domain/time.ts";
 import { findIdentity } from "../../files/read.ts";
@@ -111,7 +111,8 @@ export async function openSource(options: SourceOptions) {
         isNew = false;
       }
       etag = tag;
-      writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
+      if (etag === undefined) rmSync(tagPath, { force: true });
+      else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
     }
     rejected = undefined;
     return isNew;
