@@ -32,15 +32,9 @@ export interface RoadbookOptions {
   searchLimit?: number;
   /** The length of the window in milliseconds. Default one hour. */
   searchWindowMs?: number;
-  /**
-   * The time in milliseconds as `Date.now` has it, for the limit: a test walks through the hour with
-   * it. Default a clock that nobody sets.
-   */
+  /** Milliseconds as of `Date.now`, for the limit: a test sets it. Default a clock that nobody sets. */
   clock?: (() => number) | undefined;
-  /**
-   * The address of requests for which `fetch` is given no peer. Default none: then they are not one
-   * client, and their searches are not counted.
-   */
+  /** The peer of requests for which `fetch` gets none. Default none: their searches do not count. */
   defaultPeer?: string | undefined;
   /** Clients counted apart; past that, a newcomer takes the count of the longest unseen. Default 100,000. */
   maxClients?: number;

@@ -29,9 +29,7 @@ export function openUsers(db: Sqlite) {
     "SELECT achievements FROM user WHERE id = ?",
   );
   const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
-  const findCompany = db.prepare<{ id: number; name: string }>(
-    "SELECT id, name FROM company WHERE id = ?",
-  );
+  const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
   // Roles and definitions are few beside the users who have them.
   const roles = readById<Role>(db, "SELECT id, name, hierarchy FROM role");
   const definitions = readById<Achievement>(
@@ -55,7 +53,10 @@ export function openUsers(db: Sqlite) {
         id,
         name,
         avatar_url: avatar_url ?? drawnAvatarPath(id),
-        company: company && company_role !== null ? { ...company, role: company_role } : null,
+        company:
+          company && company_id !== null && company_role !== null
+            ? { id: company_id, name: company.name, role: company_role }
+            : null,
         roles: unpackRoles(row.roles)
           .flatMap((role) => roles.get(role) ?? [])
           .sort(compareRoles),
