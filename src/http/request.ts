@@ -40,7 +40,7 @@ export function isRequestId(text: string): boolean {
 }
 
 /** Where the path begins; `url` may have no scheme and host. */
-export function pathStart(url: string): number {
+function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }
 
@@ -49,6 +49,18 @@ export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
+}
+
+/** The origin of a client that names no host, or none that can be: it is on the same machine. */
+const LOCAL_ORIGIN = "http://localhost";
+
+/** Most requests have the origin of the one before: to parse it takes ten times as long as to see that. */
+let last = { prefix: "", origin: LOCAL_ORIGIN };
+
+export function originOf(url: string): string {
+  const prefix = url.slice(0, pathStart(url));
+  if (prefix !== last.prefix) last = { prefix, origin: URL.parse(url)?.origin ?? LOCAL_ORIGIN };
+  return last.origin;
 }
 
 /** Stands for an encoded plus: no UTF-8 decodes to half of a surrogate pair. */
