@@ -2,27 +2,22 @@
 import { Type } from "@sinclair/typebox";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { Context, Service } from "./context.ts";
+import type { Context } from "./context.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { Operation } from "./openapi.ts";
 import { type Result, succeed } from "./result.ts";
 
 export function getHealth({ service }: Context): Result {
   const { built_at, dataset_sha256, counts } = service.snapshot().meta;
+  const limit = service.searchLimit?.limiter.status();
   return succeed({
     api_version: apiVersion,
     version,
     snapshot: { built_at, dataset_sha256, counts },
     refused_replacement: service.refused()?.reason ?? null,
     snapshot_source: service.source() ?? null,
-    search_limit: searchLimitFacts(service),
+    search_limit: limit ? { store: limit.store, up: limit.up } : null,
   });
-}
-
-function searchLimitFacts({ searchLimit }: Service) {
-  if (!searchLimit) return null;
-  const { store, up } = searchLimit.limiter.status();
-  return { store, up };
 }
 
 const SnapshotFacts = Type.Object({

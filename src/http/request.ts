@@ -63,9 +63,6 @@ export function originOf(url: string): string {
   return last.origin;
 }
 
-/** Stands for an encoded plus: no UTF-8 decodes to half of a surrogate pair. */
-const PLUS = "\ud800";
-
 /**
  * The words in a form's encoding, one space between them; undefined for what is not the
  * percent-encoding of UTF-8. Stops when it {@link isTooLong}: to put together 120,000 words
@@ -74,14 +71,14 @@ const PLUS = "\ud800";
 function decodeWords(text: string): string | undefined {
   let decoded: string;
   try {
-    decoded = decodeURIComponent(text.replace(/%2b/gi, PLUS));
+    decoded = decodeURIComponent(text.replace(/\++/g, " "));
   } catch {
     return undefined;
   }
   let words = "";
-  for (const [word] of decoded.matchAll(/[^+\p{White_Space}]+/gu)) {
+  for (const [word] of decoded.matchAll(/\P{White_Space}+/gu)) {
     words += words === "" ? word : ` ${word}`;
     if (words.length > 2 * MAX_QUERY_CODE_POINTS) break;
   }
-  return words.replaceAll(PLUS, "+");
+  return words;
 }
