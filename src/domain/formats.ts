@@ -21,18 +21,17 @@ function keywordsOf(format: string): Record<string, unknown> {
 }
 
 /**
- * A schema without what is only TypeBox's or only ours. A schema in it for which `referenceTo` has a
- * reference is that reference.
+ * A schema without what is only TypeBox's or only ours. In it, a schema that `references` has is that
+ * reference.
  */
 export function toJsonSchema(
-  schema: TSchema,
-  referenceTo: (schema: TSchema) => string | undefined = () => undefined,
+  { anyOf, items, properties, format, ...rest }: TSchema,
+  references = new Map<TSchema, string>(),
 ): Record<string, unknown> {
-  const inner = (one: TSchema) => {
-    const $ref = referenceTo(one);
-    return $ref ? { $ref } : toJsonSchema(one, referenceTo);
+  const inner = (schema: TSchema) => {
+    const $ref = references.get(schema);
+    return $ref ? { $ref } : toJsonSchema(schema, references);
   };
-  const { anyOf, items, properties, format, ...rest } = schema;
   return {
     ...rest,
     ...(typeof format === "string" && keywordsOf(format)),

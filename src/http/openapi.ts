@@ -59,6 +59,9 @@ const named: Record<string, TSchema> = {
   UserSearchResult,
   Error: ErrorBody,
 };
+const references = new Map(
+  Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
+);
 
 const constant = (description: string, value: string) => ({
   description,
@@ -172,29 +175,6 @@ const retryAfter = {
 };
 const onEvery = { ...always, ...cacheControl };
 
-/** The named schemas and headers. */
-const components = {
-  schemas: Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => [name, toJsonSchema(schema, referenceTo)]),
-  ),
-  headers: {
-    ...always,
-    ...onPreflight,
-    ...allow,
-    ...cacheControl,
-    ...validator,
-    ...coding,
-    ...onLimited,
-    ...retryAfter,
-  },
-};
-
-/** The reference to a schema that has a name. */
-function referenceTo(schema: TSchema): string | undefined {
-  const name = Object.keys(named).find((key) => named[key] === schema);
-  return name && `#/components/schemas/${name}`;
-}
-
 let template: string | undefined;
 
 /** The document of a server at that URL, as JSON. */
@@ -229,36 +209,50 @@ function makeDocument() {
       { name: "Search", description: "Companies and drivers by name" },
       { name: "Service", description: "The service itself" },
     ],
-    components,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(named).map(([name, schema]) => [name, toJsonSchema(schema, references)]),
+      ),
+      headers: {
+        ...always,
+        ...onPreflight,
+        ...allow,
+        ...cacheControl,
+        ...validator,
+        ...coding,
+        ...onLimited,
+        ...retryAfter,
+      },
+    },
     paths,
   };
 }
 
 /** The operations of a path, each with every status, header and body that it may have. */
 function describe(route: Route, operation: Operation) {
-  const { summary, description, tag, parameter } = operation;
+  const { summary, description, parameter } = operation;
   const common = {
-    tags: [tag],
+    tags: [operation.tag],
     // Only the endpoints are under the other prefix as well.
-    ...(!route.api && { servers: [{ url: ORIGIN }] }),
+    servers: route.api ? undefined : [{ url: ORIGIN }],
+    parameters: parameter && [
+      { ...parameter, required: true, schema: toJsonSchema(parameter.schema) },
+    ],
   };
-  const parameters = parameter && [
-    { ...parameter, required: true, schema: toJsonSchema(parameter.schema) },
-  ];
-  // Of a preflight any value will do where the parameter is in the path, and none elsewhere.
-  const anyValue = { schema: { type: "string" }, example: String(parameter?.example) };
   const responses = responsesOf(route, operation);
   const ofHead = Object.entries(responses)
     .filter(([status]) => status !== "405")
     .map(([status, { content: _, ...head }]) => [status, head]);
+  // Of a preflight any value will do where the parameter is in the path, and none elsewhere.
+  const anyValue = { required: true, schema: { type: "string" }, example: `${parameter?.example}` };
+  const ofPreflight = { ...onEvery, ...allow, ...onPreflight };
   return {
-    get: { operationId: route.name, summary, description, ...common, parameters, responses },
+    get: { operationId: route.name, summary, description, ...common, responses },
     head: {
       operationId: `${route.name}Head`,
       summary: `${summary}: the head alone`,
       description: "What GET responds with, without the body. It counts as GET does.",
       ...common,
-      parameters,
       "x-scalar-ignore": true,
       responses: Object.fromEntries(ofHead),
     },
@@ -267,49 +261,28 @@ function describe(route: Route, operation: Operation) {
       summary: `${summary}: what may be asked`,
       description: "The preflight of a browser. It never counts against the search limit.",
       ...common,
-      ...(parameter?.in === "path" && {
-        parameters: [{ ...parameter, required: true, ...anyValue }],
-      }),
+      parameters: parameter?.in === "path" ? [{ ...parameter, ...anyValue }] : undefined,
       "x-scalar-ignore": true,
       responses: {
-        204: response("The methods and headers of a request", {
-          ...onEvery,
-          ...allow,
-          ...onPreflight,
-        }),
+        204: response("The methods and headers of a request", ofPreflight),
         431: headTooLarge,
       },
     },
   };
 }
 
-interface ResponseObject {
-  description: string;
-  headers?: Record<string, { $ref: string }>;
-  content?: { "application/json": Record<string, unknown> };
-}
-
-function responsesOf(
-  { cache, limited }: Route,
-  { success, example, errors: own }: Operation,
-): Record<string, ResponseObject> {
+function responsesOf({ cache, limited }: Route, { success, example, errors: own }: Operation) {
   const common = { ...onEvery, ...(limited && onLimited) };
+  const validated = { ...common, ...(hasValidator(cache) && validator) };
+  const coded = { ...validated, ...(hasValidator(cache) && coding) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
-  const responses: Record<string, ResponseObject> = {
-    200: {
-      ...response("Success", {
-        ...common,
-        ...(hasValidator(cache) && { ...validator, ...coding }),
-      }),
-      content: { "application/json": { schema: toJsonSchema(body, referenceTo), example } },
-    },
+  const responses: Record<string, ReturnType<typeof response>> = {
+    200: response("Success", coded, { schema: toJsonSchema(body, references), example }),
     405: errorResponse(["method_not_allowed"], { ...onEvery, ...allow }),
     431: headTooLarge,
   };
-  if (hasValidator(cache)) {
-    const description = "The body that If-None-Match names is still the same";
-    responses[304] = response(description, { ...common, ...validator });
-  }
+  if (hasValidator(cache))
+    responses[304] = response("The body that If-None-Match names is still the same", validated);
   const codes: ErrorCode[] = [...own, "internal_error"];
   if (limited) codes.push("rate_limited");
   for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
@@ -317,31 +290,30 @@ function responsesOf(
   return responses;
 }
 
-/** The server refuses it before it is a request, so it has none of the API's headers. */
-const headTooLarge: ResponseObject = {
-  description: "The head of the request, its URL included, is over 256 KB. There is no body.",
-};
-
-function response(description: string, headers: object): ResponseObject {
-  const names = Object.keys(headers);
-  return {
-    description,
-    headers: Object.fromEntries(
-      names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-    ),
-  };
-}
-
-function errorResponse(codes: readonly ErrorCode[], headers: object): ResponseObject {
+function errorResponse(codes: readonly ErrorCode[], headers: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
   const examples = codes.map((code) => {
     const { message } = errors[code];
-    const more = code === "rate_limited" ? { retry_after: retryAfter["Retry-After"].example } : {};
+    const more = code === "rate_limited" && { retry_after: retryAfter["Retry-After"].example };
     return [code, { value: { success: false, error: { code, message, ...more } } }];
   });
-  const schema = { $ref: referenceTo(ErrorBody) };
+  return response(sentences.join("\n\n"), headers, {
+    schema: { $ref: references.get(ErrorBody) },
+    examples: Object.fromEntries(examples),
+  });
+}
+
+/** What is undefined is not in the JSON. */
+function response(description: string, headers?: object, body?: object) {
+  const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
-    ...response(sentences.join("\n\n"), headers),
-    content: { "application/json": { schema, examples: Object.fromEntries(examples) } },
+    description,
+    headers: headers && Object.fromEntries(Object.keys(headers).map(reference)),
+    content: body && { "application/json": body },
   };
 }
+
+/** The server refuses it before it is a request, so it has none of the API's headers. */
+const headTooLarge = response(
+  "The head of the request, its URL included, is over 256 KB. There is no body.",
+);

@@ -4,7 +4,7 @@
  */
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
-import { codingFor, compress, zlib } from "./compression.ts";
+import { codingFor, compress, decoded } from "./compression.ts";
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Result } from "./result.ts";
@@ -60,25 +60,15 @@ function represent(result: Result, asked: Headers): Result {
   if (body === null) return result;
   const coding = codingFor(body, stored, asked.get("accept-encoding"));
   const etag = etagOf(body, coding);
+  const headers = { ...result.headers, etag };
   if (isNoneMatch(asked.get("if-none-match"), etag))
-    return { status: 304, type, body: null, headers: { ...result.headers, etag } };
-  if (coding === "identity") {
-    const plain = stored && typeof body !== "string" ? decode(body) : body;
-    return { status: 200, type, body: plain, headers: { ...result.headers, etag } };
-  }
+    return { status: 304, type, body: null, headers };
+  if (coding === "identity")
+    return { status: 200, type, body: stored ? decoded.memo(body) : body, headers };
   return {
     status: 200,
     type,
     body: stored ? body : compress[coding](Buffer.from(body)),
-    headers: { ...result.headers, etag, "content-encoding": coding },
+    headers: { ...headers, "content-encoding": coding },
   };
-}
-
-const decoded = new WeakMap<Uint8Array, Uint8Array<ArrayBuffer>>();
-
-/** Once a body: for the script of the docs page it takes 15 ms. */
-function decode(body: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const bytes = decoded.get(body) ?? zlib().gunzipSync(body);
-  decoded.set(body, bytes);
-  return bytes;
 }
