@@ -123,7 +123,10 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     config.admin &&
     operator &&
     metrics &&
-    listen(config.admin, operator.createAdminFetch({ metrics, isReady: () => isReady }));
+    listen(
+      config.admin,
+      operator.createAdminFetch(metrics, () => isReady),
+    );
   const respondSpecially = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");

@@ -77,6 +77,8 @@ export function createFetch(options: AppOptions): Fetch {
     isInner: boolean,
   ): Response | Promise<Response> {
     const startMs = performance.now();
+    const { method } = request;
+    const isRead = method === "GET" || method === "HEAD";
     const forwardedFor = () => request.headers.get("x-forwarded-for");
     const client = () => clients.keyOf(addressOf(peer), forwardedFor());
     let match: Match | undefined;
@@ -85,7 +87,7 @@ export function createFetch(options: AppOptions): Fetch {
     function outcome(): Outcome | Promise<Outcome> {
       match = findRoute(pathOf(request.url));
       if (!match) return fail("route_not_found");
-      if (!isRead(request)) return request.method === "OPTIONS" ? preflight : methodNotAllowed;
+      if (!isRead) return method === "OPTIONS" ? preflight : methodNotAllowed;
       const { route, params } = match;
       if (!searchLimit || !route.limited || peer === undefined) return handle(route, params);
       return next(searchLimit.limiter.consume(client()), (made) => {
@@ -102,23 +104,16 @@ export function createFetch(options: AppOptions): Fetch {
 
     /** Whom it is for stays the same; what the page itself was asked for does not matter. */
     async function ask(path: string): Promise<Response> {
-      const headers = new Headers();
       const hops = forwardedFor();
-      if (hops !== null) headers.set("x-forwarded-for", hops);
-      return exchange(
-        new Request(originOf(request.url) + path, { headers }),
-        peer,
-        requestId,
-        true,
-      );
+      const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
+      const inner = new Request(originOf(request.url) + path, { headers });
+      return exchange(inner, peer, requestId, true);
     }
 
     function toResponse(outcome: Outcome): Response {
-      if (outcome === "close") {
-        if (request.method === "GET") return brokenResponse();
-        return respond(request, fail("internal_error"), "none");
-      }
-      return respond(request, outcome, match && isRead(request) ? match.route.cache : "none");
+      if (outcome === "close" && method === "GET") return brokenResponse();
+      const result = outcome === "close" ? fail("internal_error") : outcome;
+      return respond(request, result, match && isRead ? match.route.cache : "none");
     }
 
     function respondToBug(error: unknown): Response {
@@ -133,7 +128,7 @@ export function createFetch(options: AppOptions): Fetch {
       onResponse?.({
         requestId,
         isInner,
-        method: request.method,
+        method,
         route: match?.route.path,
         status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
@@ -171,10 +166,6 @@ export function createFetch(options: AppOptions): Fetch {
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));
-}
-
-function isRead({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
 }
 
 /** A known path says what it takes; an unknown one is unknown by any method. */

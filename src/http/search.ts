@@ -40,10 +40,7 @@ function write(found: readonly object[], baseUrl: string, make: () => Result): R
   return result;
 }
 
-const common = {
-  tag: "Search" as const,
-  errors: ["invalid_query"] as const,
-};
+const common: Pick<Operation, "tag" | "errors"> = { tag: "Search", errors: ["invalid_query"] };
 
 const q = {
   in: "query" as const,
