@@ -21,9 +21,7 @@ const zlib = () => process.getBuiltinModule("node:zlib");
 export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
   zstd: (bytes) => zlib().zstdCompressSync(bytes),
   br: (bytes) =>
-    zlib().brotliCompressSync(bytes, {
-      params: { [zlib().constants.BROTLI_PARAM_QUALITY]: 4 },
-    }),
+    zlib().brotliCompressSync(bytes, { params: { [zlib().constants.BROTLI_PARAM_QUALITY]: 4 } }),
   gzip: (bytes) => zlib().gzipSync(bytes, { level: 4 }),
 };
 

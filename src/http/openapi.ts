@@ -63,6 +63,8 @@ const references = new Map(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
+const natural = { type: "integer", minimum: 0 };
+const positive = { type: "integer", minimum: 1 };
 const constant = (description: string, value: string) => ({
   description,
   required: true,
@@ -149,19 +151,11 @@ const onLimited = {
     schema: { type: "string", pattern: '^"search";r=[0-9]+;t=[0-9]+$' },
     example: '"search";r=29;t=3600',
   },
-  "X-RateLimit-Limit": {
-    description: "Requests in a window",
-    schema: { type: "integer", minimum: 1 },
-    example: 30,
-  },
-  "X-RateLimit-Remaining": {
-    description: "Requests left just now",
-    schema: { type: "integer", minimum: 0 },
-    example: 29,
-  },
+  "X-RateLimit-Limit": { description: "Requests in a window", schema: positive, example: 30 },
+  "X-RateLimit-Remaining": { description: "Requests left just now", schema: natural, example: 29 },
   "X-RateLimit-Reset": {
     description: "Unix time in seconds at which one more is free",
-    schema: { type: "integer", minimum: 0 },
+    schema: natural,
     example: 1_735_689_600,
   },
 };
@@ -169,7 +163,7 @@ const retryAfter = {
   "Retry-After": {
     description: "Whole seconds to wait; waiting that long is always enough",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: positive,
     example: 1200,
   },
 };

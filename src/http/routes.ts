@@ -88,15 +88,12 @@ const pageRoutes: readonly Route[] = [
 ];
 
 /** Without it. */
-const startRoute: Route = {
-  name: "redirectToDocs",
-  path: "/",
-  cache: "none",
-  handler: redirectToDocs,
-};
+const bareRoutes: readonly Route[] = [
+  { name: "redirectToDocs", path: "/", cache: "none", handler: redirectToDocs },
+];
 
 export function routesWith({ page }: { page: unknown }): readonly Route[] {
-  return page ? [...routes, ...pageRoutes] : [...routes, startRoute];
+  return [...routes, ...(page ? pageRoutes : bareRoutes)];
 }
 
 /** The paths at which a route is; the first of them is its template. */
