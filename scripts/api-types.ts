@@ -17,7 +17,7 @@ Bun.plugin({
 
 const { default: createTypes, astToString } = await import("openapi-typescript");
 const { paths, ...rest } = JSON.parse(
-  openApiDocument("http://127.0.0.1:3000"),
+  await openApiDocument("http://127.0.0.1:3000"),
   // Examples would be comments, with the version among them.
   (key, value) => (/^examples?$/.test(key) ? undefined : value),
 );

@@ -35,7 +35,7 @@ interface Schema {
 }
 
 export async function readDocument(url: string): Promise<OpenApiDocument> {
-  return JSON.parse(openApiDocument(url));
+  return JSON.parse(await openApiDocument(url));
 }
 
 /** What HTTP itself sends, which no document speaks of. */

@@ -4,6 +4,6 @@ import { writeStdout } from "./output.ts";
 
 /** `publicUrl` is the server that the document names. */
 export async function runOpenapi({ publicUrl }: { publicUrl: string }): Promise<void> {
-  const text = openApiDocument(publicUrl.replace(/\/+$/, ""));
+  const text = await openApiDocument(publicUrl.replace(/\/+$/, ""));
   writeStdout(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
 }

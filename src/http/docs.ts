@@ -12,7 +12,7 @@ export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<Arra
 export async function getOpenApi(context: Context): Promise<Result> {
   // Loaded here alone: most servers are never asked for it.
   const { openApiDocument } = await import("./openapi.ts");
-  return content("application/json", openApiDocument(baseUrlOf(context)));
+  return content("application/json", await openApiDocument(baseUrlOf(context)));
 }
 
 /**

@@ -2,7 +2,9 @@
  * The API's own document: what it says of each route, made of the table of routes, the schemas of the
  * domain and the table of errors. Serving it is docs.ts's.
  */
+import { swagger } from "@elysiajs/swagger";
 import { type TSchema, Type } from "@sinclair/typebox";
+import { type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
@@ -169,20 +171,17 @@ const retryAfter = {
 };
 const onEvery = { ...always, ...cacheControl };
 
-let template: string | undefined;
+let template: Promise<string> | undefined;
 
 /** The document of a server at that URL, as JSON. */
-export function openApiDocument(url: string): string {
-  template ??= JSON.stringify(makeDocument());
-  return template.replaceAll(ORIGIN, () => JSON.stringify(url).slice(1, -1));
+export async function openApiDocument(url: string): Promise<string> {
+  template ??= renderTemplate();
+  return (await template).replaceAll(ORIGIN, () => JSON.stringify(url).slice(1, -1));
 }
 
-function makeDocument() {
-  const paths: Record<string, unknown> = {};
-  for (const { operation, ...route } of routes) {
-    if (operation) paths[route.path.replace(/:(\w+)/, "{$1}")] = describe(route, operation);
-  }
-  return {
+/** As the plugin makes it of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
+async function renderTemplate(): Promise<string> {
+  const documentation = {
     openapi: "3.1.0",
     info: {
       title: "Roadbook",
@@ -218,8 +217,23 @@ function makeDocument() {
         ...retryAfter,
       },
     },
-    paths,
   };
+  const elysia = new Elysia({ aot: false }).use(
+    swagger({
+      path: "/docs",
+      specPath: "/docs/json",
+      documentation: documentation as object,
+      excludeMethods: [],
+    }),
+  );
+  for (const route of routes) {
+    if (!route.operation) continue;
+    for (const [method, detail] of Object.entries(describe(route, route.operation)))
+      elysia.route(method.toUpperCase(), route.path, () => {}, {
+        detail: detail as DocumentDecoration,
+      });
+  }
+  return (await elysia.handle(new Request("http://localhost/docs/json"))).text();
 }
 
 /** The operations of a path, each with every status, header and body that it may have. */
