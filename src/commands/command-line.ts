@@ -181,10 +181,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .description("print the OpenAPI document of the interface")
     .option("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000")
     .action(async ({ publicUrl }) => {
-      const { createOpenApiDocument } = await import("../http/docs.ts");
-      const { routesWith } = await import("../http/routes.ts");
-      const document = createOpenApiDocument(routesWith({ page: undefined }));
-      const text = await document.at(publicUrl.replace(/\/+$/, ""));
+      const { openApiDocument } = await import("../http/openapi.ts");
+      const text = await openApiDocument(publicUrl.replace(/\/+$/, ""));
       writeStdout(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
     });
 

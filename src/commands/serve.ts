@@ -81,7 +81,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
-    const respond = createAdminFetch({ metrics, isReady: () => isReady });
+    const respond = createAdminFetch(metrics, () => isReady);
     admin = listen({ host: config.adminHost, port: adminPort }, respond);
   }
   const respond = async (request: Request, peer: Peer) => {

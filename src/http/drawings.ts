@@ -2,7 +2,7 @@
 import { drawAvatar, drawBadge, favicon } from "../web/drawings.ts";
 import type { Context } from "./context.ts";
 import { parseUserId } from "./request.ts";
-import { fail, type Result } from "./result.ts";
+import { content, fail, type Result } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
 
 /** A private driver has no avatar: its initials are of the name. */
@@ -27,6 +27,5 @@ export function getFavicon(): Result {
 }
 
 function drawn(svg: string): Result {
-  const headers = { "content-security-policy": DRAWING_POLICY };
-  return { status: 200, type: "image/svg+xml; charset=utf-8", body: svg, headers };
+  return content("image/svg+xml", svg, { "content-security-policy": DRAWING_POLICY });
 }

@@ -33,9 +33,9 @@ const userId = {
   schema: Id,
 };
 
-const common = {
-  tag: "Users" as const,
-  errors: ["invalid_user_id", "profile_private", "user_not_found"] as const,
+const common: Pick<Operation, "tag" | "errors"> = {
+  tag: "Users",
+  errors: ["invalid_user_id", "profile_private", "user_not_found"],
 };
 
 export const publicUserOperation: Operation = {
