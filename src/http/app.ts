@@ -4,12 +4,14 @@
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/window.ts";
+import { isDecidedByUrl } from "./caching.ts";
 import type { Context, Service } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
 import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
 import { isRequestId, originOf, pathOf } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { fail, type Result } from "./result.ts";
+import { createResultCache } from "./result-cache.ts";
 import { createRouter, type Match } from "./router.ts";
 import { type Route, routesWith } from "./routes.ts";
 
@@ -67,6 +69,7 @@ export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Respon
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, clients, onBug, onResponse, interfere } = options;
   const findRoute = createRouter(routesWith(options));
+  const cached = createResultCache(options.snapshot);
   const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.isIndexed ?? false);
 
   /** Responds to a request of a client, or to one that the page makes for it. */
@@ -97,7 +100,8 @@ export function createFetch(options: AppOptions): Fetch {
     }
 
     function handle(route: Route, params: Context["params"]): Outcome | Promise<Outcome> {
-      const read = () => route.handler({ request, params, service: options, ask });
+      const make = () => route.handler({ request, params, service: options, ask });
+      const read = () => (isDecidedByUrl(route.cache) ? cached(request.url, make) : make());
       if (!interfere) return read();
       return next(interfere(route.name, decision), (outcome) => outcome ?? read());
     }

@@ -59,16 +59,14 @@ function represent(result: Result, asked: Headers): Result {
   const { type, body, coding: stored } = result;
   if (body === null) return result;
   const coding = codingFor(body, stored, asked.get("accept-encoding"));
-  const etag = etagOf(body, coding);
+  const etag = etagOf(result, coding);
   const headers = { ...result.headers, etag };
   if (isNoneMatch(asked.get("if-none-match"), etag))
     return { status: 304, type, body: null, headers };
   if (coding === "identity")
     return { status: 200, type, body: stored ? decoded.memo(body) : body, headers };
-  return {
-    status: 200,
-    type,
-    body: stored ? body : compress[coding](Buffer.from(body)),
-    headers: { ...headers, "content-encoding": coding },
-  };
+  result.encoded ??= {};
+  result.encoded[coding] ??= stored ? body : compress[coding](Buffer.from(body));
+  const encoded = result.encoded[coding];
+  return { status: 200, type, body: encoded, headers: { ...headers, "content-encoding": coding } };
 }

@@ -3,6 +3,7 @@
  * success object and an error object, as compact JSON.
  */
 import { type ErrorCode, errors } from "../domain/error.ts";
+import type { Coding } from "./compression.ts";
 
 export interface Result {
   status: number;
@@ -13,6 +14,9 @@ export interface Result {
   coding?: "gzip";
   /** Headers of this result alone. */
   headers?: Record<string, string>;
+  /** Made of the body when first needed, for who asks again: the ETag's part of it, and its codings. */
+  bodyHash?: string;
+  encoded?: Partial<Record<Coding, string | Uint8Array<ArrayBuffer>>>;
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";

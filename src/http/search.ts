@@ -12,7 +12,7 @@ export function searchCompanies({ request, service }: Context): Result {
   const query = parseQuery(request.url);
   if (query === undefined) return fail("invalid_query");
   const companies = service.snapshot().search.listCompanies(query);
-  return write(companies, "", () => succeed({ companies }));
+  return succeed({ companies });
 }
 
 export function searchUsers(context: Context): Result {
@@ -20,22 +20,9 @@ export function searchUsers(context: Context): Result {
   if (query === undefined) return fail("invalid_query");
   const found = context.service.snapshot().search.listUsers(query);
   const baseUrl = baseUrlOf(context);
-  return write(found, baseUrl, () =>
-    succeed({
-      users: found.map((user) => ({ ...user, avatar_url: absoluteUrl(user.avatar_url, baseUrl) })),
-    }),
-  );
-}
-
-/** As long as a list is cached, so is its JSON for the base URL that it was last asked for under. */
-const written = new WeakMap<object, { baseUrl: string; result: Result }>();
-
-function write(found: readonly object[], baseUrl: string, make: () => Result): Result {
-  const last = written.get(found);
-  if (last?.baseUrl === baseUrl) return last.result;
-  const result = make();
-  written.set(found, { baseUrl, result });
-  return result;
+  return succeed({
+    users: found.map((user) => ({ ...user, avatar_url: absoluteUrl(user.avatar_url, baseUrl) })),
+  });
 }
 
 const common: Pick<Operation, "tag" | "errors"> = { tag: "Search", errors: ["invalid_query"] };

@@ -1,22 +1,10 @@
-/**
- * The two name searches: name-index/find.ts finds which ids match, this adds what a result shows. Results
- * of queries that are asked again are cached, and go when the snapshot goes.
- */
-import { LRUCache } from "lru-cache";
+/** The two name searches: name-index/find.ts finds which ids match, this adds what a result shows. */
 import type { CompanySearchResult } from "../../domain/company.ts";
 import { drawnAvatarPath, type UserSearchResult } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { openNames } from "../name-index/find.ts";
 
 const MAX_RESULTS = 10;
-
-/**
- * People type the same few first letters: of a million users looked for by Zipf's law, with two to six
- * characters of their names, half of the queries are cached and a third of the time is spared. A
- * thousand queries are some 3 MB; nobody asks a long one again.
- */
-const MAX_CACHED_QUERIES = 1000;
-const MAX_CACHED_QUERY_LENGTH = 50;
 
 export function openSearch(db: Sqlite) {
   const companyNames = openNames(db, "company");
@@ -34,26 +22,13 @@ export function openSearch(db: Sqlite) {
        FROM json_each(?) AS found CROSS JOIN user ON user.id = found.value`,
   );
   return {
-    listCompanies: cached((query) =>
+    listCompanies: (query: string) =>
       listCompanies.all(JSON.stringify(companyNames.find(query, MAX_RESULTS))),
-    ),
     /** `avatar_url` may be a path. */
-    listUsers: cached((query) =>
+    listUsers: (query: string) =>
       listUsers.all(JSON.stringify(userNames.find(query, MAX_RESULTS))).map((user) => ({
         ...user,
         avatar_url: user.avatar_url ?? drawnAvatarPath(user.id),
       })),
-    ),
-  };
-}
-
-function cached<Result extends object>(list: (query: string) => Result[]) {
-  const cache = new LRUCache<string, readonly Readonly<Result>[]>({ max: MAX_CACHED_QUERIES });
-  return (query: string) => {
-    const found = cache.get(query);
-    if (found) return found;
-    const results = list(query);
-    if (query.length <= MAX_CACHED_QUERY_LENGTH) cache.set(query, results);
-    return results;
   };
 }
