@@ -8,10 +8,9 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { DEMO_SNAPSHOT, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
-import { readFileBytes } from "../src/files/lines.ts";
-import { importDataset } from "../src/snapshot/build/import.ts";
-import { packFiles, writeChecksums } from "./release/pack.ts";
-import { findRuntime, type Platform, platforms } from "./release/platforms.ts";
+import { importDataset } from "../src/library.ts";
+import { packFiles } from "./release/pack.ts";
+import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
 const { values } = parseArgs({
@@ -41,11 +40,11 @@ try {
   if (values.all) {
     const built: string[] = [];
     for (const platform of platforms) {
-      const file = `${outfile}-${platform.name}${platform.os === "windows" ? ".exe" : ""}`;
+      const file = `${outfile}-${platform}${isWindows(platform) ? ".exe" : ""}`;
       await compile(file, files, platform);
       built.push(file);
     }
-    await writeChecksums([...built, ...(await packFiles(built))]);
+    await packFiles(built);
   } else {
     await compile(outfile, files, values.target ? platformOf(values.target) : undefined);
   }
@@ -54,33 +53,23 @@ try {
 }
 
 function platformOf(name: string): Platform {
-  const platform = platforms.find((platform) => platform.name === name);
-  if (!platform) throw new Error(`--target is one of ${platforms.map(({ name }) => name)}`);
+  const platform = platforms.find((platform) => platform === name);
+  if (!platform) throw new Error(`--target is one of ${platforms}`);
   return platform;
 }
 
 /** The files inside the executable, beside the code. */
 async function writeEmbedded(): Promise<string[]> {
-  const snapshot = join(folder, values.dataset ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
-  if (values.dataset) {
-    await importDataset(readFileBytes(values.dataset), snapshot, { builtAtMs: sourceDateMs() });
-  } else {
-    const builtAtMs = sourceDateMs() ?? commitDateMs();
-    await importDataset(linesOf(demoDataset()), snapshot, { builtAtMs });
+  const { dataset } = values;
+  const snapshot = join(folder, dataset ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
+  const builtAtMs = sourceDateMs() ?? (dataset ? undefined : commitDateMs());
+  await importDataset(dataset ?? demoDataset(), snapshot, { builtAtMs });
+  const files = [snapshot];
+  for (const [name, content] of Object.entries(await makeAssets())) {
+    files.push(join(folder, name));
+    writeFileSync(join(folder, name), content);
   }
-  const contents = {
-    ...(await makeAssets()),
-  };
-  const files = Object.entries(contents).map(([name, content]) => {
-    const file = join(folder, name);
-    writeFileSync(file, content);
-    return file;
-  });
-  return [snapshot, ...files];
-}
-
-async function* linesOf(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
-  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+  return files;
 }
 
 /** The time that a build is to carry instead of now: reproducible-builds.org/specs/source-date-epoch. */
@@ -123,9 +112,9 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
       autoloadBunfig: false,
       // A query of any length is answered, not cut off at Bun's 16 KB of request head.
       execArgv: ["--max-http-header-size=262144"],
-      ...(platform && { target: platform.target, executablePath: await findRuntime(platform) }),
+      ...(platform && { target: `bun-${platform}`, executablePath: await findRuntime(platform) }),
     },
   });
-  renameSync(platform?.os === "windows" ? `${compiled}.exe` : compiled, file);
+  renameSync(platform && isWindows(platform) ? `${compiled}.exe` : compiled, file);
   process.stdout.write(`built ${file}\n`);
 }

@@ -10,17 +10,11 @@ const PROCESSES = 3;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-const tests = Bun.spawn(
-  [
-    process.execPath,
-    "test",
-    "--no-orphans",
-    `--parallel=${PROCESSES}`,
-    "--timeout=60000",
-    ...process.argv.slice(2),
-  ],
-  { env: process.env, stdio: ["ignore", "inherit", "inherit"] },
-);
+const command = [process.execPath, "test", "--no-orphans", `--parallel=${PROCESSES}`];
+const tests = Bun.spawn([...command, "--timeout=60000", ...process.argv.slice(2)], {
+  env: process.env,
+  stdio: ["ignore", "inherit", "inherit"],
+});
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     tests.kill("SIGKILL");

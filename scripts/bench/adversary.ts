@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { openTables } from "../../src/snapshot/read/open.ts";
-import { buildSnapshot, createNamer, usersOf } from "./server.ts";
+import { buildSnapshot, createDraw, usersOf } from "./server.ts";
 
 /** A start is left after this many changes in a row that did not help. */
 const PATIENCE = 60;
@@ -22,15 +22,15 @@ export async function climb(args: string[]): Promise<void> {
       seed: { type: "string", default: "1" },
     },
   });
-  const path = await buildSnapshot(usersOf(values.size));
-  const db = await openTables(path, { trust: true });
+  const users = usersOf(values.size);
+  const db = await openTables(await buildSnapshot(users), { trust: true });
   const names = openNames(db, "user");
   const random = createRandom(Number(values.seed));
   const { below } = random;
-  const drawName = createNamer(usersOf(values.size), random);
+  const draw = createDraw(users, random);
 
   function piece(): string {
-    const letters = [...drawName()];
+    const letters = [...draw().name];
     const length = 2 + below(2);
     return letters.splice(below(letters.length - length), length).join("");
   }

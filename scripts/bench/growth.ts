@@ -9,9 +9,20 @@ import { createRandom } from "../../src/community/random.ts";
 import { parseS3Location } from "../../src/snapshot/remote/location.ts";
 import { transfer } from "../../src/snapshot/remote/transfer.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
-import { openExecutable, root, type Target, temporaryFolder } from "../../test/support.ts";
-import { compare, quantile, type Row } from "./measure.ts";
-import { command, createDraw, searchPath, serve, usersOf } from "./server.ts";
+import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
+import { type Connection, connect } from "./connection.ts";
+import { compare, quantile, type Row, timed } from "./measure.ts";
+import { tableOf, writeGrowth } from "./report.ts";
+import {
+  command,
+  createDraw,
+  megabytesOf,
+  openRoadbook,
+  searchPath,
+  seed,
+  untilAnother,
+  usersOf,
+} from "./server.ts";
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
@@ -53,11 +64,8 @@ export async function benchGrowth(args: string[]): Promise<void> {
   const table = formatTable(sizes, measured);
   console.log(table);
   if (!values.save && values.sizes) return;
-  await writeSection(table);
-  await Bun.write(
-    join(root, ".github/images/growth.svg"),
-    drawPlot(sizes.map(usersOf), measured, sizes),
-  );
+  await writeGrowth(table);
+  await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, measured));
 }
 
 /** What ten times as many names cost, of the sizes that are measured soon. */
@@ -78,44 +86,42 @@ export async function* benchTenfold(): AsyncGenerator<Row> {
 }
 
 async function measureSizes(sizes: string[]): Promise<Measured[]> {
-  const built: Built[] = [];
-  const measured: Measured[] = [];
+  const say = (text: string) => console.error(`${new Date().toISOString()} ${text}`);
+  const all: Built[] = [];
   for (const size of sizes) {
-    console.error(`${new Date().toISOString()} ${size} is built`);
-    built.push(await build(usersOf(size)));
+    say(`${size} is built`);
+    all.push(await build(size));
   }
-  const requests = await timeRequests(built);
-  for (const [at, size] of sizes.entries()) {
-    console.error(`${new Date().toISOString()} ${size} is served`);
-    const one = built[at];
-    const times = requests[at];
-    if (one && times) measured.push({ ...one.measured, ...times, ...(await timeServer(one)) });
+  const measured: Measured[] = [];
+  for (const { built, times } of await timeRequests(all)) {
+    const { size, path, other, figures } = built;
+    say(`${size} is served`);
+    measured.push({
+      ...figures,
+      ...times,
+      "start to ready": await timeStart(path),
+      "start, trusted": await timeStart(path, "--trust-snapshot"),
+      swap: await timeSwap(path, other),
+      ...(await timePublish(path, other)),
+    });
   }
   return measured;
 }
 
-interface Built {
-  users: number;
-  path: string;
-  /** The same with one user less to be seen. */
-  other: string;
-  measured: Pick<
-    Measured,
-    `${"apply" | "import"}${"" | ", processor time" | ", peak"}` | "snapshot file"
-  >;
-}
+type Built = Awaited<ReturnType<typeof build>>;
 
-async function build(users: number): Promise<Built> {
+/** A snapshot, and another with one user less to be seen. */
+async function build(size: string) {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
   const [path, other] = [join(folder, "snapshot"), join(folder, "other")];
-  await command("seed", "--users", `${users}`, "--to", dataset);
+  await seed(usersOf(size), dataset);
   const imported = await command("import", dataset, "--to", path);
   rmSync(dataset);
   copyFileSync(path, other);
   writeFileSync(changes, `{"type":"user","id":1,"public":false}\n`);
   const applied = await command("apply", changes, "--to", other);
-  const measured = {
+  const figures = {
     apply: applied.seconds,
     import: imported.seconds,
     "apply, processor time": applied.processorSeconds,
@@ -124,50 +130,62 @@ async function build(users: number): Promise<Built> {
     "import, peak": imported.peakMegabytes,
     "apply, peak": applied.peakMegabytes,
   };
-  return { users, path, other, measured };
-}
-
-async function timeServer({ path, other }: Built) {
-  return {
-    "start to ready": await timeStart(path),
-    "start, trusted": await timeStart(path, "--trust-snapshot"),
-    swap: await timeSwap(path, other),
-    ...(await timePublish(path, other)),
-  };
+  return { size, path, other, figures };
 }
 
 /**
  * Each profile and each query once, so that no answer was there before, after as many others; of all
  * sizes in turns, so that a slower minute of the machine is a slower minute of all.
  */
-async function timeRequests(built: Built[]) {
+async function timeRequests(all: Built[]) {
   const targets = await Promise.all(
-    built.map(async ({ path, users }) => {
+    all.map(async (built) => {
+      const users = usersOf(built.size);
       const random = createRandom(users);
-      const server = await serve(path);
+      const draw = createDraw(users, random);
+      const server = await openRoadbook(["--snapshot", built.path, "--search-limit", "0"]);
+      const connection = await connect(server.origin);
       const [profiles, searches]: [number[], number[]] = [[], []];
-      return { random, draw: createDraw(users, random), server, profiles, searches };
+      return { built, random, draw, server, connection, profiles, searches };
     }),
   );
   for (let count = 0; count < 2 * REQUESTS; count++) {
-    for (const { random, draw, server, profiles, searches } of targets) {
+    for (const { random, draw, connection, profiles, searches } of targets) {
       const letters = [...draw().name];
       const from = random.below(letters.length - 1);
       const length = 2 + random.below(letters.length - from - 1);
       const query = letters.slice(from, from + length).join("");
-      profiles.push(await server.time(`/users/public/${draw().id}`));
-      searches.push(await server.time(searchPath([...query.trim()].length < 2 ? "an" : query)));
+      const search = searchPath([...query.trim()].length < 2 ? "an" : query);
+      profiles.push(await timeRequest(connection, `/users/public/${draw().id}?n=${count}`));
+      searches.push(await timeRequest(connection, `${search}&n=${count}`));
     }
   }
-  const results = targets.map(({ server, profiles, searches }) => ({
-    "profile, p50": quantile(profiles.slice(REQUESTS), 0.5) / 1000,
-    "profile, p99": quantile(profiles.slice(REQUESTS), 0.99) / 1000,
-    "search, p50": quantile(searches.slice(REQUESTS), 0.5) / 1000,
-    "search, p99": quantile(searches.slice(REQUESTS), 0.99) / 1000,
-    "server's memory": server.anonymousMegabytes() ?? Number.NaN,
+  const secondsAt = (times: number[], share: number) =>
+    quantile(times.slice(REQUESTS), share) / 1000;
+  const results = targets.map(({ built, server, profiles, searches }) => ({
+    built,
+    times: {
+      "profile, p50": secondsAt(profiles, 0.5),
+      "profile, p99": secondsAt(profiles, 0.99),
+      "search, p50": secondsAt(searches, 0.5),
+      "search, p99": secondsAt(searches, 0.99),
+      "server's memory": megabytesOf(server.pid, "RssAnon"),
+    },
   }));
-  for (const { server } of targets) await server.close();
+  for (const { connection, server } of targets) {
+    connection.close();
+    await server.close();
+  }
   return results;
+}
+
+async function timeRequest({ ask }: Connection, path: string): Promise<number> {
+  let answer = "";
+  const ms = await timed(async () => {
+    answer = await ask(path);
+  });
+  if (!answer.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${answer}`);
+  return ms;
 }
 
 /** Seconds from the start of the command to its ready line. */
@@ -186,11 +204,11 @@ async function timeSwap(path: string, other: string): Promise<number> {
   const served = `${path}.served`;
   copyFileSync(path, served);
   const server = await openExecutable(["--snapshot", served]);
-  let next = other;
+  // Reversed each time, so that they take turns.
+  const files = [path, other];
   const seconds = await medianOf(ROUNDS, async () => {
-    copyFileSync(next, `${served}.new`);
-    next = next === other ? path : other;
-    return untilAnother(server, async () => renameSync(`${served}.new`, served));
+    copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
+    return untilAnother(server, () => renameSync(`${served}.new`, served));
   });
   await server.close();
   rmSync(served);
@@ -201,42 +219,25 @@ async function timeSwap(path: string, other: string): Promise<number> {
 async function timePublish(path: string, other: string) {
   const store = await openS3Server();
   const url = store.url("growth.snapshot");
-  const { AWS_ACCESS_KEY_ID: accessKeyId = "", AWS_SECRET_ACCESS_KEY: secretAccessKey = "" } =
-    store.env;
+  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL } = store.env;
   const location = parseS3Location(url, {
-    accessKeyId,
-    secretAccessKey,
-    endpoint: store.env.AWS_ENDPOINT_URL,
+    accessKeyId: AWS_ACCESS_KEY_ID ?? "",
+    secretAccessKey: AWS_SECRET_ACCESS_KEY ?? "",
+    endpoint: AWS_ENDPOINT_URL,
   });
   if (!location) throw new Error(url);
-  const put = (file: string) => transfer(location, "PUT", { file, timeoutMs: PUT_MS });
+  const put = (file = "") => transfer(location, "PUT", { file, timeoutMs: PUT_MS });
   await put(path);
   const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m", "--allow-older"];
   const server = await openExecutable(flags, undefined, store.env);
   const puts: number[] = [];
-  let next = other;
+  const files = [path, other];
   const publish = await medianOf(PUBLISH_ROUNDS, () =>
-    untilAnother(server, async () => {
-      const start = performance.now();
-      await put(next);
-      puts.push(performance.now() - start);
-      next = next === other ? path : other;
-    }),
+    untilAnother(server, async () => puts.push(await timed(() => put(files.reverse()[0])))),
   );
   await server.close();
   await store.kill();
   return { publish, "publish, the PUT of it": quantile(puts, 0.5) / 1000 };
-}
-
-/** Milliseconds from the start of `act` until the server answers from another snapshot. */
-async function untilAnother(server: Target, act: () => Promise<void>): Promise<number> {
-  const identity = async () =>
-    (await (await server.fetch("/health")).json()).snapshot.dataset_sha256 as string;
-  const before = await identity();
-  const start = performance.now();
-  await act();
-  while ((await identity()) === before) await Bun.sleep(1);
-  return performance.now() - start;
 }
 
 /** In seconds, of what gives milliseconds. */
@@ -257,27 +258,22 @@ function lawOf(sizes: number[], values: number[]): string[] {
   const [before = 0, last = 0] = ys.slice(-2);
   const [from = 0, to = 0] = xs.slice(-2);
   const lastSlope = (last - before) / (to - from);
-  const law =
-    lastSlope > 0.85
-      ? slope > 0.85
-        ? "linear"
-        : "a fixed part, then linear"
-      : slope < 0.1
-        ? "flat"
-        : slope < 0.25
-          ? "logarithmic"
-          : "less than linear";
-  return [slope.toFixed(2), (10 ** lastSlope).toFixed(1), law];
+  return [slope.toFixed(2), (10 ** lastSlope).toFixed(1), nameLaw(slope, lastSlope)];
 }
 
-function formatTable(names: string[], measured: Measured[]): string {
-  const head = ["", ...names, "exponent", "last tenfold, ×", "law"];
+function nameLaw(slope: number, lastSlope: number): string {
+  if (lastSlope > 0.85) return slope > 0.85 ? "linear" : "a fixed part, then linear";
+  if (slope < 0.1) return "flat";
+  return slope < 0.25 ? "logarithmic" : "less than linear";
+}
+
+function formatTable(sizes: string[], measured: Measured[]): string {
   const rows = Object.entries(lines).map(([line, unit]) => {
     const values = measured.map((one) => one[line as Line]);
-    return [line, ...values.map((one) => format(one, unit)), ...lawOf(names.map(usersOf), values)];
+    return [line, ...values.map((one) => format(one, unit)), ...lawOf(sizes.map(usersOf), values)];
   });
-  const rule = head.map((_, at) => (at === 0 || at === head.length - 1 ? "---" : "--:"));
-  return [head, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const figures = [...sizes, "exponent", "last tenfold, ×"].map((title) => `${title}:`);
+  return tableOf(["", ...figures, "law"], rows);
 }
 
 function format(value: number, unit: "s" | "MB"): string {
@@ -288,70 +284,58 @@ function format(value: number, unit: "s" | "MB"): string {
 
 const digits = (value: number) => String(Number(value.toPrecision(value < 100 ? 2 : 3)));
 
-/** The other sections stay. */
-async function writeSection(table: string): Promise<void> {
-  const path = join(import.meta.dir, "RESULTS.md");
-  const sections = (await Bun.file(path).text()).split(/^(?=## )/m);
-  const others = sections.filter((section) => !section.startsWith("## Growth\n"));
-  const text =
-    "Written by `bun run bench growth`, with how each line grows with the number of names.";
-  await Bun.write(path, `${others.join("").trimEnd()}\n\n## Growth\n\n${text}\n\n${table}\n`);
-}
-
 const panels: [title: string, unit: "s" | "MB", lines: Line[]][] = [
   ["A request", "s", ["profile, p50", "profile, p99", "search, p50", "search, p99"]],
   ["What the operator waits for", "s", ["start to ready", "swap", "publish", "apply", "import"]],
   ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
 ];
-/** Readable on the card in light and in dark. */
-const colours = ["#0969da #58a6ff", "#8250df #bc8cff", "#bc4c00 #f0883e", "#1a7f37 #3fb950"];
-colours.push("#cf222e #ff7b72");
+/** Of the lines of a panel, readable on the card in light and in dark. */
+const colours = {
+  light: ["#0969da", "#8250df", "#bc4c00", "#1a7f37", "#cf222e"],
+  dark: ["#58a6ff", "#bc8cff", "#f0883e", "#3fb950", "#ff7b72"],
+};
 
 /** Log-log, one panel below the other, so narrow that a phone shows it in full size. */
-function drawPlot(sizes: number[], measured: Measured[], names: string[]): string {
+function drawPlot(sizes: string[], measured: Measured[]): string {
   const [left, width, height, gap] = [58, 200, 130, 52];
-  const [from = 1, to = 10] = [sizes[0], sizes.at(-1)].map((n) => Math.log10(n ?? 1));
-  const x = (n: number) => left + (width * (Math.log10(n) - from)) / (to - from);
+  const places = sizes.map((size) => Math.log10(usersOf(size)));
+  const [from = 0, to = 1] = [places[0], places.at(-1)];
+  const xs = places.map((place) => left + (width * (place - from)) / (to - from));
   const out: string[] = [];
-  for (const [at, [title, unit, names_]] of panels.entries()) {
+  const text = (kind: string, x: number, y: number, words: string | undefined) =>
+    out.push(`<text class="${kind}" x="${x}" y="${y}">${words}</text>`);
+  for (const [at, [title, unit, names]] of panels.entries()) {
     const top = 36 + at * (height + gap);
-    const series = names_.map((line) => measured.map((one) => one[line]));
+    const series = names.map((line) => measured.map((one) => one[line]));
     const logs = series.flat().map(Math.log10);
     const [low, high] = [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs))];
-    const y = (value: number) => top + (height * (high - Math.log10(value))) / (high - low);
-    out.push(`<text class="title" x="12" y="${top - 12}">${title}</text>`);
+    const yOf = (value: number) => top + (height * (high - Math.log10(value))) / (high - low);
+    text("title", 12, top - 12, title);
     for (let power = low; power <= high; power++) {
-      const height_ = y(10 ** power);
-      out.push(
-        `<path class="grid" d="M${left} ${height_}h${width}"/>`,
-        `<text class="end" x="${left - 6}" y="${height_ + 4}">${format(10 ** power, unit)}</text>`,
-      );
+      const y = yOf(10 ** power);
+      out.push(`<path class="grid" d="M${left} ${y}h${width}"/>`);
+      text("end", left - 6, y + 4, format(10 ** power, unit));
     }
-    for (const [index, n] of sizes.entries()) {
-      out.push(
-        `<path class="grid" d="M${x(n)} ${top}v${height}"/>`,
-        `<text class="middle" x="${x(n)}" y="${top + height + 15}">${names[index]}</text>`,
-      );
+    for (const [index, x] of xs.entries()) {
+      out.push(`<path class="grid" d="M${x} ${top}v${height}"/>`);
+      text("middle", x, top + height + 15, sizes[index]);
     }
-    const ends = series.map((values, index) => ({ index, y: y(values.at(-1) ?? 1) }));
-    ends.sort((one, other) => one.y - other.y);
+    const ends = series.map((values, index) => ({ values, index, y: yOf(values.at(-1) ?? 1) }));
     let free = top - 8;
-    for (const end of ends) {
-      const points = (series[end.index] ?? []).map((value, i) => `${x(sizes[i] ?? 1)},${y(value)}`);
-      free = Math.max(end.y, free + 14);
-      out.push(
-        `<polyline class="c${end.index}" points="${points.join(" ")}"/>`,
-        `<text class="c${end.index}" x="${left + width + 8}" y="${free + 4}">${names_[end.index]}</text>`,
-      );
+    for (const { values, index, y } of ends.sort((one, other) => one.y - other.y)) {
+      const points = values.map((value, size) => `${xs[size]},${yOf(value)}`);
+      out.push(`<polyline class="c${index}" points="${points.join(" ")}"/>`);
+      free = Math.max(y, free + 14);
+      text(`c${index}`, left + width + 8, free + 4, names[index]);
     }
   }
-  const style = (theme: 0 | 1) =>
-    colours.map((pair, at) => `.c${at}{--c:${pair.split(" ")[theme]}}`).join("");
+  const style = (theme: keyof typeof colours) =>
+    colours[theme].map((colour, index) => `.c${index}{--c:${colour}}`).join("");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 380 ${36 + 3 * (height + gap) - 16}" role="img">
 <title>How it grows with the number of names</title>
 <style>
-svg{--card:#fff;--text:#59636e;--grid:#d1d9e0;--title:#1f2328}${style(0)}
-@media(prefers-color-scheme:dark){svg{--card:#0d1117;--text:#9198a1;--grid:#30363d;--title:#f0f6fc}${style(1)}}
+svg{--card:#fff;--text:#59636e;--grid:#d1d9e0;--title:#1f2328}${style("light")}
+@media(prefers-color-scheme:dark){svg{--card:#0d1117;--text:#9198a1;--grid:#30363d;--title:#f0f6fc}${style("dark")}}
 text{font:12px system-ui,sans-serif;fill:var(--c,var(--text))}.title{font-weight:600;fill:var(--title)}
 .end{text-anchor:end}.middle{text-anchor:middle}.grid{stroke:var(--grid)}
 polyline{fill:none;stroke:var(--c);stroke-width:2;stroke-linejoin:round}

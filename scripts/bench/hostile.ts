@@ -2,9 +2,11 @@
  * Owns what a request costs at 1 to 240 KB of what is worst for each text that a client can make long:
  * milliseconds from its last byte to the response, the median and the worst of several, on a warm server.
  */
-import { connect } from "node:net";
-import { openExecutable } from "../../test/support.ts";
+import { once } from "node:events";
+import { dial } from "../../test/sockets.ts";
+import { openExecutable, type Target } from "../../test/support.ts";
 import { figureOf } from "./measure.ts";
+import { tableOf } from "./report.ts";
 
 const SIZES = [1_000, 16_000, 64_000, 128_000, 240_000];
 const TIMES = 11;
@@ -41,45 +43,38 @@ function fill(piece: string, length: number): string {
 }
 
 /** Milliseconds until the first bytes of the response. */
-function measure(port: number, text: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    // The end comes last, so that the way there is not measured.
-    const [start, end] = [text.slice(0, -2), text.slice(-2)];
-    let sentMs = 0;
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.setNoDelay(true);
-      socket.write(start);
-      setTimeout(() => {
-        sentMs = performance.now();
-        socket.write(end);
-      }, 20);
-    });
-    socket.once("data", () => {
-      resolve(performance.now() - sentMs);
-      socket.destroy();
-    });
-    socket.once("error", reject);
-  });
+async function measure(server: Target, text: string): Promise<number> {
+  const socket = await dial(server);
+  socket.setNoDelay(true);
+  // The end comes last, so that the way there is not measured.
+  socket.write(text.slice(0, -2));
+  await Bun.sleep(20);
+  const answer = once(socket, "data");
+  const sentMs = performance.now();
+  socket.write(text.slice(-2));
+  await answer;
+  const ms = performance.now() - sentMs;
+  socket.destroy();
+  return ms;
 }
 
 /** `bun run bench hostile` */
 export async function benchHostile(): Promise<void> {
   const server = await openExecutable("--search-limit 0 --trusted-proxy 127.0.0.0/8".split(" "));
-  const port = Number(new URL(server.origin).port);
-  const sizes = SIZES.map((size) => `${size / 1000} KB`).join(" | ");
-  console.log(`| ms, median / worst of ${TIMES} | ${sizes} |`);
-  console.log(`|---|${SIZES.map(() => "---:").join("|")}|`);
+  const rows: string[][] = [];
   for (const [name, shape] of Object.entries(shapes)) {
-    const cells: string[] = [];
+    const row = [name];
     for (const size of SIZES) {
       const [path, header = "X: y"] = shape(size);
       const text = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
       const taken: number[] = [];
-      for (let times = 0; times <= TIMES; times++) taken.push(await measure(port, text));
+      for (let times = 0; times <= TIMES; times++) taken.push(await measure(server, text));
       const { median, most } = figureOf(taken.slice(1));
-      cells.push(`${median.toFixed(1)} / ${most.toFixed(1)}`);
+      row.push(`${median.toFixed(1)} / ${most.toFixed(1)}`);
     }
-    console.log(`| ${name} | ${cells.join(" | ")} |`);
+    rows.push(row);
   }
+  const sizes = SIZES.map((size) => `${size / 1000} KB:`);
+  console.log(tableOf([`ms, median / worst of ${TIMES}`, ...sizes], rows));
   await server.close();
 }

@@ -5,16 +5,14 @@
 import { rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support.ts";
-import { alternate, compare, median, type Row, timed } from "./measure.ts";
+import { alternate, type Community, compare, median, type Row, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
-import { command, seed, sizeOf } from "./server.ts";
+import { command, seed } from "./server.ts";
 
 const ROUNDS = 3;
 const SCANS = 5;
 
-/** `bun run bench import [--size 1M]` */
-export async function* benchImport(args: string[]): AsyncGenerator<Row> {
-  const { size, users } = sizeOf(args, "1M");
+export async function* benchImport({ size, users }: Community): AsyncGenerator<Row> {
   const folder = temporaryFolder();
   const [dataset, snapshot] = [join(folder, "dataset"), join(folder, "snapshot")];
   await seed(users, dataset);

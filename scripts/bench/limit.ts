@@ -36,6 +36,15 @@ export async function* benchLimit(): AsyncGenerator<Row> {
   await redis?.close();
 }
 
+interface Sides {
+  ours: number[];
+  theirs: number[];
+  headline?: boolean;
+}
+
+const cost = (name: string, beside: string, unit: string, sides: Sides) =>
+  compare({ name, beside, unit, as: "cost", ...sides });
+
 /** What all clients at their limit hold, beside the bare numbers. */
 function memory(): Row {
   const collect = () => {
@@ -54,14 +63,15 @@ function memory(): Row {
       if (i % 10_000 === 0) collect();
     }
   }
-  return compare({
-    name: `${formatCount(window.size)} clients at their limit`,
-    beside: "their timestamps, 8 bytes each",
-    unit: "MB",
-    as: "cost",
-    ours: [collect() - before],
-    theirs: [(MANY * LIMIT * 8) / 1e6],
-  });
+  return cost(
+    `${formatCount(window.size)} clients at their limit`,
+    "their timestamps, 8 bytes each",
+    "MB",
+    {
+      ours: [collect() - before],
+      theirs: [(MANY * LIMIT * 8) / 1e6],
+    },
+  );
 }
 
 /** Whatever may take long in one decision: growth, clients that leave, addresses that rotate. */
@@ -95,18 +105,15 @@ function* longest(): Generator<Row> {
       ours.push(longestMs);
       theirs.push(idleMs);
     }
-    yield compare({
-      name: `longest decision while ${formatCount(MANY)} clients ${name}`,
-      beside: `the longest of ${formatCount(count)} times nothing`,
-      unit: "ms",
-      as: "cost",
-      ours,
-      theirs,
-    });
+    const about = `longest decision while ${formatCount(MANY)} clients ${name}`;
+    yield cost(about, `the longest of ${formatCount(count)} times nothing`, "ms", { ours, theirs });
   }
 }
 
-/** Each client slides at its limit, so every decision drops a timestamp and adds one: those cost most. */
+/**
+ * Nanoseconds each. Each client slides at its limit, so every decision drops a timestamp and adds one:
+ * those cost most.
+ */
 async function decisions(clients: number): Promise<Row> {
   const ips = Array.from({ length: clients }, (_, i) => formatIp(i));
   const ipOf = (i: number) => ips[(i * STRIDE) % clients] as string;
@@ -120,31 +127,18 @@ async function decisions(clients: number): Promise<Row> {
   };
   const count = (i: number) => counts.set(ipOf(i), (counts.get(ipOf(i)) ?? 0) + 1);
   for (let i = 0; i < LIMIT * clients; i++) consume(i);
-  return besides(`a decision, ${formatCount(clients)} clients`, "a count in a Map", consume, count);
-}
-
-/** Nanoseconds each. */
-async function besides(
-  name: string,
-  beside: string,
-  ours: (i: number) => unknown,
-  theirs: (i: number) => unknown,
-): Promise<Row> {
   let i = 0;
-  const results = await alternate(ROUNDS, { ours, theirs }, (run) => {
-    const before = performance.now();
-    for (const end = i + DECISIONS; i < end; i++) run(i);
-    return ((performance.now() - before) * 1e6) / DECISIONS;
+  const runs: Record<string, (i: number) => unknown> = { consume, count };
+  const results = await alternate(ROUNDS, runs, async (run) => {
+    const ms = await timed(() => {
+      for (const end = i + DECISIONS; i < end; i++) run(i);
+    });
+    return (ms * 1e6) / DECISIONS;
   });
-  const [mine, others] = [results("ours"), results("theirs")];
-  return compare({
-    name,
-    beside,
-    unit: "ns",
-    as: "cost",
-    ours: mine,
-    theirs: others,
-    headline: /100,000/.test(name),
+  return cost(`a decision, ${formatCount(clients)} clients`, "a count in a Map", "ns", {
+    ours: results("consume"),
+    theirs: results("count"),
+    headline: clients === MANY,
   });
 }
 
@@ -167,14 +161,8 @@ async function overRedis(url: string): Promise<Row> {
   });
   limiter.close();
   client.close();
-  return compare({
-    name: "a decision over Redis",
-    beside: "a bare PING",
-    unit: "µs",
-    as: "cost",
-    ours: results("consume"),
-    theirs: results("ping"),
-  });
+  const [ours, theirs] = [results("consume"), results("ping")];
+  return cost("a decision over Redis", "a bare PING", "µs", { ours, theirs });
 }
 
 /** What the limit adds to a search request: the same requests with it and without. */
@@ -193,11 +181,7 @@ async function* searchShares(redisUrl: string | undefined): AsyncGenerator<Row> 
     // The first in a process takes longer than any later.
     for (const roadbook of [limited, free]) await searchMicroseconds(roadbook);
     const results = await alternate(ROUNDS, { limited, free }, searchMicroseconds);
-    yield compare({
-      name: `a search request, limit ${name}`,
-      beside: "the same without a limit",
-      unit: "µs",
-      as: "cost",
+    yield cost(`a search request, limit ${name}`, "the same without a limit", "µs", {
       ours: results("limited"),
       theirs: results("free"),
       headline: true,

@@ -20,7 +20,8 @@ import { benchSnapshots } from "./snapshots.ts";
 import { benchSoak } from "./soak.ts";
 import { benchStart } from "./start.ts";
 
-const parts: Record<string, { measure: Part; about: string }> = {
+/** Each with the size it has when none is asked for. */
+const parts: Record<string, { measure: Part; size?: string; about: string }> = {
   limit: {
     measure: benchLimit,
     about: "what the rate limit costs; in process.",
@@ -51,6 +52,7 @@ const parts: Record<string, { measure: Part; about: string }> = {
   },
   snapshots: {
     measure: benchSnapshots,
+    size: "100k",
     about: "what else is done with a snapshot, by the executable.",
   },
   tenfold: {
@@ -97,7 +99,7 @@ async function measurePart(name: string, args: string[]): Promise<Row[]> {
   if (!part) throw new UsageError(`no part is named ${name}`);
   const rows: Row[] = [];
   try {
-    for await (const row of part.measure(args)) {
+    for await (const row of part.measure(sizeOf(args, part.size ?? "1M"))) {
       console.log(`${name}  ${lineOf(row)}`);
       rows.push(row);
     }

@@ -18,8 +18,14 @@ export interface Row {
   note?: string | undefined;
 }
 
+/** How many users there are, and how that is written. */
+export interface Community {
+  size: string;
+  users: number;
+}
+
 /** A part of the benchmarks: gives its rows as it has them. */
-export type Part = (args: string[]) => AsyncGenerator<Row>;
+export type Part = (community: Community) => AsyncGenerator<Row>;
 
 interface Comparison extends Omit<Row, "measured"> {
   unit: string;
@@ -35,16 +41,12 @@ interface Comparison extends Omit<Row, "measured"> {
 
 /** The ratio is taken a round, so that what disturbed a round disturbed both its sides. */
 export function compare({ unit, as, ours, theirs, ...row }: Comparison): Row {
-  const ratios = ours.map((one, round) => {
+  const ratio = ours.map((one, round) => {
     const other = theirs[round] ?? Number.NaN;
     return as === "time" ? other / one : one / other;
   });
-  const [figures, others] = [figureOf(ours), figureOf(theirs)];
-  const ratio = figureOf(ratios);
-  return {
-    ...row,
-    measured: { unit, ours: figures, theirs: others, ratio, isCost: as === "cost" },
-  };
+  const figures = { ours: figureOf(ours), theirs: figureOf(theirs), ratio: figureOf(ratio) };
+  return { ...row, measured: { unit, isCost: as === "cost", ...figures } };
 }
 
 export const notInstalled = (name: string, beside: string, tool: string): Row => ({

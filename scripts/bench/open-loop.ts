@@ -3,6 +3,7 @@
  * time a request was due. So a pause of the server counts for all who would have asked in it, which
  * clients that wait for an answer before they ask again leave out.
  */
+import { type Connection, connect } from "./connection.ts";
 
 export interface OpenLoad {
   origin: string;
@@ -21,13 +22,6 @@ export interface OpenResult {
   answeredPerSecond: number;
 }
 
-interface Connection {
-  socket: Bun.Socket;
-  received: string;
-  /** Which request is under way. */
-  request: number;
-}
-
 /** What is due and not sent so long after the last was due, is not sent. */
 const PATIENCE_MS = 500;
 /** So long an answer is awaited. */
@@ -35,47 +29,29 @@ const GIVE_UP_MS = 20_000;
 
 /** Throws at an answer that is neither 2xx nor 3xx, and where a connection breaks. */
 export async function loadOpen(load: OpenLoad): Promise<OpenResult> {
-  const { hostname, port } = new URL(load.origin);
-  const heads = load.paths.map(
-    (path) => `GET ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`,
+  const { origin, paths, perSecond, seconds } = load;
+  const all = await Promise.all(
+    Array.from({ length: load.connections ?? 64 }, () => connect(origin)),
   );
-  const total = Math.round(load.perSecond * load.seconds);
+  const idle = [...all];
+  const total = Math.round(perSecond * seconds);
   const latenciesMs: number[] = new Array(total);
-  const idle: Connection[] = [];
   let sent = 0;
   let answered = 0;
-  let fault: Error | undefined;
+  let inTime = 0;
+  let fault: unknown;
 
-  const all = await Promise.all(
-    Array.from({ length: load.connections ?? 64 }, async () => {
-      const connection = { received: "", request: 0 } as Connection;
-      connection.socket = await Bun.connect({
-        hostname,
-        port: Number(port),
-        socket: {
-          data(_, chunk) {
-            connection.received += chunk.toString("latin1");
-            if (!isWhole(connection.received)) return;
-            if (!/^HTTP\/1.1 [23]/.test(connection.received))
-              fault = new Error(connection.received);
-            latenciesMs[connection.request] = performance.now() - dueMs(connection.request);
-            answered++;
-            idle.push(connection);
-          },
-          close() {
-            fault ??= new Error("the server closed a connection");
-          },
-        },
-      });
-      idle.push(connection);
-      return connection;
-    }),
-  );
+  async function send(connection: Connection, request: number): Promise<void> {
+    const answer = await connection.ask(paths[request % paths.length] ?? "");
+    if (!/^HTTP\/1.1 [23]/.test(answer)) throw new Error(answer);
+    latenciesMs[request] = performance.now() - dueMs(request);
+    answered++;
+    idle.push(connection);
+  }
 
   const startMs = performance.now();
-  const dueMs = (request: number) => startMs + (1000 * request) / load.perSecond;
+  const dueMs = (request: number) => startMs + (1000 * request) / perSecond;
   const endMs = dueMs(total);
-  let inTime = 0;
   for (let now = startMs; answered < total && !fault; now = performance.now()) {
     if (now < endMs) inTime = answered;
     if (now > endMs + PATIENCE_MS && answered === sent) break;
@@ -83,24 +59,16 @@ export async function loadOpen(load: OpenLoad): Promise<OpenResult> {
     while (sent < total && dueMs(sent) <= now && now <= endMs + PATIENCE_MS) {
       const connection = idle.pop();
       if (!connection) break;
-      connection.received = "";
-      connection.request = sent++;
-      connection.socket.write(heads[connection.request % heads.length] ?? "");
+      send(connection, sent++).catch((error) => {
+        fault ??= error;
+      });
     }
     // Not a timer: those are a millisecond late.
     await new Promise(setImmediate);
   }
   const nowMs = performance.now();
   for (let request = 0; request < total; request++) latenciesMs[request] ??= nowMs - dueMs(request);
-  const failed = fault;
-  for (const { socket } of all) socket.end();
-  if (failed) throw failed;
-  return { latenciesMs, answeredPerSecond: inTime / load.seconds };
-}
-
-function isWhole(received: string): boolean {
-  const head = received.indexOf("\r\n\r\n");
-  if (head < 0) return false;
-  const length = /\r\ncontent-length: (\d+)/i.exec(received)?.[1];
-  return received.length >= head + 4 + Number(length ?? 0);
+  for (const connection of all) connection.close();
+  if (fault) throw fault;
+  return { latenciesMs, answeredPerSecond: inTime / seconds };
 }

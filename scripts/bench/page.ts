@@ -8,13 +8,6 @@ import { launchBrowser } from "../../test/browser.ts";
 import { openExecutable } from "../../test/support.ts";
 import { alternate, median } from "./measure.ts";
 
-/** What the browser says of one load, in milliseconds since it began. */
-interface Load {
-  responseEnd: number;
-  firstPaint: number;
-  loadEnd: number;
-}
-
 const paths = ["/", "/?q=nowak", "/drivers/42"];
 
 export async function benchPage(args: string[]): Promise<void> {
@@ -24,26 +17,23 @@ export async function benchPage(args: string[]): Promise<void> {
   const browser = await launchBrowser();
   try {
     for (const path of paths) {
-      const files = await copyOf(target.origin, path);
       const other = Bun.serve({
         hostname: "127.0.0.1",
         port: 0,
-        fetch({ url }) {
-          const { pathname, search } = new URL(url);
-          return files(pathname + search);
-        },
+        routes: await copyOf(target.origin, path),
       });
       const origins = { ours: target.origin, fixed: other.url.origin };
       // The first of each warms the browser up.
       for (const origin of Object.values(origins)) await load(browser, origin + path);
       const loads = await alternate(rounds, origins, (origin) => load(browser, origin + path));
       await other.stop(true);
-      const [ours, fixed] = [loads("ours"), loads("fixed")];
-      const paints = [medianOf(ours, "firstPaint"), medianOf(fixed, "firstPaint")] as const;
+      const medianOf = (origin: keyof typeof origins, key: keyof Load) =>
+        median(loads(origin).map((load) => load[key]));
+      const [paint, fixedPaint] = [medianOf("ours", "firstPaint"), medianOf("fixed", "firstPaint")];
       console.log(
-        `${path.padEnd(12)} document ${ms(medianOf(ours, "responseEnd"))}, first paint ${ms(paints[0])}, ` +
-          `all ${ms(medianOf(ours, "loadEnd"))}; static: first paint ${ms(paints[1])}; ` +
-          `ratio ${(paints[0] / paints[1]).toFixed(2)}`,
+        `${path.padEnd(12)} document ${ms(medianOf("ours", "responseEnd"))}, first paint ${ms(paint)}, ` +
+          `all ${ms(medianOf("ours", "loadEnd"))}; static: first paint ${ms(fixedPaint)}; ` +
+          `ratio ${(paint / fixedPaint).toFixed(2)}`,
       );
     }
   } finally {
@@ -52,29 +42,27 @@ export async function benchPage(args: string[]): Promise<void> {
   }
 }
 
-/** Serves what the page and all that it loads are now, from memory. */
-async function copyOf(origin: string, path: string): Promise<(path: string) => Response> {
-  const files = new Map<string, { bytes: Uint8Array<ArrayBuffer>; type: string }>();
-  const add = async (file: string) => {
+/** What the page and all that it loads are now, in memory, by path. */
+async function copyOf(origin: string, path: string): Promise<Record<string, Response>> {
+  const copy = async (file: string) => {
     const response = await fetch(origin + file, { headers: { accept: "text/html,*/*" } });
     const type = response.headers.get("content-type") ?? "";
-    const bytes = new Uint8Array(await response.arrayBuffer());
-    files.set(file, { bytes, type });
-    return new TextDecoder().decode(bytes);
+    return new Response(await response.bytes(), { headers: { "content-type": type } });
   };
-  const html = await add(path);
-  const loaded = [...html.matchAll(/(?:src|href)="(\/(?:assets|avatars|icons|favicon)[^"]*)"/g)];
-  for (const [, file = ""] of loaded) if (!files.has(file)) await add(file);
-  return (asked) => {
-    const file = files.get(asked);
-    return file
-      ? new Response(file.bytes, { headers: { "content-type": file.type } })
-      : new Response(null, { status: 404 });
-  };
+  const page = await copy(path);
+  const html = await page.clone().text();
+  const files = { [new URL(path, origin).pathname]: page };
+  for (const [, file = ""] of html.matchAll(
+    /(?:src|href)="(\/(?:assets|avatars|icons|favicon)[^"]*)"/g,
+  ))
+    files[file] ??= await copy(file);
+  return files;
 }
 
-/** One load in a context of its own, whose cache is empty. */
-async function load(browser: Browser, url: string): Promise<Load> {
+type Load = Awaited<ReturnType<typeof load>>;
+
+/** One load in a context of its own, whose cache is empty: in milliseconds since it began. */
+async function load(browser: Browser, url: string) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   try {
     const page = await context.newPage();
@@ -94,7 +82,5 @@ async function load(browser: Browser, url: string): Promise<Load> {
     await context.close();
   }
 }
-
-const medianOf = (loads: Load[], key: keyof Load) => median(loads.map((load) => load[key]));
 
 const ms = (value: number) => `${value.toFixed(0)} ms`;

@@ -3,21 +3,19 @@
  * takes a good part of them, so the processor time of a request and how evenly the processes are at work
  * say more than the requests a second.
  */
-import { readFileSync } from "node:fs";
 import { createRandom } from "../../src/community/random.ts";
 import { openExecutable } from "../../test/support.ts";
 import { alternate, median } from "./measure.ts";
-import { buildSnapshot, createDraw, searchPath, sizeOf } from "./server.ts";
-import { load, luaList } from "./wrk.ts";
+import { tableOf } from "./report.ts";
+import { buildSnapshot, createDraw, processorSecondsOf, searchPath, sizeOf } from "./server.ts";
+import { load, randomRequests } from "./wrk.ts";
 
 const ROUNDS = 5;
 const SECONDS = 3;
 const CONNECTIONS = 64;
-/** Of Linux, in all its builds. */
-const TICKS_PER_SECOND = 100;
 
 /** Requests drawn from a community of that size, by kind. */
-function drawLoads(users: number): Record<string, string[]> {
+function drawPaths(users: number): Record<string, string[]> {
   const random = createRandom(users);
   const draw = createDraw(users, random);
   const sample = Array.from({ length: 20_000 }, draw);
@@ -33,37 +31,35 @@ function drawLoads(users: number): Record<string, string[]> {
   };
 }
 
-interface Measured {
-  perSecond: number;
-  /** Processor time of all processes for a request. */
-  microseconds: number;
-  /** The part of it that the busiest process has. */
-  busiest: number;
-}
-
 /** `bun run bench processes [--size 100k|1M|10M]` */
 export async function benchProcesses(args: string[]): Promise<void> {
   const { users } = sizeOf(args, "100k");
   const path = await buildSnapshot(users);
-  const head = ["requests a second", "processor time of a request, µs", "share of the busiest"];
-  console.log(`| ${CONNECTIONS} connections | processes | ${head.join(" | ")} |`);
-  console.log("| --- | --: | --: | --: | --: |");
-  for (const [name, paths] of Object.entries(drawLoads(users))) {
-    const script = `local paths = ${luaList(paths)}
-      request = function() return wrk.format("GET", paths[math.random(#paths)]) end`;
+  const rows: string[][] = [];
+  for (const [name, paths] of Object.entries(drawPaths(users))) {
+    const script = randomRequests({ paths });
     const results = await alternate(ROUNDS, { "1": 1, "2": 2 }, (count) =>
       measure(path, count, script),
     );
     for (const count of ["1", "2"]) {
       const figure = (key: keyof Measured) => median(results(count).map((one) => one[key]));
-      const cells = [Math.round(figure("perSecond")), figure("microseconds").toFixed(1)];
+      const microseconds = figure("microseconds").toFixed(1);
       const share = `${Math.round(100 * figure("busiest"))} %`;
-      console.log(`| ${name} | ${count} | ${cells.join(" | ")} | ${share} |`);
+      rows.push([name, count, `${Math.round(figure("perSecond"))}`, microseconds, share]);
     }
   }
+  const figures = [
+    "requests a second:",
+    "processor time of a request, µs:",
+    "share of the busiest:",
+  ];
+  console.log(tableOf([`${CONNECTIONS} connections`, "processes:", ...figures], rows));
 }
 
-async function measure(snapshot: string, count: number, script: string): Promise<Measured> {
+type Measured = Awaited<ReturnType<typeof measure>>;
+
+/** Of a request the processor time of all processes, and the part of it that the busiest has. */
+async function measure(snapshot: string, count: number, script: string) {
   const flags = ["--snapshot", snapshot, "--reuse-port", "--search-limit", "0"];
   const first = await openExecutable([...flags, "--log-level", "fatal"]);
   const { origin } = first;
@@ -71,24 +67,15 @@ async function measure(snapshot: string, count: number, script: string): Promise
   while (processes.length < count) {
     processes.push(await openExecutable([...flags, "--port", new URL(origin).port]));
   }
-  const before = processes.map(({ pid }) => processorSeconds(pid));
-  const { requestsPerSecond } = await load({
-    origin,
-    script,
-    connections: CONNECTIONS,
-    seconds: SECONDS,
-  });
-  const used = processes.map(({ pid }, at) => processorSeconds(pid) - (before[at] ?? 0));
+  const spent = () => processes.map(({ pid }) => processorSecondsOf(pid, "process"));
+  const before = spent();
+  const rate = await load({ origin, script, connections: CONNECTIONS, seconds: SECONDS });
+  const used = spent().map((seconds, at) => seconds - (before[at] ?? 0));
   const all = used.reduce((sum, one) => sum + one, 0);
   for (const one of processes) await one.close();
   return {
-    perSecond: requestsPerSecond,
-    microseconds: (all / (requestsPerSecond * SECONDS)) * 1e6,
+    perSecond: rate.requestsPerSecond,
+    microseconds: (all / (rate.requestsPerSecond * SECONDS)) * 1e6,
     busiest: Math.max(...used) / all,
   };
-}
-
-function processorSeconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }

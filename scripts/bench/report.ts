@@ -25,9 +25,14 @@ export function lineOf({ name, beside, measured, note }: Row): string {
   return `${name}: ${format(ratio.median)} (${spreadOf(ratio)}), ${figures}${note ? `; ${note}` : ""}`;
 }
 
-const HEAD = ["what", "beside", "ratio", "spread", "ours", "theirs", "unit", "note"];
+/** In Markdown; a column whose title ends in a colon stands to the right. */
+export function tableOf(head: string[], rows: string[][]): string {
+  const titles = head.map((title) => title.replace(/:$/, ""));
+  const rule = head.map((title) => (title.endsWith(":") ? "--:" : "---"));
+  return [titles, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
 
-function tableOf(rows: Row[]): string {
+function formatRows(rows: Row[]): string {
   const lines = rows.map(({ name, beside, measured, note = "" }) => {
     if (!measured) return [name, beside, "", "", "", "", "", note];
     const { ratio, ours, theirs, unit, isCost } = measured;
@@ -35,8 +40,8 @@ function tableOf(rows: Row[]): string {
     const figures = [ours, theirs].map((figure) => format(figure.median));
     return [name, beside, median, spreadOf(ratio), ...figures, unit, note];
   });
-  const rule = HEAD.map((title) => (/ratio|spread|ours|theirs/.test(title) ? "--:" : "---"));
-  return [HEAD, rule, ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  const figures = ["ratio:", "spread:", "ours:", "theirs:"];
+  return tableOf(["what", "beside", ...figures, "unit", "note"], lines);
 }
 
 /** What `bun run bench growth` wrote there stays. */
@@ -50,16 +55,25 @@ two were measured in turns, and the spread is from the least round to the most. 
 medians too, and this machine's: ${await describeMachine()}.
 Measured in ${format(minutes)} minutes at commit ${await commit()}. Sizes are numbers of users.
 
-${tableOf(headlines)}
+${formatRows(headlines)}
 `;
   const written = sections.map(
     ({ name, command, about, rows }) =>
-      `## ${name}\n\n\`${command}\`: ${about}\n\n${tableOf(rows)}\n`,
+      `## ${name}\n\n\`${command}\`: ${about}\n\n${formatRows(rows)}\n`,
   );
-  const old = (await Bun.file(page).text()).split(/^(?=## )/m);
-  const growth = old.filter((section) => section.startsWith("## Growth\n"));
-  await Bun.write(page, [text, ...written, ...growth].join("\n"));
+  const [, growth = ""] = await splitPage();
+  await Bun.write(page, [text, ...written, growth].join("\n"));
 }
+
+/** The section of the growth, the last; all others stay. */
+export async function writeGrowth(table: string): Promise<void> {
+  const about =
+    "Written by `bun run bench growth`, with how each line grows with the number of names.";
+  const [others] = await splitPage();
+  await Bun.write(page, `${others}## Growth\n\n${about}\n\n${table}\n`);
+}
+
+const splitPage = async () => (await Bun.file(page).text()).split(/^(?=## Growth\n)/m);
 
 async function describeMachine(): Promise<string> {
   const tools = ["node", "wrk", "groonga", "psql"].map(async (tool) => {

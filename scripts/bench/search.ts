@@ -4,13 +4,21 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
-import { openNames } from "../../src/snapshot/name-index/find.ts";
-import { compare, median, notInstalled, quantile, type Row, timed } from "./measure.ts";
+import { type Names, openNames } from "../../src/snapshot/name-index/find.ts";
+import {
+  type Community,
+  compare,
+  median,
+  notInstalled,
+  quantile,
+  type Row,
+  timed,
+} from "./measure.ts";
 import { openGroonga } from "./rivals/groonga.ts";
 import { openMiniSearch } from "./rivals/minisearch.ts";
 import { openPostgres } from "./rivals/postgres.ts";
 import { openLike, openTrigram, type Rival } from "./rivals/sqlite.ts";
-import { buildSnapshot, createNamer, sizeOf } from "./server.ts";
+import { buildSnapshot, createDraw } from "./server.ts";
 
 const ROUNDS = 3;
 /** Of a kind, in a round: others in the next. */
@@ -39,58 +47,47 @@ const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokam
   " ",
 );
 
+const ALL = "all queries but the worst";
+
+/** Milliseconds of each query. */
 type Times = { ours: number[]; theirs: number[] };
 
-/** `bun run bench search [--size 1M]` */
-export async function* benchSearch(args: string[]): AsyncGenerator<Row> {
-  const { users } = sizeOf(args, "1M");
+export async function* benchSearch({ users }: Community): AsyncGenerator<Row> {
   const snapshot = await buildSnapshot(users);
   const rivals: Record<string, () => Promise<Rival | undefined> | Rival> = {
     "`LIKE`, ordered": () => openLike(snapshot),
     "FTS5 trigram": () => openTrigram(snapshot),
     "PostgreSQL pg_trgm": () => openPostgres(snapshot),
     Groonga: () => openGroonga(snapshot),
-    ...(users <= MINISEARCH_MOST ? { MiniSearch: () => openMiniSearch(snapshot) } : {}),
+    ...(users <= MINISEARCH_MOST && { MiniSearch: () => openMiniSearch(snapshot) }),
   };
   const db = sqlite.openImmutable(snapshot);
   const names = openNames(db, "user");
   const kinds = Object.entries(drawQueries(users));
-  const all = "all queries but the worst";
   for (const [beside, open] of Object.entries(rivals)) {
     const rival = await open();
     if (!rival) {
       yield notInstalled("every query", beside, beside.split(" ")[0] ?? beside);
       continue;
     }
-    /** By kind, a list a round. */
-    const taken: Record<string, Times[]> = {};
+    const taken: (Times & { kind: string })[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const sum: Times = { ours: [], theirs: [] };
       for (const [kind, list] of kinds) {
-        const queries =
-          list.length > QUERIES ? list.slice(round * QUERIES).slice(0, QUERIES) : list;
-        const times: Times = { ours: [], theirs: [] };
-        for (const query of queries) times.ours.push(await timed(() => names.find(query, 10)));
-        const end = performance.now() + RIVAL_MS;
-        for (const query of queries) {
-          if ([...query].length >= (rival.shortest ?? 0)) {
-            times.theirs.push(await timed(() => rival.find(query)));
-          }
-          if (performance.now() > end) break;
-        }
-        taken[kind] = [...(taken[kind] ?? []), times];
+        const queries = kind === WORST ? list : list.slice(round * QUERIES).slice(0, QUERIES);
+        const times = await timeBoth(names, rival, queries);
+        taken.push({ kind, ...times });
         if (kind === WORST || times.theirs.length === 0) continue;
         // As many of each kind, however long one takes.
-        for (const side of ["ours", "theirs"] as const) {
-          for (let at = 0; at < QUERIES; at++) {
-            sum[side].push(times[side][at % times[side].length] ?? Number.NaN);
-          }
+        for (let at = 0; at < QUERIES; at++) {
+          sum.ours.push(times.ours[at % times.ours.length] ?? Number.NaN);
+          sum.theirs.push(times.theirs[at % times.theirs.length] ?? Number.NaN);
         }
       }
-      taken[all] = [...(taken[all] ?? []), sum];
+      taken.push({ kind: ALL, ...sum });
     }
     await rival.close();
-    for (const [kind, rounds] of Object.entries(taken)) {
+    for (const [kind, rounds] of Map.groupBy(taken, ({ kind }) => kind)) {
       if (rounds.some(({ theirs }) => theirs.length === 0)) {
         yield { name: `${kind}, p50`, beside, note: "finds nothing" };
         continue;
@@ -105,16 +102,29 @@ export async function* benchSearch(args: string[]): AsyncGenerator<Row> {
           theirs: rounds.map(({ theirs }) => figure(theirs)),
           headline,
         });
-      yield row(`${kind}, p50`, median, kind === all || kind === WORST);
-      if (kind === all) yield row(`${kind}, p99`, (times) => quantile(times, 0.99), true);
+      yield row(`${kind}, p50`, median, kind === ALL || kind === WORST);
+      if (kind === ALL) yield row(`${kind}, p99`, (times) => quantile(times, 0.99), true);
     }
   }
   db.close();
 }
 
+async function timeBoth(names: Names, rival: Rival, queries: string[]): Promise<Times> {
+  const times: Times = { ours: [], theirs: [] };
+  for (const query of queries) times.ours.push(await timed(() => names.find(query, 10)));
+  const end = performance.now() + RIVAL_MS;
+  for (const query of queries) {
+    if ([...query].length < (rival.shortest ?? 0)) continue;
+    times.theirs.push(await timed(() => rival.find(query)));
+    if (performance.now() > end) break;
+  }
+  return times;
+}
+
 function drawQueries(users: number): Record<string, string[]> {
   const random = createRandom(7);
-  const name = createNamer(users, random);
+  const user = createDraw(users, random);
+  const name = () => user().name;
   const cut = (length: number, script = /./): string => {
     const letters = [...name()];
     const from = random.below(letters.length - length + 1);

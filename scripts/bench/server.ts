@@ -1,6 +1,6 @@
 /**
- * What is measured: the executable and its rivals as processes, with communities made for it; and a
- * client that adds little of its own to a request: one connection, kept open.
+ * What is measured: the executable and its rivals as processes, communities made for them, and what the
+ * system says of a process.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,9 +13,10 @@ import {
   executable,
   openExecutable,
   readyOrigin,
-  run,
+  type Target,
   temporaryFolder,
 } from "../../test/support.ts";
+import { type Community, notInstalled, type Row } from "./measure.ts";
 import { makeTables } from "./rivals/tables.ts";
 
 const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
@@ -28,12 +29,13 @@ export function usersOf(size: string): number {
   return users;
 }
 
-/** The size that a part is asked for. */
-export function sizeOf(args: string[], otherwise: string): { size: string; users: number } {
-  const { size } = parseArgs({ args, options: { size: { type: "string" } } }).values;
-  return { size: size ?? otherwise, users: usersOf(size ?? otherwise) };
+/** The size that is asked for. */
+export function sizeOf(args: string[], otherwise: string): Community {
+  const { size = otherwise } = parseArgs({ args, options: { size: { type: "string" } } }).values;
+  return { size, users: usersOf(size) };
 }
 
+/** As `roadbook seed` has it. */
 const communityOf = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
 
 /** Draws a public user of the community of that size. */
@@ -45,19 +47,12 @@ export function createDraw(users: number, random: Random): () => { id: number; n
   };
 }
 
-/** Draws the name of such a user. */
-export function createNamer(users: number, random: Random): () => string {
-  const draw = createDraw(users, random);
-  return () => draw().name;
-}
-
-/** A dataset of a community of that size. */
+/** A dataset of the community of that size. */
 export async function seed(users: number, dataset: string): Promise<void> {
-  const size = Object.entries(communityOf(users)).flatMap(([flag, n]) => [`--${flag}`, `${n}`]);
-  await command("seed", ...size, "--to", dataset);
+  await command("seed", "--users", `${users}`, "--to", dataset);
 }
 
-/** The snapshot of a community of that size, made by the executable when it is not there yet. */
+/** The snapshot of the community of that size, made by the executable when it is not there yet. */
 export async function buildSnapshot(users: number): Promise<string> {
   const path = join(tmpdir(), `roadbook-bench-schema-${SCHEMA_VERSION}-${users}.snapshot`);
   if (existsSync(path)) return path;
@@ -68,29 +63,39 @@ export async function buildSnapshot(users: number): Promise<string> {
   return path;
 }
 
-export interface Spent {
-  seconds: number;
-  processorSeconds: number;
-  peakMegabytes: number;
-}
-
 /** Runs the executable to its end. */
-export async function command(...words: string[]): Promise<Spent> {
+export async function command(...words: string[]) {
   const program = await executable();
   const start = performance.now();
   const child = Bun.spawn([program, ...words], { stdout: "ignore", stderr: "inherit" });
   // What the system says of a child at its end is never less than its parent had when it started it.
   let peakMegabytes = Number.NaN;
   const watch = setInterval(() => {
-    const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-    peakMegabytes = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? peakMegabytes * 1000) / 1000;
+    peakMegabytes = megabytesOf(child.pid, "VmHWM") || peakMegabytes;
   }, 10);
   const code = await child.exited;
   clearInterval(watch);
   if (code !== 0) throw new Error(`${words[0]} failed`);
   const seconds = (performance.now() - start) / 1000;
-  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1e6;
+  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total) / 1e6;
   return { seconds, processorSeconds, peakMegabytes };
+}
+
+/**
+ * A process's memory: the most so far (VmHWM), now (VmRSS), and without mapped files (RssAnon). Not a
+ * number when it has just ended.
+ */
+export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
+}
+
+/** Processor time of a process, or of its first thread, which Linux counts in hundredths of a second. */
+export function processorSecondsOf(pid: number, of: "process" | "first thread"): number {
+  const path = of === "process" ? `/proc/${pid}/stat` : `/proc/${pid}/task/${pid}/stat`;
+  const stat = readFileSync(path, "utf8");
+  const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+  return (Number(user) + Number(system)) / 100;
 }
 
 export interface Server {
@@ -99,54 +104,66 @@ export interface Server {
   close(): Promise<void>;
 }
 
-export const BARE = "bare `Bun.serve`";
+const FASTIFY = "Fastify, better-sqlite3, `LIKE`";
 
-/** What people write instead, by name: the file in `rivals`. */
-export const rivals: Record<string, string> = {
-  "Elysia, drizzle, `LIKE`": "elysia.ts",
-  "Fastify, better-sqlite3, `LIKE`": "fastify.mjs",
-};
-
-/** A rival with the community of that size; undefined where there is no {@link NODE} for it. */
-export async function openRival(name: string, users: number): Promise<Server | undefined> {
+/** How to start what people write instead, with the community of that size, by name. */
+export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = join(tmpdir(), `roadbook-bench-tables-${users}.sqlite`);
   makeTables(tables, seedDataset(communityOf(users)));
-  const file = rivals[name] ?? "";
-  if (file.endsWith(".ts")) return spawnServer(process.execPath, file, tables);
-  const version = Bun.which("node") ? (await run(["node", "--version"])).stdout : "";
+  const open = (runtime: string, file: string) => () =>
+    spawnServer([runtime, join(import.meta.dir, "rivals", file), tables]);
+  const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
   // The oldest that better-sqlite3 runs on: in an older one it takes the process with it.
-  return Number(/\d+/.exec(version)) >= 22 ? spawnServer("node", file, tables) : undefined;
+  const hasNode = Number(/\d+/.exec(node)) >= 22;
+  return {
+    "Elysia, drizzle, `LIKE`": open(process.execPath, "elysia.ts"),
+    ...(hasNode && { [FASTIFY]: open("node", "fastify.mjs") }),
+  };
 }
 
-export const NODE = "Node.js 22";
+/** The row that stands for those beside a rival that cannot be started. */
+export function* missingRivals(rivals: object, name: string): Generator<Row> {
+  if (!(FASTIFY in rivals)) yield notInstalled(name, FASTIFY, "Node.js 22");
+}
 
-export async function openRivals(users: number): Promise<Record<string, Server | undefined>> {
-  const servers: Record<string, Server | undefined> = {};
-  for (const name of Object.keys(rivals)) servers[name] = await openRival(name, users);
+export async function openRivals(users: number): Promise<Record<string, Server>> {
+  const servers: Record<string, Server> = {};
+  for (const [name, open] of Object.entries(listRivals(users))) servers[name] = await open();
   return servers;
 }
 
-async function spawnServer(runtime: string, file: string, argument: string): Promise<Server> {
-  const child = Bun.spawn([runtime, join(import.meta.dir, "rivals", file), argument], {
-    env: { ...process.env, NODE_ENV: "production" },
-    stdout: "pipe",
-  });
-  const { pid } = child;
+/** A program that prints the ready line. */
+export async function spawnServer(command: string[]): Promise<Server> {
+  const env = { ...process.env, NODE_ENV: "production" };
+  const child = Bun.spawn(command, { env, stdout: "pipe" });
   const close = stopper(child);
-  return { origin: await readyOrigin(child.stdout), pid, close };
+  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
 /** The executable serving. */
-export async function openRoadbook(
-  words: string[],
-): Promise<Awaited<ReturnType<typeof openExecutable>>> {
+export async function openRoadbook(words: string[]) {
   const server = await openExecutable(words);
   opened.push(server.close);
   return server;
 }
 
-/** How to stop a process. */
-export function stopper(child: Bun.Subprocess): () => Promise<void> {
+/** Milliseconds from the start of `act` until the server answers from another snapshot. */
+export async function untilAnother(server: Target, act: () => unknown): Promise<number> {
+  const identity = async () =>
+    (await (await server.fetch("/health")).json()).snapshot.dataset_sha256 as string;
+  const before = await identity();
+  const start = performance.now();
+  await act();
+  while ((await identity()) === before) await Bun.sleep(1);
+  return performance.now() - start;
+}
+
+/** Starts a program that says nothing of use; returns how to stop it. */
+export function spawnQuiet(command: string[], cwd: string): () => Promise<void> {
+  return stopper(Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" }));
+}
+
+function stopper(child: Bun.Subprocess): () => Promise<void> {
   const stop = async () => {
     child.kill();
     await child.exited;
@@ -162,8 +179,16 @@ export async function closeAll(): Promise<void> {
   await Promise.allSettled(opened.splice(0).map((close) => close()));
 }
 
+export interface Requests {
+  /** Asked for at random. */
+  paths: string[];
+  headers?: Record<string, string>;
+}
+
+export const BARE = "bare `Bun.serve`";
+
 /** A bare server that gives the median response of the paths, by its length, to whatever is asked. */
-export async function openBare({ origin }: Server, { paths, headers = {} }: Requests) {
+export async function openBare({ origin }: Server, { paths, headers }: Requests): Promise<Server> {
   const responses = await Promise.all(
     paths.slice(0, 200).map(async (path) => {
       const response = await fetch(origin + path, {
@@ -171,20 +196,13 @@ export async function openBare({ origin }: Server, { paths, headers = {} }: Requ
       });
       const body = await response.text();
       const own = [...response.headers].filter(([name]) => !/^(date|content-length)$/.test(name));
-      return { status: response.status, headers: own, body: body === "" ? null : body };
+      return { status: response.status, headers: own, body };
     }),
   );
-  const lengthOf = ({ body }: { body: string | null }) => Buffer.byteLength(body ?? "");
-  responses.sort((one, other) => lengthOf(one) - lengthOf(other));
+  responses.sort((one, other) => one.body.length - other.body.length);
   const file = join(temporaryFolder(), "response.json");
   writeFileSync(file, JSON.stringify(responses[responses.length >> 1]));
-  return spawnServer(process.execPath, "bare.ts", file);
-}
-
-export interface Requests {
-  /** Asked for at random. */
-  paths: string[];
-  headers?: Record<string, string>;
+  return spawnServer([process.execPath, join(import.meta.dir, "rivals/bare.ts"), file]);
 }
 
 /** So many that what is asked for is rarely in the processor's cache, or in SQLite's. */
@@ -192,7 +210,7 @@ const SAMPLE = 20_000;
 
 /** Requests for random users of the community of that size, by kind. */
 export function drawRequests(users: number) {
-  const sample = Array.from({ length: SAMPLE }, createDraw(users, createRandom(1, 0)));
+  const sample = Array.from({ length: SAMPLE }, createDraw(users, createRandom(1)));
   const starting = (count: number): Requests => ({
     paths: sample
       .map(({ name }) => [...name].slice(0, count).join(""))
@@ -207,59 +225,4 @@ export function drawRequests(users: number) {
   } satisfies Record<string, Requests>;
 }
 
-export interface Served {
-  /** Milliseconds until the whole answer to a GET was there, under a URL that was not asked before. */
-  time(path: string): Promise<number>;
-  /** The server's own memory, without the mapped file; undefined where Linux does not tell. */
-  anonymousMegabytes(): number | undefined;
-  close(): Promise<void>;
-}
-
-/** A process's own memory, without mapped files; undefined where Linux does not tell. */
-export function anonymousMegabytesOf(pid: number): number | undefined {
-  const path = `/proc/${pid}/status`;
-  if (!existsSync(path)) return undefined;
-  return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(path, "utf8"))?.[1]) / 1000;
-}
-
 export const searchPath = (query: string) => `/search/users?q=${encodeURIComponent(query)}`;
-
-export async function serve(snapshot: string): Promise<Served> {
-  const words = ["--snapshot", snapshot, "--search-limit", "0"];
-  const { origin, pid, close } = await openRoadbook(words);
-  let received = "";
-  let asked = 0;
-  let answered = () => {};
-  const socket = await Bun.connect({
-    hostname: "127.0.0.1",
-    port: Number(new URL(origin).port),
-    socket: {
-      data(_, chunk) {
-        received += chunk.toString("latin1");
-        const head = received.indexOf("\r\n\r\n");
-        const length = /\r\ncontent-length: (\d+)/i.exec(received)?.[1];
-        if (head >= 0 && received.length >= head + 4 + Number(length ?? 0)) answered();
-      },
-    },
-  });
-  return {
-    async time(path) {
-      received = "";
-      const answer = new Promise<void>((resolve) => {
-        answered = resolve;
-      });
-      const start = performance.now();
-      const url = `${path}${path.includes("?") ? "&" : "?"}n=${asked++}`;
-      socket.write(`GET ${url} HTTP/1.1\r\nHost: roadbook.test\r\n\r\n`);
-      await answer;
-      const ms = performance.now() - start;
-      if (!received.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${received}`);
-      return ms;
-    },
-    anonymousMegabytes: () => anonymousMegabytesOf(pid),
-    async close() {
-      socket.end();
-      await close();
-    },
-  };
-}

@@ -6,16 +6,14 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { type Target, temporaryFolder } from "../../test/support.ts";
-import { alternate, compare, type Row, timed } from "./measure.ts";
-import { buildSnapshot, command, createDraw, openRoadbook, sizeOf } from "./server.ts";
+import { temporaryFolder } from "../../test/support.ts";
+import { alternate, type Community, compare, type Row, timed } from "./measure.ts";
+import { buildSnapshot, command, createDraw, openRoadbook, untilAnother } from "./server.ts";
 
 const ROUNDS = 5;
 const CHANGES = 1000;
 
-/** `bun run bench snapshots [--size 100k]` */
-export async function* benchSnapshots(args: string[]): AsyncGenerator<Row> {
-  const { size, users } = sizeOf(args, "100k");
+export async function* benchSnapshots({ size, users }: Community): AsyncGenerator<Row> {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
   const [snapshot, served, spare] = [at("snapshot"), at("served"), at("spare")];
@@ -47,17 +45,15 @@ export async function* benchSnapshots(args: string[]): AsyncGenerator<Row> {
         await applied;
       }),
     "rename and SIGHUP, until it answers from the new file": async () => {
-      const before = await identityOf(server);
       await apply(left.splice(-1), snapshot);
-      // The files change places while the server looks away.
-      process.kill(server.pid, "SIGSTOP");
-      renameSync(served, spare);
-      renameSync(snapshot, served);
-      renameSync(spare, snapshot);
-      process.kill(server.pid, "SIGHUP");
-      process.kill(server.pid, "SIGCONT");
-      return timed(async () => {
-        while ((await identityOf(server)) === before);
+      return untilAnother(server, () => {
+        // The files change places while the server looks away.
+        process.kill(server.pid, "SIGSTOP");
+        renameSync(served, spare);
+        renameSync(snapshot, served);
+        renameSync(spare, snapshot);
+        process.kill(server.pid, "SIGHUP");
+        process.kill(server.pid, "SIGCONT");
       });
     },
   };
@@ -75,8 +71,4 @@ export async function* benchSnapshots(args: string[]): AsyncGenerator<Row> {
     });
   }
   rmSync(folder, { recursive: true });
-}
-
-async function identityOf(server: Target): Promise<string> {
-  return (await (await server.fetch("/health")).json()).snapshot.dataset_sha256;
 }

@@ -9,7 +9,7 @@ import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
 import { openExecutable, temporaryFolder } from "../../test/support.ts";
 import { median } from "./measure.ts";
-import { anonymousMegabytesOf, buildSnapshot, command, createNamer } from "./server.ts";
+import { buildSnapshot, command, createDraw, megabytesOf } from "./server.ts";
 import { load, luaList } from "./wrk.ts";
 
 const USERS = 100_000;
@@ -52,7 +52,7 @@ export async function benchSoak(args: string[]): Promise<void> {
       1,
       Math.round((connections * full.requestsPerSecond) / 2 / requestsPerSecond),
     );
-    memory.push(anonymousMegabytesOf(pid) ?? Number.NaN);
+    memory.push(megabytesOf(pid, "RssAnon"));
     console.log(
       `soak  minute ${minute}: ${memory.at(-1)?.toFixed(1)} MB of its own memory,`,
       `${Math.round(requestsPerSecond)} requests/s, ${lost} lost`,
@@ -72,9 +72,9 @@ const WAIT = "\ndelay = function() return 1 end\n";
 
 /** Half profiles, a quarter achievements, a quarter searches; some compressed, some unknown. */
 function mixedRequests(): string {
-  const drawName = createNamer(USERS, createRandom(1));
+  const draw = createDraw(USERS, createRandom(1));
   const queries = Array.from({ length: 3000 }, (_, id) =>
-    encodeURIComponent([...drawName()].slice(0, 2 + (id % 4)).join("")),
+    encodeURIComponent([...draw().name].slice(0, 2 + (id % 4)).join("")),
   );
   return `
     local queries = ${luaList(queries)}

@@ -4,17 +4,16 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readyOrigin, temporaryFolder } from "../../test/support.ts";
-import { alternate, compare, notInstalled, type Row, timed } from "./measure.ts";
+import { temporaryFolder } from "../../test/support.ts";
+import { alternate, type Community, compare, type Row } from "./measure.ts";
 import {
   buildSnapshot,
-  NODE,
-  openRival,
+  listRivals,
+  megabytesOf,
+  missingRivals,
   openRoadbook,
-  rivals,
   type Server,
-  sizeOf,
-  stopper,
+  spawnServer,
 } from "./server.ts";
 
 const ROUNDS = 9;
@@ -39,62 +38,50 @@ const figures = {
   anonymous: ["memory of its own", "MB"],
 } as const;
 
-/** `bun run bench start [--size 1M]` */
-export async function* benchStart(args: string[]): AsyncGenerator<Row> {
-  const { size, users } = sizeOf(args, "1M");
+export async function* benchStart({ size, users }: Community): AsyncGenerator<Row> {
   const snapshot = await buildSnapshot(users);
-  const compiled = await Promise.all(Object.values(bares).map(compileBare));
   const ours = {
     demo: () => openRoadbook([]),
     [`snapshot of ${size}`]: () => openRoadbook(["--snapshot", snapshot]),
   };
-  const others = {
-    ...Object.fromEntries(
-      Object.keys(bares).map((name, at) => [name, () => spawn(compiled[at] ?? "")]),
-    ),
-    ...Object.fromEntries(Object.keys(rivals).map((name) => [name, () => openRival(name, users)])),
-  };
+  const others: Record<string, () => Promise<Server>> = {};
+  for (const [name, print] of Object.entries(bares)) {
+    const program = await compileBare(print);
+    others[name] = () => spawnServer([program]);
+  }
+  Object.assign(others, listRivals(users));
   const opens = { ...ours, ...others };
   // Once before: a program that was never read comes from the disk.
   for (const open of Object.values(opens)) await measure(open);
   const results = await alternate(ROUNDS, opens, measure);
-  for (const [at, name] of Object.keys(ours).entries()) {
+  for (const name of Object.keys(ours)) {
     for (const beside of Object.keys(others)) {
-      const valuesOf = (server: string, figure: keyof typeof figures) =>
-        results(server).flatMap((result) => result?.[figure] ?? []);
-      if (valuesOf(beside, "ms").length === 0) yield notInstalled(`start, ${name}`, beside, NODE);
-      else {
-        for (const figure of Object.keys(figures) as (keyof typeof figures)[]) {
-          const [about, unit] = figures[figure];
-          yield compare({
-            name: `${about}, ${name}`,
-            beside,
-            unit,
-            as: beside in bares ? "cost" : "time",
-            ours: valuesOf(name, figure),
-            theirs: valuesOf(beside, figure),
-            headline: at === 0 && (figure === "ms" || figure === "resident"),
-          });
-        }
+      for (const figure of Object.keys(figures) as (keyof typeof figures)[]) {
+        const [about, unit] = figures[figure];
+        yield compare({
+          name: `${about}, ${name}`,
+          beside,
+          unit,
+          as: beside in bares ? "cost" : "time",
+          ours: results(name).map((result) => result[figure]),
+          theirs: results(beside).map((result) => result[figure]),
+          headline: name === "demo" && (figure === "ms" || figure === "resident"),
+        });
       }
     }
+    yield* missingRivals(others, `start, ${name}`);
   }
 }
 
-async function measure(open: () => Promise<Server | undefined>) {
-  let server: Server | undefined;
-  const ms = await timed(async () => {
-    server = await open();
-  });
-  if (!server) return undefined;
-  const { pid, close } = server;
+async function measure(open: () => Promise<Server>) {
+  const start = performance.now();
+  const { pid, close } = await open();
+  const ms = performance.now() - start;
   const processorMs = processorMsOf(pid);
   await Bun.sleep(IDLE_MS);
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  const megabytes = (key: string) =>
-    Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
+  const [resident, anonymous] = [megabytesOf(pid, "VmRSS"), megabytesOf(pid, "RssAnon")];
   await close();
-  return { ms, processorMs, resident: megabytes("VmRSS"), anonymous: megabytes("RssAnon") };
+  return { ms, processorMs, resident, anonymous };
 }
 
 /** Of all threads, in user and system mode: another program on the same core disturbs it less. */
@@ -118,10 +105,4 @@ async function compileBare(print: string): Promise<string> {
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
   });
   return outfile;
-}
-
-async function spawn(program: string): Promise<Server> {
-  const child = Bun.spawn([program], { stdout: "pipe" });
-  const close = stopper(child);
-  return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }

@@ -3,17 +3,8 @@
  * and the health check of scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
  * `bun scripts/release/deb.ts [--executable FILE] [--architecture amd64] [--to FOLDER]`.
  */
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { description, version } from "../../package.json" with { type: "json" };
@@ -37,7 +28,7 @@ const seconds = Number(
 const folder = mkdtempSync(join(resolve(values.to), ".deb-"));
 try {
   const deb = join(resolve(values.to), `roadbook_${version}_${values.architecture}.deb`);
-  fillFolder();
+  await fillFolder();
   const command = ["dpkg-deb", "--root-owner-group", `-Z${values.compression}`, "--build"];
   const { success } = Bun.spawnSync([...command, folder, deb], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(seconds) },
@@ -49,46 +40,55 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function fillFolder(): void {
+async function fillFolder(): Promise<void> {
+  // Readable by all, whoever builds it.
+  process.umask(0o022);
   chmodSync(folder, 0o755);
-  const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
-  copy(values.executable, "usr/bin/roadbook", 0o755);
-  write("usr/libexec/roadbook-health.sh", deploy("roadbook-health.sh"), 0o755);
-  for (const unit of [
-    "roadbook.service",
-    "roadbook@.service",
-    "roadbook-health.service",
-    "roadbook-health.timer",
-  ]) {
-    const text = deploy(unit)
+  for (const [path, content] of Object.entries(listFiles())) {
+    await Bun.write(join(folder, path), content);
+  }
+  const programs = ["usr/bin/roadbook", "usr/libexec/roadbook-health.sh"];
+  for (const path of [...programs, "DEBIAN/postinst", "DEBIAN/prerm", "DEBIAN/postrm"]) {
+    chmodSync(join(folder, path), 0o755);
+  }
+}
+
+/** What the package is made of, by path. */
+function listFiles(): Record<string, string | Uint8Array> {
+  const read = (path: string) => readFileSync(join(root, path));
+  const unit = (name: string) =>
+    read(`scripts/deploy/${name}`)
+      .toString()
       .replace(
         "ExecStart=/usr/local/bin/roadbook-health.sh",
         "ExecStart=/usr/libexec/roadbook-health.sh",
       )
       .replace("ExecStart=/usr/local/bin/", "ExecStart=/usr/bin/");
-    write(`usr/lib/systemd/system/${unit}`, text);
-  }
-  write(
-    "etc/roadbook.conf",
-    "# Settings of the server, one ROADBOOK_… a line; see roadbook serve --help.\n",
-  );
-  const page = gzipSync(formatManPage(new Date(seconds * 1000)), { level: 9 });
-  write("usr/share/man/man1/roadbook.1.gz", page);
-  write("usr/share/bash-completion/completions/roadbook", scripts.bash);
-  write("usr/share/zsh/vendor-completions/_roadbook", scripts.zsh);
-  write("usr/share/fish/vendor_completions.d/roadbook.fish", scripts.fish);
-  copy(join(root, "scripts/deploy/README.md"), "usr/share/doc/roadbook/README.md");
-  copy(join(root, "CHANGELOG.md"), "usr/share/doc/roadbook/CHANGELOG.md");
-  copy(join(root, "LICENSE"), "usr/share/doc/roadbook/copyright");
-
-  const kilobytes = Math.ceil(statSync(values.executable).size / 1024);
-  write(
-    "DEBIAN/control",
-    `Package: roadbook
+  const units = "usr/lib/systemd/system";
+  const documents = "usr/share/doc/roadbook";
+  return {
+    "usr/bin/roadbook": readFileSync(values.executable),
+    "usr/libexec/roadbook-health.sh": read("scripts/deploy/roadbook-health.sh"),
+    [`${units}/roadbook.service`]: unit("roadbook.service"),
+    [`${units}/roadbook@.service`]: unit("roadbook@.service"),
+    [`${units}/roadbook-health.service`]: unit("roadbook-health.service"),
+    [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
+    "etc/roadbook.conf":
+      "# Settings of the server, one ROADBOOK_… a line; see roadbook serve --help.\n",
+    "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(new Date(seconds * 1000)), {
+      level: 9,
+    }),
+    "usr/share/bash-completion/completions/roadbook": scripts.bash,
+    "usr/share/zsh/vendor-completions/_roadbook": scripts.zsh,
+    "usr/share/fish/vendor_completions.d/roadbook.fish": scripts.fish,
+    [`${documents}/README.md`]: read("scripts/deploy/README.md"),
+    [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
+    [`${documents}/copyright`]: read("LICENSE"),
+    "DEBIAN/control": `Package: roadbook
 Version: ${version}
 Architecture: ${values.architecture}
 Maintainer: Roadbook <roadbook@localhost>
-Installed-Size: ${kilobytes}
+Installed-Size: ${Math.ceil(statSync(values.executable).size / 1024)}
 Depends: libc6 (>= 2.17)
 Suggests: caddy
 Section: net
@@ -99,42 +99,18 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
  Nothing is started when it is installed. Import a dataset to
  /var/lib/roadbook.snapshot, then enable roadbook and roadbook-health.timer.
 `,
-  );
-  write("DEBIAN/conffiles", "/etc/roadbook.conf\n");
-  write("DEBIAN/postinst", `#!/bin/sh\nset -e\n${ifSystemd("systemctl daemon-reload")}`, 0o755);
-  const stop = [
-    "systemctl disable roadbook-health.timer roadbook.service roadbook@.service",
-    "systemctl stop roadbook-health.timer roadbook.service 'roadbook@*.service'",
-  ].join("\n  ");
-  write(
-    "DEBIAN/prerm",
-    `#!/bin/sh\nset -e\n[ "$1" = remove ] || exit 0\n${ifSystemd(stop)}`,
-    0o755,
-  );
-  write("DEBIAN/postrm", `#!/bin/sh\nset -e\n${ifSystemd("systemctl daemon-reload")}`, 0o755);
+    "DEBIAN/conffiles": "/etc/roadbook.conf\n",
+    "DEBIAN/postinst": hook("systemctl daemon-reload"),
+    "DEBIAN/prerm": hook(
+      `systemctl disable roadbook-health.timer roadbook.service roadbook@.service
+  systemctl stop roadbook-health.timer roadbook.service 'roadbook@*.service'`,
+      '[ "$1" = remove ] || exit 0\n',
+    ),
+    "DEBIAN/postrm": hook("systemctl daemon-reload"),
+  };
 }
 
-/** Not in a folder that stands for another machine's root, nor in a container. */
-function ifSystemd(command: string): string {
-  return `if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
-}
-
-function write(path: string, text: string | Uint8Array, mode = 0o644): void {
-  makeFolders(path);
-  writeFileSync(join(folder, path), text);
-  chmodSync(join(folder, path), mode);
-}
-
-function copy(from: string, path: string, mode = 0o644): void {
-  makeFolders(path);
-  copyFileSync(from, join(folder, path));
-  chmodSync(join(folder, path), mode);
-}
-
-/** Readable by all, whatever the umask is. */
-function makeFolders(path: string): void {
-  for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
-    mkdirSync(join(folder, parent), { recursive: true });
-    chmodSync(join(folder, parent), 0o755);
-  }
+/** Does nothing in a folder that stands for another machine's root, nor in a container. */
+function hook(command: string, before = ""): string {
+  return `#!/bin/sh\nset -e\n${before}if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }

@@ -1,5 +1,6 @@
 /** Packs the files of a release with zstd, and writes SHA256SUMS. */
-import { createReadStream, readFileSync, writeFileSync } from "node:fs";
+import { hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { constants, zstdCompress } from "node:zlib";
@@ -15,26 +16,21 @@ const params = {
   [constants.ZSTD_c_checksumFlag]: 1,
 };
 
-/** Writes a packed copy, `.zst`, beside each file; resolves to the paths of the copies. */
-export async function packFiles(files: string[]): Promise<string[]> {
-  const packed: string[] = [];
+/**
+ * Writes a packed copy, `.zst`, beside each file of a folder, and there SHA256SUMS of all of them, which
+ * `sha256sum --check` reads.
+ */
+export async function packFiles(files: string[]): Promise<void> {
+  const sums: Record<string, string> = {};
   for (const file of files) {
-    writeFileSync(`${file}.zst`, await promisify(zstdCompress)(readFileSync(file), { params }));
-    packed.push(`${file}.zst`);
+    const bytes = readFileSync(file);
+    const packed = await promisify(zstdCompress)(bytes, { params });
+    writeFileSync(`${file}.zst`, packed);
+    sums[basename(file)] = hash("sha256", bytes);
+    sums[`${basename(file)}.zst`] = hash("sha256", packed);
     process.stdout.write(`packed ${file}.zst\n`);
   }
-  return packed;
-}
-
-/** Writes SHA256SUMS, which `sha256sum --check` reads, of files in one folder into that folder. */
-export async function writeChecksums(files: string[]): Promise<void> {
-  const lines = [];
-  for (const file of files.toSorted()) lines.push(`${await sha256(file)}  ${basename(file)}\n`);
-  writeFileSync(join(dirname(files[0] ?? "."), "SHA256SUMS"), lines.join(""));
-}
-
-async function sha256(file: string): Promise<string> {
-  const hash = new Bun.CryptoHasher("sha256");
-  for await (const chunk of createReadStream(file)) hash.update(chunk);
-  return hash.digest("hex");
+  const names = Object.keys(sums).sort();
+  const lines = names.map((name) => `${sums[name]}  ${name}\n`);
+  writeFileSync(join(dirname(files[0] ?? ""), "SHA256SUMS"), lines.join(""));
 }

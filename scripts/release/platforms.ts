@@ -6,50 +6,32 @@ import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json" with { type: "json" };
 
-export interface Platform {
-  /** What the files of a release are named by. */
-  name: string;
-  os: "linux" | "darwin" | "windows";
-  target: Bun.Build.CompileTarget;
-  /** The npm package, under @oven. */
-  runtime: string;
-}
+/** Named as in the files of a release. */
+export const platforms = [
+  "linux-x64",
+  "linux-x64-baseline",
+  "linux-x64-musl",
+  "linux-arm64",
+  "linux-arm64-musl",
+  "darwin-x64",
+  "darwin-arm64",
+  "windows-x64",
+] as const;
 
-export const platforms: Platform[] = [
-  { name: "linux-x64", os: "linux", target: "bun-linux-x64", runtime: "bun-linux-x64" },
-  {
-    name: "linux-x64-baseline",
-    os: "linux",
-    target: "bun-linux-x64-baseline",
-    runtime: "bun-linux-x64-baseline",
-  },
-  {
-    name: "linux-x64-musl",
-    os: "linux",
-    target: "bun-linux-x64-musl",
-    runtime: "bun-linux-x64-musl",
-  },
-  { name: "linux-arm64", os: "linux", target: "bun-linux-arm64", runtime: "bun-linux-aarch64" },
-  {
-    name: "linux-arm64-musl",
-    os: "linux",
-    target: "bun-linux-arm64-musl",
-    runtime: "bun-linux-aarch64-musl",
-  },
-  { name: "darwin-x64", os: "darwin", target: "bun-darwin-x64", runtime: "bun-darwin-x64" },
-  { name: "darwin-arm64", os: "darwin", target: "bun-darwin-arm64", runtime: "bun-darwin-aarch64" },
-  { name: "windows-x64", os: "windows", target: "bun-windows-x64", runtime: "bun-windows-x64" },
-];
+export type Platform = (typeof platforms)[number];
+
+export const isWindows = (platform: Platform) => platform.startsWith("windows");
 
 const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
 
 /** The path of a platform's Bun; the first time, all of them are installed (400 MB to load). */
-export async function findRuntime({ os, runtime }: Platform): Promise<string> {
+export async function findRuntime(platform: Platform): Promise<string> {
   if (`bun@${Bun.version}` !== packageManager) {
     throw new Error(`this is bun@${Bun.version}: a release is built with ${packageManager}`);
   }
+  const runtime = `bun-${platform.replace("arm64", "aarch64")}`;
   const folder = join(cache, "node_modules/@oven", runtime);
-  const path = join(folder, os === "windows" ? "bin/bun.exe" : "bin/bun");
+  const path = join(folder, isWindows(platform) ? "bin/bun.exe" : "bin/bun");
   if (!(await isInstalled(folder, path))) {
     mkdirSync(cache, { recursive: true });
     for (const file of ["package.json", "bun.lock"]) {

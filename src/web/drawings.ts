@@ -58,11 +58,8 @@ const glyphs = [
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
 /** An achievement's badge: a colour of its kind, a figure of its name, a rim of its tier. */
-export function drawBadge({
-  name,
-  type,
-  tier,
-}: Pick<Achievement, "name" | "type" | "tier">): string {
+export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
+  const { name, type, tier } = badge;
   const hue = hash(type) % 360;
   const glyph = glyphs[hash(name) % glyphs.length] ?? "";
   const turn = (hash(`${name}/turn`) % 6) * 60;

@@ -2,8 +2,7 @@
 import type { AchievementEntry } from "../domain/achievement.ts";
 import type { User } from "../domain/user.ts";
 import { type Html, html } from "./html.ts";
-import type { Language, Texts } from "./texts.ts";
-import { languages } from "./texts.ts";
+import { type Language, languages, type Texts } from "./texts.ts";
 import type { View } from "./view.ts";
 
 /** The main part of the page. Its first heading takes the focus when it replaces another. */
@@ -81,7 +80,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
         <ul class="board">${companies.map(
           ({ name, member_count }) => html`<li>
           <span class="name">${name}</span>
-          <span class="detail">${texts.members(member_count, numberIn(language, member_count))}</span></li>`,
+          <span class="detail">${texts.members(member_count, member_count.toLocaleString(language))}</span></li>`,
         )}</ul>
       </section>
     </div>`
@@ -96,13 +95,13 @@ function renderDriver(view: View & { kind: "driver" }, texts: Texts, language: L
       ${avatarOf(user, 128)}
       <div>
         <h1 tabindex="-1">${user.name}</h1>
-        <p>${user.company ? texts.companyAndRole(user.company.name, user.company.role) : texts.noCompany}</p>
+        <p>${user.company ? `${user.company.name}, ${user.company.role}` : texts.noCompany}</p>
       </div>
     </header>
     <dl class="facts">
       <div><dt>${texts.memberSince}</dt><dd>${dateIn(language, user.created_at)}</dd></div>
-      <div><dt>${texts.achievements}</dt><dd>${numberIn(language, achievements.length)}</dd></div>
-      <div><dt>${texts.totalPoints}</dt><dd>${numberIn(language, points)}</dd></div>
+      <div><dt>${texts.achievements}</dt><dd>${achievements.length.toLocaleString(language)}</dd></div>
+      <div><dt>${texts.totalPoints}</dt><dd>${points.toLocaleString(language)}</dd></div>
       ${
         user.roles.length > 0 &&
         html`<div><dt>${texts.roles}</dt><dd>${user.roles.map(({ name }) => name).join(", ")}</dd></div>`
@@ -122,7 +121,7 @@ function renderAchievement(entry: AchievementEntry, texts: Texts, language: Lang
     <div>
       <h3>${name}</h3>
       <p>${description}</p>
-      <p class="quiet">${texts.tier(tier)} · ${texts.points(points, numberIn(language, points))} ·
+      <p class="quiet">${texts.tier(tier)} · ${texts.points(points, points.toLocaleString(language))} ·
         <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
     </div>
   </li>`;
@@ -143,13 +142,7 @@ function avatarOf({ avatar_url }: Pick<User, "avatar_url">, size: number): Html 
   return html`<img class="avatar" src="${avatar_url}" alt="" width="${size}" height="${size}" decoding="async">`;
 }
 
-function numberIn(language: Language, value: number): string {
-  return new Intl.NumberFormat(language).format(value);
-}
-
 /** In UTC, as the API has it: the server and the browser write the same date. */
 function dateIn(language: Language, time: string): string {
-  return new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }).format(
-    new Date(time),
-  );
+  return new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
 }

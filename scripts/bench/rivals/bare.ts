@@ -9,6 +9,6 @@ const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
   development: false,
-  fetch: () => new Response(body, { status, headers: prepared }),
+  fetch: () => new Response(body || null, { status, headers: prepared }),
 });
 process.stdout.write(`roadbook listening on ${server.url.origin}\n`);

@@ -1,10 +1,9 @@
 /** PostgreSQL with an index of pg_trgm, in a cluster of its own that goes when it is closed. */
-import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort, run, temporaryFolder, until } from "../../../test/support.ts";
-import { stopper } from "../server.ts";
-import { NAMES, type Name, patternsOf, type Rival } from "./sqlite.ts";
+import { spawnQuiet } from "../server.ts";
+import { patternsOf, type Rival, readNames } from "./sqlite.ts";
 
 /** Undefined where PostgreSQL is not installed. */
 export async function openPostgres(snapshot: string): Promise<Rival | undefined> {
@@ -25,19 +24,20 @@ export async function openPostgres(snapshot: string): Promise<Rival | undefined>
   if (inited.code !== 0) throw new Error(inited.stderr);
   const port = findFreePort();
   options.push("-p", `${port}`, "-k", folder, "-c", "listen_addresses=127.0.0.1");
-  const child = Bun.spawn([...user, postgres, ...options, "-c", "fsync=off"], {
-    cwd: folder,
-    stdout: "ignore",
-    stderr: "ignore",
-  });
-  const stop = stopper(child);
+  const stop = spawnQuiet([...user, postgres, ...options, "-c", "fsync=off"], folder);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await until(async () => {
     const sql = new SQL(url, { max: 1 });
     return sql`SELECT 1`.then(() => sql.close().then(() => true)).catch(() => false);
   });
   const sql = new SQL(url, { max: 1 });
-  await fill(sql, snapshot);
+  await sql`CREATE EXTENSION pg_trgm`;
+  await sql`CREATE TABLE name (rank int PRIMARY KEY, folded text NOT NULL)`;
+  const names = readNames(snapshot);
+  for (let at = 0; at < names.length; at += 10_000)
+    await sql`INSERT INTO name ${sql(names.slice(at, at + 10_000))}`;
+  await sql`CREATE INDEX ON name USING gin (folded gin_trgm_ops)`;
+  await sql`VACUUM ANALYZE name`;
   return {
     find(query) {
       const { $q, $prefix, $like } = patternsOf(query);
@@ -49,22 +49,4 @@ export async function openPostgres(snapshot: string): Promise<Rival | undefined>
       await stop();
     },
   };
-}
-
-async function fill(sql: SQL, snapshot: string): Promise<void> {
-  await sql`CREATE EXTENSION pg_trgm`;
-  await sql`CREATE TABLE name (rank int PRIMARY KEY, folded text NOT NULL)`;
-  const db = new Database(snapshot, { readonly: true });
-  let batch: Name[] = [];
-  const flush = async () => {
-    if (batch.length > 0) await sql`INSERT INTO name ${sql(batch)}`;
-    batch = [];
-  };
-  for (const { rank, folded } of db.query<Name, []>(NAMES).iterate()) {
-    if (batch.push({ rank, folded }) === 10_000) await flush();
-  }
-  await flush();
-  db.close();
-  await sql`CREATE INDEX ON name USING gin (folded gin_trgm_ops)`;
-  await sql`VACUUM ANALYZE name`;
 }

@@ -12,10 +12,13 @@ export interface Rival {
   close(): unknown;
 }
 
-export type Name = { rank: number; folded: string };
-
 /** In the order of the contract. */
-export const NAMES = "SELECT rank, folded FROM user_name ORDER BY rank";
+const NAMES = "SELECT rank, folded FROM user_name ORDER BY rank";
+
+export function readNames(snapshot: string): { rank: number; folded: string }[] {
+  using db = new Database(snapshot, { readonly: true });
+  return db.query<{ rank: number; folded: string }, []>(NAMES).all();
+}
 
 /** Tiers 1, 2 and 4 of the contract; rank is the order inside a tier. */
 const TIERS = "(folded = $q) DESC, (folded LIKE $prefix) DESC";

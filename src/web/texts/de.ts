@@ -20,7 +20,6 @@ export const de: Texts = {
     count === 1 ? "Noch 1 Suche in dieser Stunde" : `Noch ${count} Suchen in dieser Stunde`,
   noDrivers: "Kein Fahrer hat das im Namen.",
   noCompanies: "Keine Firma hat das im Namen.",
-  companyAndRole: (company, role) => `${company}, ${role}`,
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",

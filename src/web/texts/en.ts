@@ -19,7 +19,6 @@ export const en = {
     count === 1 ? "1 search left this hour" : `${count} searches left this hour`,
   noDrivers: "No driver has this in the name.",
   noCompanies: "No company has this in the name.",
-  companyAndRole: (company: string, role: string) => `${company}, ${role}`,
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
