@@ -1,5 +1,5 @@
 /** `roadbook schema`: prints the JSON Schema of the dataset's lines. */
-import { datasetSchema } from "../domain/json-schema.ts";
+import { datasetSchema } from "../domain/dataset.ts";
 import { writeStdout } from "./output.ts";
 
 export function runSchema(): void {

@@ -8,7 +8,6 @@ import { type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import { keywordsOf } from "../domain/formats.ts";
 import { Role } from "../domain/role.ts";
 import { User, UserSearchResult } from "../domain/user.ts";
 import { apiVersion } from "../domain/version.ts";
@@ -387,16 +386,15 @@ function errorResponse(codes: readonly ErrorCode[], names: readonly HeaderName[]
 }
 
 /**
- * A schema as OpenAPI 3.1 has it, which is JSON Schema: named schemas by reference, our formats in
- * keywords of the standard. `itself` is the schema that is being named just now.
+ * A schema as OpenAPI 3.1 has it, which is JSON Schema: named schemas by reference. `itself` is the
+ * schema that is being named just now.
  */
 function toOpenApi(schema: TSchema, itself?: TSchema): Record<string, unknown> {
   const name = Object.keys(named).find((key) => named[key] === schema);
   if (name && schema !== itself) return { $ref: `#/components/schemas/${name}` };
-  const { anyOf, properties, items, format, ...rest } = schema;
+  const { anyOf, properties, items, ...rest } = schema;
   return {
     ...rest,
-    ...(typeof format === "string" ? keywordsOf(format) : {}),
     ...(anyOf ? { anyOf: anyOf.map((branch: TSchema) => toOpenApi(branch)) } : {}),
     ...(items ? { items: toOpenApi(items) } : {}),
     ...(properties

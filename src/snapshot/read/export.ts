@@ -2,7 +2,7 @@
  * Writes the dataset that a snapshot was made of, in one fixed form: what is imported from it exports
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
-import { formatEndLine } from "../../domain/dataset.ts";
+import { withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
@@ -54,19 +54,14 @@ function lineOf({ line, hasLists, roles = null, achievements = null }: Row): str
 
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return listLines(path, await openTables(path));
+  return withEndLine(listLines(path, await openTables(path)));
 }
 
 function* listLines(path: string, db: Sqlite): Generator<string> {
-  let lines = 0;
   try {
     for (const query of queries) {
-      for (const row of db.prepare<Row>(query).iterate()) {
-        lines++;
-        yield lineOf(row);
-      }
+      for (const row of db.prepare<Row>(query).iterate()) yield lineOf(row);
     }
-    yield formatEndLine(lines);
   } catch (error) {
     throw snapshotError(path, error);
   } finally {
