@@ -26,14 +26,8 @@ export interface AppOptions extends RouterOptions {
   interfere?: Interfere | undefined;
 }
 
-/**
- * What a route responds with in place of its own, if anything: a result, or "close" for none at all.
- * `decision` is there for a search under a limit.
- */
-export type Interfere = (
-  route: string,
-  decision: Decision | undefined,
-) => Interference | Promise<Interference>;
+/** What a route responds with in place of its own, if anything: a result, or "close" for none at all. */
+export type Interfere = (route: string) => Interference | Promise<Interference>;
 
 type Interference = Result | "close" | undefined;
 
@@ -99,7 +93,7 @@ export function createFetch(options: AppOptions): Fetch {
   function handle(exchange: Exchange, match: Match): ReturnType<typeof resultOf> {
     const read = () => router.handle(match, exchange.request, askFor(exchange));
     if (!interfere) return read();
-    return next(interfere(match.route.name, exchange.decision), (result) => result ?? read());
+    return next(interfere(match.route.name), (result) => result ?? read());
   }
 
   function respondTo(exchange: Exchange): Response | Promise<Response> {

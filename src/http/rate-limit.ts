@@ -11,7 +11,7 @@ export interface SearchLimit {
 }
 
 /** The 429 of a client that has used up its budget. */
-export function failLimited({ resetMs }: Decision): Result {
+export function failLimited({ resetMs }: Pick<Decision, "resetMs">): Result {
   const seconds = toSeconds(resetMs);
   const result = fail("rate_limited", { retry_after: seconds });
   return { ...result, headers: { "retry-after": String(seconds) } };
