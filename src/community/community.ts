@@ -41,6 +41,7 @@ interface GivenUser {
 
 const PRIVATE_SHARE = 0.08;
 const MEMBER_SHARE = 0.45;
+const DAY = 86_400;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
 /** Draws of companies and users must not meet. */
@@ -82,11 +83,14 @@ export function createCommunity(options: CommunityOptions) {
       const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
       if (!isPublic) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
-      const joined = drawJoined(random, index / users);
+      // The later, the more join; ids ascend with time.
+      const share = (index / users) * (1.6 - 0.6 * (index / users));
+      const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
       let company = given?.company ?? null;
       if (seat && !given) {
         const place = seat.place + (givenCompanies[seat.company]?.isOwned ? 1 : 0);
-        company = { id: seat.company + 1, role: drawCompanyRole(random, place) };
+        const role = place === 0 ? owner : random.pick(place < 4 ? lead : staff);
+        company = { id: seat.company + 1, role };
       }
       return {
         type: "user",
@@ -149,17 +153,6 @@ function scatter(count: number): (index: number) => number {
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
   while (greatestCommonDivisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;
-}
-
-/** The later, the more join; ids ascend with time. */
-function drawJoined(random: Random, share: number): number {
-  const at = share * (1.6 - 0.6 * share);
-  return OPENING + Math.floor((CLOSING - OPENING - 86_400) * at) + random.below(3600);
-}
-
-function drawCompanyRole(random: Random, place: number): string {
-  if (place === 0) return owner;
-  return random.pick(place < 4 ? lead : staff);
 }
 
 function drawRoles(random: Random): number[] {

@@ -46,8 +46,8 @@ const common = {
   tail: split(data.tails),
   start: split(data.starts),
   end: split(data.ends),
-  syllable: split(data.syllables),
 };
+const syllables = split(data.syllables);
 
 const languages = data.languages.map((entry) => {
   const { code, share, ownScript, full = "{given} {surname}" } = entry;
@@ -94,27 +94,21 @@ function drawWord(random: Random, word: string, lists: Lists): string {
       return [...drawWord(random, "surname", lists)][0] ?? "";
     case "digits":
       return String(10 + random.below(50));
-    case "number":
-      return drawNumber(random);
-    case "nick":
-      return drawNick(random);
+    case "number": {
+      // Years of birth, and numbers that stand for nothing.
+      const style = random.next();
+      if (style < 0.4) return String(1961 + random.below(52));
+      return String(style < 0.8 ? 10 + random.below(50) : 100 + random.below(500));
+    }
+    case "nick": {
+      // Something to pronounce, and rarely taken.
+      let nick = "";
+      for (let count = 2 + random.below(3); count > 0; count--) nick += random.pick(syllables);
+      return nick;
+    }
     case "Nick":
-      return drawNick(random).replace(/^./, (first) => first.toUpperCase());
+      return drawWord(random, "nick", lists).replace(/^./, (first) => first.toUpperCase());
     default:
       return random.pick(lists[word] ?? []);
   }
-}
-
-/** Years of birth, and numbers that stand for nothing. */
-function drawNumber(random: Random): string {
-  const style = random.next();
-  if (style < 0.4) return String(1961 + random.below(52));
-  return String(style < 0.8 ? 10 + random.below(50) : 100 + random.below(500));
-}
-
-/** Something to pronounce, and rarely taken. */
-function drawNick(random: Random): string {
-  let nick = "";
-  for (let count = 2 + random.below(3); count > 0; count--) nick += random.pick(common.syllable);
-  return nick;
 }

@@ -129,17 +129,16 @@ export function listUsersHiddenBy(text: string): number[] {
       if (Number.isSafeInteger(Number(number))) ids.push(Number(number));
     }
     if (name === "public") {
-      isUser = true;
       if (is("true")) isPublic = true;
       else isPrivate = true;
     }
   }
-  return isUser && (isPrivate || !isPublic) ? ids : [];
+  return isPrivate || (isUser && !isPublic) ? ids : [];
 }
 
 function parse<Line extends ChangeLine | EndLine>(
   text: string,
-  shapeOf: (value: Record<string, unknown>) => Shape<Line> | ValidationError,
+  shapeFor: (value: Record<string, unknown>) => Shape<Line> | ValidationError,
 ): Line | ValidationError[] {
   let value: Record<string, unknown> | null;
   try {
@@ -150,7 +149,7 @@ function parse<Line extends ChangeLine | EndLine>(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return [{ field: "", reason: "must be a JSON object" }];
   }
-  const shape = shapeOf(value);
+  const shape = shapeFor(value);
   let errors: Iterable<ValidationError>;
   if ("reason" in shape) errors = [shape];
   else if (shape.Check(value)) {
