@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { InvalidValue, parseDuration } from "./commands/values.ts";
-import { createRandom, type Random } from "./community/random.ts";
+import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
 import type { Interfere } from "./http/app.ts";
 import { failLimited } from "./http/rate-limit.ts";
@@ -18,11 +18,10 @@ const routesOf = {
   health: ["getHealth"],
   "*": ["searchCompanies", "searchUsers", "getPublicUser", "listUserAchievements"],
 };
-
-type Target = keyof typeof routesOf;
+const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
 export interface Fault {
-  target: Target;
+  target: keyof typeof routesOf;
   /** The status of the error that is the response. */
   status: number | undefined;
   /** Whether the connection is closed without a response; a HEAD gets a 500. */
@@ -43,10 +42,9 @@ const PARTS = ["status", "close", "delay", "jitter", "rate"];
 
 /** Reads a fault such as `search:status=503,rate=0.1`; throws an `InvalidValue`. */
 export function parseFault(text: string): Fault {
-  const [, target = "", rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
-  if (!isTarget(target)) {
-    throw new InvalidValue(`a fault of ${Object.keys(routesOf).join(", ")}, ${EXAMPLE}`);
-  }
+  const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
+  const target = targets.find((one) => one === name);
+  if (!target) throw new InvalidValue(`a fault of ${targets.join(", ")}, ${EXAMPLE}`);
   const values = new Map<string, string | undefined>();
   for (const part of rest.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);
@@ -59,7 +57,7 @@ export function parseFault(text: string): Fault {
   const has = (name: string) => values.has(name);
   if (values.get("close") !== undefined) throw new InvalidValue("a fault whose close has no value");
   if (has("status") && has("close")) throw new InvalidValue("a fault with one of status and close");
-  if (!has("status") && !has("close") && !has("delay")) {
+  if (!["status", "close", "delay"].some(has)) {
     throw new InvalidValue("a fault with status, close or delay");
   }
   return {
@@ -75,32 +73,28 @@ export function parseFault(text: string): Fault {
 /** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
 export function createFaults(faults: readonly Fault[], seed: number): Interfere {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
-  return (route, decision) => {
+  return (route) => {
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(route) && random.chance(fault.rate),
     );
     if (due.length === 0) return undefined;
-    const delayMs = due.reduce((sum, { fault, random }) => sum + drawDelay(fault, random), 0);
+    const delayMs = due.reduce((sum, { fault: { delayMs, jitterMs }, random }) => {
+      const jitter = jitterMs === 0 ? 0 : jitterMs * (2 * random.next() - 1);
+      return sum + Math.max(0, delayMs + jitter);
+    }, 0);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
     const end = () => {
-      if (ending?.status === undefined) return ending && "close";
-      const resetMs = RETRY_AFTER_MS;
-      const limited = { allowed: false, limit: 0, remaining: 0, ...decision, resetMs };
-      return ending.status === 429 ? failLimited(limited) : failWith(ending.status, route);
+      if (ending?.status !== undefined) return failWith(ending.status, route);
+      return ending && "close";
     };
     return delayMs > 0 ? setTimeout(delayMs).then(end) : end();
   };
 }
 
-function isTarget(text: string): text is Target {
-  return Object.hasOwn(routesOf, text);
-}
-
 /** Of 4xx what the API has; of 5xx all, as proxies have theirs. */
 function parseStatus(text = ""): number {
   const status = Number(text);
-  const isServers = /^5\d\d$/.test(text);
-  if (isServers || (/^4\d\d$/.test(text) && codesOf(status).length > 0)) return status;
+  if (/^5\d\d$/.test(text) || (/^4\d\d$/.test(text) && codesOf(status).length > 0)) return status;
   throw new InvalidValue("a fault with status 400, 403, 404, 405, 429 or 500 to 599");
 }
 
@@ -108,9 +102,7 @@ function parseTime(name: string, text = ""): number {
   try {
     return parseDuration(text);
   } catch (error) {
-    throw new InvalidValue(
-      `a fault with ${name} ${error instanceof Error ? error.message.replace(/^a time /, "") : ""}`,
-    );
+    throw new InvalidValue(String(error).replace(/^.*?: a time/, `a fault with ${name}`));
   }
 }
 
@@ -126,14 +118,10 @@ function codesOf(status: number): ErrorCode[] {
 
 /** An error as the API has it; a status of a server's own that it does not have is an internal error. */
 function failWith(status: number, route: string): Result {
+  if (status === 429) return failLimited({ resetMs: RETRY_AFTER_MS });
   const codes = codesOf(status);
   const ofRoute = route.startsWith("search") ? "invalid_query" : "invalid_user_id";
   const code = codes.find((code) => code === ofRoute) ?? codes[0] ?? "internal_error";
   const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
   return { ...fail(code), status, headers };
-}
-
-function drawDelay({ delayMs, jitterMs }: Fault, random: Random): number {
-  if (jitterMs === 0) return delayMs;
-  return Math.max(0, delayMs + jitterMs * (2 * random.next() - 1));
 }

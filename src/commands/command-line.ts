@@ -171,7 +171,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .usage("[flags]")
     .description("print the JSON Schema of the dataset's lines")
     .action(async () => {
-      const { datasetSchema } = await import("../domain/json-schema.ts");
+      const { datasetSchema } = await import("../domain/dataset.ts");
       writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
     });
 

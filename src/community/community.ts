@@ -6,7 +6,7 @@
 import data from "../../data/roles.json" with { type: "json" };
 import type { CompanyLine } from "../domain/company.ts";
 import type { DatasetLine } from "../domain/dataset.ts";
-import { formatTime, parseTime } from "../domain/time.ts";
+import { formatTime } from "../domain/time.ts";
 import type { PrivateUserLine, PublicUserLine } from "../domain/user.ts";
 import { drawUnlocks, listAchievements } from "./achievements.ts";
 import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
@@ -23,14 +23,14 @@ export interface CommunityOptions {
   givenUsers?: ReadonlyMap<number, GivenUser>;
 }
 
-export interface GivenCompany extends CompanyName {
+interface GivenCompany extends CompanyName {
   /** The company's own count, at least. */
   members: number;
   /** A given user is the owner. */
   isOwned: boolean;
 }
 
-export interface GivenUser {
+interface GivenUser {
   public?: boolean;
   name?: string;
   company?: { id: number; role: string };
@@ -39,20 +39,17 @@ export interface GivenUser {
   eagerness?: number;
 }
 
-export interface Community {
-  company(index: number): CompanyLine;
-  user(index: number): PublicUserLine | PrivateUserLine;
-}
-
 const PRIVATE_SHARE = 0.08;
 const MEMBER_SHARE = 0.45;
-const OPENING = parseTime("2014-02-03T00:00:00Z") ?? 0;
-const CLOSING = parseTime("2026-10-31T00:00:00Z") ?? 0;
+const DAY = 86_400;
+const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
+const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
 /** Draws of companies and users must not meet. */
 const COMPANY_DRAWS = 0x51ed270b;
 
-const { owner, ...others } = data.companyRoles;
-const [lead, staff] = [others.lead.split(" "), others.staff.split(" ")];
+const { owner } = data.companyRoles;
+const lead = data.companyRoles.lead.split(" ");
+const staff = data.companyRoles.staff.split(" ");
 
 export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> {
   const community = createCommunity(options);
@@ -63,7 +60,7 @@ export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> 
 }
 
 /** Any line of the community without those before it. */
-export function createCommunity(options: CommunityOptions): Community {
+export function createCommunity(options: CommunityOptions) {
   const { users, companies, seed, givenCompanies = [], givenUsers } = options;
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
   const seatOf = scatter(users);
@@ -71,14 +68,14 @@ export function createCommunity(options: CommunityOptions): Community {
     givenCompanies[index] ?? drawCompanyName(createRandom(seed ^ COMPANY_DRAWS, index));
 
   return {
-    company(index) {
+    company(index: number): CompanyLine {
       const size = seats.sizeOf(index);
       // The platform also counts members who have no line here.
       const count = size + createRandom(seed ^ index, -1).below(1 + size / 2);
       const members = Math.max(1, count, givenCompanies[index]?.members ?? 0);
       return { type: "company", id: index + 1, name: nameOf(index).name, member_count: members };
     },
-    user(index) {
+    user(index: number): PublicUserLine | PrivateUserLine {
       // Every eleventh account is gone.
       const id = 1 + index + Math.floor(index / 10);
       const random = createRandom(seed, index);
@@ -86,11 +83,14 @@ export function createCommunity(options: CommunityOptions): Community {
       const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
       if (!isPublic) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
-      const joined = drawJoined(random, index / users);
+      // The later, the more join; ids ascend with time.
+      const share = (index / users) * (1.6 - 0.6 * (index / users));
+      const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
       let company = given?.company ?? null;
       if (seat && !given) {
         const place = seat.place + (givenCompanies[seat.company]?.isOwned ? 1 : 0);
-        company = { id: seat.company + 1, role: drawCompanyRole(random, place) };
+        const role = place === 0 ? owner : random.pick(place < 4 ? lead : staff);
+        company = { id: seat.company + 1, role };
       }
       return {
         type: "user",
@@ -113,17 +113,11 @@ export function createCommunity(options: CommunityOptions): Community {
   };
 }
 
-interface Seats {
-  sizeOf(company: number): number;
-  /** Who has a seat: in which company, and the how manieth there. */
-  find(seat: number): { company: number; place: number } | undefined;
-}
-
 /**
  * Companies as communities have them, few large ones and a long tail: a company has 1.6 times as many
  * seats for each time that its id can be halved.
  */
-function createSeats(companies: number, members: number): Seats {
+function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
   let total = 0;
   for (let id = 1, size = 1; id <= companies; id *= 2, size *= 1.6) {
@@ -133,10 +127,11 @@ function createSeats(companies: number, members: number): Seats {
   }
   for (const one of classes) one.size = Math.floor((one.size * members) / total);
   return {
-    sizeOf(company) {
+    sizeOf(company: number): number {
       return classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
     },
-    find(seat) {
+    /** Who has a seat: in which company, and the how manieth there. */
+    find(seat: number): { company: number; place: number } | undefined {
       let rest = seat;
       for (const { id, count, size } of classes) {
         if (rest < count * size) {
@@ -152,25 +147,12 @@ function createSeats(companies: number, members: number): Seats {
 
 /** A fixed shuffle of 0 … `count` − 1: neighbours land far apart. Products stay below 2^53. */
 function scatter(count: number): (index: number) => number {
+  const greatestCommonDivisor = (a: number, b: number): number =>
+    b === 0 ? a : greatestCommonDivisor(b, a % b);
   // About the golden section of `count`, without a factor in common.
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
   while (greatestCommonDivisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestCommonDivisor(b, a % b);
-}
-
-/** The later, the more join; ids ascend with time. */
-function drawJoined(random: Random, share: number): number {
-  const at = share * (1.6 - 0.6 * share);
-  return OPENING + Math.floor((CLOSING - OPENING - 86_400) * at) + random.below(3600);
-}
-
-function drawCompanyRole(random: Random, place: number): string {
-  if (place === 0) return owner;
-  return random.pick(place < 4 ? lead : staff);
 }
 
 function drawRoles(random: Random): number[] {

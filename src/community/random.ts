@@ -2,30 +2,25 @@
  * A small random generator on 32-bit integers (mulberry32): the same seed draws the same numbers on
  * every platform. Not for secrets.
  */
-
-export interface Random {
-  /** From 0 up to 1, the 1 excluded. */
-  next(): number;
-  /** A whole number from 0 up to `n`, `n` excluded. */
-  below(n: number): number;
-  chance(probability: number): boolean;
-  pick<T>(items: readonly T[]): T;
-}
+export type Random = ReturnType<typeof createRandom>;
 
 /** The draws that belong to the `index`th thing of a kind; other indexes draw apart from it. */
-export function createRandom(seed: number, index = 0): Random {
+export function createRandom(seed: number, index = 0) {
   let state = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b) ^ index;
-  const next = () => {
+  /** From 0 up to 1, the 1 excluded. */
+  function next(): number {
     state = (state + 0x6d2b79f5) | 0;
     let bits = Math.imul(state ^ (state >>> 15), state | 1);
     bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
     return ((bits ^ (bits >>> 14)) >>> 0) / 0x1_0000_0000;
-  };
+  }
+  /** A whole number from 0 up to `n`, `n` excluded. */
   const below = (n: number) => Math.floor(next() * n);
-  const pick = <T>(items: readonly T[]) => {
+  const chance = (probability: number) => next() < probability;
+  function pick<T>(items: readonly T[]): T {
     const item = items[below(items.length)];
     if (item === undefined) throw new RangeError("nothing to pick from");
     return item;
-  };
-  return { next, below, chance: (probability) => next() < probability, pick };
+  }
+  return { next, below, chance, pick };
 }

@@ -1,6 +1,6 @@
 /** Achievements: the definition, a user's entry, and the dataset line (whose `kind` is `type`). */
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, Id, Name, Text, text, UtcTime } from "./schema.ts";
+import { Count, closed, Id, Name, Text, text, UtcTime } from "./schema.ts";
 
 export const Achievement = Type.Object({
   id: Id,
@@ -22,17 +22,14 @@ export const AchievementEntry = Type.Object({
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
 /** The texts are short because the achievements of one user repeat them, up to a thousand times. */
-export const AchievementLine = Type.Object(
-  {
-    type: Type.Literal("achievement"),
-    id: Id,
-    name: Name,
-    description: text(500),
-    icon: text(200),
-    kind: text(100),
-    tier: Count,
-    points: Count,
-  },
-  { additionalProperties: false },
-);
+export const AchievementLine = closed({
+  type: Type.Literal("achievement"),
+  id: Id,
+  name: Name,
+  description: text(500),
+  icon: text(200),
+  kind: text(100),
+  tier: Count,
+  points: Count,
+});
 export type AchievementLine = Static<typeof AchievementLine>;

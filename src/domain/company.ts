@@ -1,6 +1,6 @@
 /** Companies: the search result, the reference inside a profile, and the dataset line. */
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, Id, Name } from "./schema.ts";
+import { Count, closed, Id, Name } from "./schema.ts";
 
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
 export type CompanySearchResult = Static<typeof CompanySearchResult>;
@@ -9,8 +9,8 @@ export type CompanySearchResult = Static<typeof CompanySearchResult>;
 export const CompanyReference = Type.Object({ id: Id, name: Name, role: Name });
 export type CompanyReference = Static<typeof CompanyReference>;
 
-export const CompanyLine = Type.Object(
-  { type: Type.Literal("company"), id: Id, name: Name, member_count: Count },
-  { additionalProperties: false },
-);
+export const CompanyLine = closed({
+  type: Type.Literal("company"),
+  ...CompanySearchResult.properties,
+});
 export type CompanyLine = Static<typeof CompanyLine>;

@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CompanyReference } from "./company.ts";
 import { Role } from "./role.ts";
-import { Avatar, Count, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
+import { Avatar, Count, closed, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
 
 export const User = Type.Object({
   id: Id,
@@ -26,11 +26,6 @@ export type UserSearchResult = Static<typeof UserSearchResult>;
 const MAX_ROLES = 1000;
 const MAX_ACHIEVEMENTS = 1000;
 
-const Company = Type.Object({ id: Id, role: Name }, { additionalProperties: false });
-const Unlock = Type.Object(
-  { id: Id, tier: Count, unlocked_at: Timestamp },
-  { additionalProperties: false },
-);
 const details = {
   name: Name,
   avatar_url: Type.Optional(
@@ -38,7 +33,9 @@ const details = {
   ),
   created_at: Timestamp,
   company: Type.Optional(
-    Type.Union([Company, Type.Null()], { description: "null or an object with id and role" }),
+    Type.Union([closed({ id: Id, role: Name }), Type.Null()], {
+      description: "null or an object with id and role",
+    }),
   ),
   roles: Type.Optional(
     Type.Array(Id, {
@@ -47,29 +44,28 @@ const details = {
     }),
   ),
   achievements: Type.Optional(
-    Type.Array(Unlock, {
+    Type.Array(closed({ id: Id, tier: Count, unlocked_at: Timestamp }), {
       maxItems: MAX_ACHIEVEMENTS,
       description: `a list of at most ${MAX_ACHIEVEMENTS} objects`,
     }),
   ),
 };
 
-export const PublicUserLine = Type.Object(
-  { type: Type.Literal("user"), id: Id, public: Type.Literal(true), ...details },
-  { additionalProperties: false },
-);
+export const PublicUserLine = closed({
+  type: Type.Literal("user"),
+  id: Id,
+  public: Type.Literal(true),
+  ...details,
+});
 export type PublicUserLine = Static<typeof PublicUserLine>;
 
 /** What such a line says beyond the id must have the right shape, and is then dropped. */
-export const PrivateUserLine = Type.Object(
-  {
-    type: Type.Literal("user"),
-    id: Id,
-    public: Type.Literal(false),
-    ...Type.Partial(Type.Object(details)).properties,
-  },
-  { additionalProperties: false },
-);
+export const PrivateUserLine = closed({
+  type: Type.Literal("user"),
+  id: Id,
+  public: Type.Literal(false),
+  ...Type.Partial(Type.Object(details)).properties,
+});
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
 /** The path of the drawing that stands in for the avatar of a user who has none. */

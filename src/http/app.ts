@@ -29,14 +29,8 @@ export interface AppOptions extends Service {
   interfere?: Interfere | undefined;
 }
 
-/**
- * What a route responds with in place of its own, if anything: a result, or "close" for none at all.
- * `decision` is there for a search under a limit.
- */
-export type Interfere = (
-  route: string,
-  decision: Decision | undefined,
-) => Outcome | undefined | Promise<Outcome | undefined>;
+/** What a route responds with in place of its own, if anything: a result, or "close" for none at all. */
+export type Interfere = (route: string) => Outcome | undefined | Promise<Outcome | undefined>;
 
 type Outcome = Result | "close";
 
@@ -103,7 +97,7 @@ export function createFetch(options: AppOptions): Fetch {
       const make = () => route.handler({ request, params, service: options, ask });
       const read = () => (isDecidedByUrl(route.cache) ? cached(request.url, make) : make());
       if (!interfere) return read();
-      return next(interfere(route.name, decision), (outcome) => outcome ?? read());
+      return next(interfere(route.name), (outcome) => outcome ?? read());
     }
 
     /** Whom it is for stays the same; what the page itself was asked for does not matter. */

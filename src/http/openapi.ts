@@ -8,7 +8,6 @@ import { type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import { toJsonSchema } from "../domain/formats.ts";
 import { Role } from "../domain/role.ts";
 import { User, UserSearchResult } from "../domain/user.ts";
 import { apiVersion } from "../domain/version.ts";
@@ -204,7 +203,7 @@ async function renderTemplate(): Promise<string> {
     ],
     components: {
       schemas: Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, toJsonSchema(schema, references)]),
+        Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
       ),
       headers: {
         ...always,
@@ -244,7 +243,7 @@ function describe(route: Route, operation: Operation) {
     // Only the endpoints are under the other prefix as well.
     servers: route.api ? undefined : [{ url: ORIGIN }],
     parameters: parameter && [
-      { ...parameter, required: true, schema: toJsonSchema(parameter.schema) },
+      { ...parameter, required: true, schema: toOpenApi(parameter.schema) },
     ],
   };
   const responses = responsesOf(route, operation);
@@ -285,7 +284,7 @@ function responsesOf({ cache, limited }: Route, { success, example, errors: own 
   const coded = { ...validated, ...(hasValidator(cache) && coding) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const responses: Record<string, ReturnType<typeof response>> = {
-    200: response("Success", coded, { schema: toJsonSchema(body, references), example }),
+    200: response("Success", coded, { schema: toOpenApi(body), example }),
     405: errorResponse(["method_not_allowed"], { ...onEvery, ...allow }),
     431: headTooLarge,
   };
@@ -325,3 +324,12 @@ function response(description: string, headers?: object, body?: object) {
 const headTooLarge = response(
   "The head of the request, its URL included, is over 256 KB. There is no body.",
 );
+
+/** A schema with references to those in it that have a name. */
+function toOpenApi(schema: TSchema): Record<string, unknown> {
+  const text = JSON.stringify(schema, (key, value) => {
+    const $ref = key === "" ? undefined : references.get(value);
+    return $ref ? { $ref } : value;
+  });
+  return JSON.parse(text);
+}

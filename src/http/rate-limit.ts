@@ -11,7 +11,7 @@ export interface SearchLimit {
 }
 
 /** The 429 of a client that has used up its budget. */
-export function failLimited({ resetMs }: Decision): Result {
+export function failLimited({ resetMs }: Pick<Decision, "resetMs">): Result {
   const retry_after = toSeconds(resetMs);
   return { ...fail("rate_limited", { retry_after }), headers: { "retry-after": `${retry_after}` } };
 }
