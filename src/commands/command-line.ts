@@ -11,7 +11,7 @@ import {
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
 import { parseFault } from "../faults.ts";
-import { codeOf, reasonOf } from "../files/errors.ts";
+import { reasonOf } from "../files/errors.ts";
 import { type Language, languages } from "../web/texts.ts";
 import {
   completeFromEnvironment,
@@ -395,19 +395,22 @@ async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   }
   const value = String(serve.getOptionValue(key));
   const isFile = key === "rateLimitStoreFile";
-  const { parseStoreUrl } = await import("../limit/redis.ts");
+  const { isStoreUrl } = await import("../limit/redis.ts");
+  const url = isFile ? readText(value).trim() : value;
+  if (isStoreUrl(url)) return url;
+  const kind = "redis://, rediss:// or valkey:// URL";
+  if (isFile) throw new Error(`${value} holds no ${kind}`);
+  const isFlag = onCommandLine.length > 0;
+  throw new UsageError(
+    `${isFlag ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE"} is not a ${kind}`,
+  );
+}
+
+function readText(path: string): string {
   try {
-    return parseStoreUrl(isFile ? readFileSync(value, "utf8").trim() : value);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (isFile && codeOf(error) !== "") {
-      throw new Error(`${value} cannot be read: ${reasonOf(error)}`);
-    }
-    const kind = "redis://, rediss:// or valkey:// URL";
-    if (isFile) throw new Error(`${value} holds no ${kind}`);
-    const isFlag = onCommandLine.length > 0;
-    throw new UsageError(
-      `${isFlag ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE"} is not a ${kind}`,
-    );
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
   }
 }
 
