@@ -88,11 +88,12 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       connectionTimeout: 10 * CONNECT_MS,
     });
     candidate.onclose = () => lose(candidate, "the connection was closed");
+    const probe = () => decide(candidate, "probe", 1, 1);
     try {
-      // Only what is sent before the connection is there learns of a wrong password.
-      await within(CONNECT_MS, candidate.send("PING", []));
-      // A decision on a key of its own shows that this user may write, and how fast the store is.
-      await within(DEADLINE_MS, decide(candidate, "probe", 1, 1));
+      // A decision on a key of its own shows that this user may write; and only what is sent before
+      // the connection is there learns of a wrong password. The second shows how fast the store is.
+      await within(CONNECT_MS, probe());
+      await within(DEADLINE_MS, probe());
     } catch (error) {
       candidate.close();
       goDown(reasonOf(error) ?? "no connection");

@@ -88,7 +88,7 @@ export function listen(
   async function allSent(): Promise<void> {
     for (let idleTurns = 0; idleTurns < 2; idleTurns++) {
       await Bun.sleep(DRAIN_TURN_MS);
-      if (pending() > 0 || hasUnsent(address.port) !== false) idleTurns = -1;
+      if (pending() > 0 || hasUnsent(address.port)) idleTurns = -1;
     }
   }
 

@@ -182,6 +182,14 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
   });
 
+  test("a user needs the script's own commands, and no other", async () => {
+    const rights = "+eval +evalsha +time +lindex +llen +ltrim +rpush +pexpireat".split(" ");
+    await server.send("ACL", "SETUSER", "counter", "on", ">secret", "~roadbook:limit:*", ...rights);
+    const limiter = await open({ url: server.url.replace("//", "//counter:secret@") });
+    expect((await limiter.consume("a")).remaining).toBe(29);
+    expect(events).toEqual(["up"]);
+  });
+
   test("a process that lags finds the store as it is, and the budget stays exact", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     let allowed = 0;

@@ -42,9 +42,9 @@ describe("what is no store is down, and memory decides", () => {
   });
 
   test("a store that turns into one is", async () => {
-    // To the handshake it is a Redis, then to a PING and the probe; after that it only says OK.
-    const hello = "%1\r\n$5\r\nproto\r\n:3\r\n";
-    const replies = [hello, "+PONG\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
+    // To the handshake it is a Redis, then to two probes; after that it only says OK.
+    const [hello, decision] = ["%1\r\n$5\r\nproto\r\n:3\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
+    const replies = [hello, decision, decision];
     const fake = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,
