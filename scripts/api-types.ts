@@ -2,8 +2,7 @@
  * Prints the types that a client of the API has by openapi-typescript: `bun scripts/api-types.ts >
  * test/http/api-types.ts`, when the document has changed.
  */
-import { createOpenApiDocument } from "../src/http/docs.ts";
-import { routesWith } from "../src/http/routes.ts";
+import { openApiDocument } from "../src/http/openapi.ts";
 
 // The generator works with the compiler's API, which TypeScript 7 does not have.
 Bun.plugin({
@@ -17,9 +16,8 @@ Bun.plugin({
 });
 
 const { default: createTypes, astToString } = await import("openapi-typescript");
-const document = createOpenApiDocument(routesWith({ page: undefined }));
 const { paths, ...rest } = JSON.parse(
-  await document.at("http://127.0.0.1:3000"),
+  await openApiDocument("http://127.0.0.1:3000"),
   // Examples would be comments, with the version among them.
   (key, value) => (/^examples?$/.test(key) ? undefined : value),
 );

@@ -5,12 +5,12 @@
 import { join } from "node:path";
 import { demoSnapshot } from "../src/assets.ts";
 import { ORIGIN } from "../src/http/openapi.ts";
-import { routesWith } from "../src/http/routes.ts";
+import { routes } from "../src/http/routes.ts";
 import { createRoadbook } from "../src/roadbook.ts";
 
 const roadbook = await createRoadbook({ snapshot: await demoSnapshot() });
 const bodies: Record<string, unknown> = {};
-for (const route of routesWith({ page: undefined })) {
+for (const route of routes) {
   const { name, path, operation } = route;
   if (!operation) continue;
   const { parameter } = operation;

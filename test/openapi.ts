@@ -5,8 +5,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { createOpenApiDocument } from "../src/http/docs.ts";
-import { routesWith } from "../src/http/routes.ts";
+import { openApiDocument } from "../src/http/openapi.ts";
 
 export interface ResponseObject {
   description: string;
@@ -36,7 +35,7 @@ interface Schema {
 }
 
 export async function readDocument(url: string): Promise<OpenApiDocument> {
-  return JSON.parse(await createOpenApiDocument(routesWith({ page: undefined })).at(url));
+  return JSON.parse(await openApiDocument(url));
 }
 
 /** What HTTP itself sends, which no document speaks of. */

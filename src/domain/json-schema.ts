@@ -3,11 +3,10 @@
  * keywords that any validator knows. What no schema can say stays with the import: that ids come once,
  * references lead somewhere, and the end line is the last.
  */
-import type { TSchema } from "@sinclair/typebox";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
 import { DeletionLine, EndLine } from "./dataset.ts";
-import { keywordsOf } from "./formats.ts";
+import { toJsonSchema } from "./formats.ts";
 import { RoleLine } from "./role.ts";
 import { PrivateUserLine, PublicUserLine } from "./user.ts";
 
@@ -23,7 +22,7 @@ export function datasetSchema(): Record<string, unknown> {
     deletion: DeletionLine,
   };
   const $defs = Object.fromEntries(
-    Object.entries(lines).map(([name, schema]) => [name, plain(schema)]),
+    Object.entries(lines).map(([name, schema]) => [name, toJsonSchema(schema)]),
   );
   const references = Object.keys(lines).map((name) => ({ $ref: `#/$defs/${name}` }));
   return {
@@ -32,23 +31,5 @@ export function datasetSchema(): Record<string, unknown> {
     description: "A line of a change file is one of these or a deletion: see $defs/change.",
     anyOf: references.slice(0, -1),
     $defs: { ...$defs, change: { anyOf: references } },
-  };
-}
-
-/** A schema without what is only TypeBox's or only ours. */
-function plain({ format, ...schema }: TSchema): Record<string, unknown> {
-  const { anyOf, items, properties, ...rest } = schema;
-  return {
-    ...rest,
-    ...(typeof format === "string" ? keywordsOf(format) : {}),
-    ...(anyOf ? { anyOf: anyOf.map(plain) } : {}),
-    ...(items ? { items: plain(items) } : {}),
-    ...(properties
-      ? {
-          properties: Object.fromEntries(
-            Object.entries<TSchema>(properties).map(([key, value]) => [key, plain(value)]),
-          ),
-        }
-      : {}),
   };
 }

@@ -1,17 +1,11 @@
 /** The address for the operator alone: metrics and probes, and nothing of the API. */
-
 import type { ErrorCode } from "../domain/error.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
 import { fail } from "./result.ts";
 
-export interface AdminOptions {
-  metrics: Metrics;
-  /** Whether requests are welcome: not once the server has begun to stop. */
-  isReady(): boolean;
-}
-
-export function createAdminFetch({ metrics, isReady }: AdminOptions) {
+/** `isReady` says whether requests are welcome: not once the server has begun to stop. */
+export function createAdminFetch(metrics: Metrics, isReady: () => boolean) {
   const pages: Record<string, () => Response | Promise<Response>> = {
     "/metrics": async () =>
       new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),

@@ -4,15 +4,16 @@
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
-import { type Context, originOf } from "./context.ts";
+import type { Context, Service } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
 import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
-import { isRequestId, pathOf } from "./request.ts";
+import { isRequestId, originOf, pathOf } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { fail, type Result } from "./result.ts";
-import { createRouter, type Match, type RouterOptions } from "./router.ts";
+import { createRouter, type Match } from "./router.ts";
+import { type Route, routesWith } from "./routes.ts";
 
-export interface AppOptions extends RouterOptions {
+export interface AppOptions extends Service {
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;
@@ -33,9 +34,9 @@ export interface AppOptions extends RouterOptions {
 export type Interfere = (
   route: string,
   decision: Decision | undefined,
-) => Interference | Promise<Interference>;
+) => Outcome | undefined | Promise<Outcome | undefined>;
 
-type Interference = Result | "close" | undefined;
+type Outcome = Result | "close";
 
 /** What logs and metrics may say of a response: of the request, nothing that may be a name. */
 export interface ResponseFacts {
@@ -63,102 +64,88 @@ export type Peer = string | undefined | (() => string | undefined);
 /** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
 export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Response>;
 
-/** A request with what is known of it so far. */
-interface Exchange {
-  request: Request;
-  peer: Peer;
-  requestId: string;
-  isInner: boolean;
-  startMs: number;
-  match: Match | undefined;
-  /** Where this is a search under a limit. */
-  decision: Decision | undefined;
-}
-
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, clients, onBug, onResponse, interfere } = options;
-  const router = createRouter(options);
-  const respond = createRespond({
-    maxAgeSeconds: options.cacheMaxAgeSeconds,
-    isIndexed: options.page?.isIndexed ?? false,
-  });
+  const findRoute = createRouter(routesWith(options));
+  const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.isIndexed ?? false);
 
-  function resultOf(exchange: Exchange): Result | "close" | Promise<Result | "close"> {
-    const { request, peer } = exchange;
-    const match = router.find(pathOf(request.url));
-    exchange.match = match;
-    if (!match) return fail("route_not_found");
-    if (!isRead(request)) return resultOfOtherMethod(request);
-    if (!searchLimit || !match.route.limited || peer === undefined) return handle(exchange, match);
-    return next(searchLimit.limiter.consume(clientOf(exchange)), (decision) => {
-      exchange.decision = decision;
-      return decision.allowed ? handle(exchange, match) : failLimited(decision);
-    });
-  }
+  /** Responds to a request of a client, or to one that the page makes for it. */
+  function exchange(
+    request: Request,
+    peer: Peer,
+    requestId: string,
+    isInner: boolean,
+  ): Response | Promise<Response> {
+    const startMs = performance.now();
+    const { method } = request;
+    const isRead = method === "GET" || method === "HEAD";
+    const forwardedFor = () => request.headers.get("x-forwarded-for");
+    const client = () => clients.keyOf(addressOf(peer), forwardedFor());
+    let match: Match | undefined;
+    let decision: Decision | undefined;
 
-  function handle(exchange: Exchange, match: Match): ReturnType<typeof resultOf> {
-    const read = () => router.handle(match, exchange.request, askFor(exchange));
-    if (!interfere) return read();
-    return next(interfere(match.route.name, exchange.decision), (result) => result ?? read());
-  }
-
-  function respondTo(exchange: Exchange): Response | Promise<Response> {
-    const { request } = exchange;
-    return next(resultOf(exchange), (result) => {
-      if (result === "close" && request.method === "GET") return brokenResponse();
-      return respond(
-        request,
-        result === "close" ? fail("internal_error") : result,
-        isRead(request) && exchange.match ? exchange.match.route.cache : "none",
-      );
-    });
-  }
-
-  /** A response, or the 500 that stands for it when it fails, now or later. */
-  function guard(exchange: Exchange): Response | Promise<Response> {
-    const respondToBug = (error: unknown) => {
-      onBug(error, exchange.requestId);
-      return respond(exchange.request, fail("internal_error"), "none");
-    };
-    try {
-      const response = respondTo(exchange);
-      return response instanceof Promise ? response.catch(respondToBug) : response;
-    } catch (error) {
-      return respondToBug(error);
+    function outcome(): Outcome | Promise<Outcome> {
+      match = findRoute(pathOf(request.url));
+      if (!match) return fail("route_not_found");
+      if (!isRead) return method === "OPTIONS" ? preflight : methodNotAllowed;
+      const { route, params } = match;
+      if (!searchLimit || !route.limited || peer === undefined) return handle(route, params);
+      return next(searchLimit.limiter.consume(client()), (made) => {
+        decision = made;
+        return made.allowed ? handle(route, params) : failLimited(made);
+      });
     }
-  }
 
-  function finish(exchange: Exchange, response: Response): Response {
-    const { request, requestId, isInner, match, decision, startMs } = exchange;
-    const { status, headers } = response;
-    headers.set("x-request-id", requestId);
-    if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
-    onResponse?.({
-      requestId,
-      isInner,
-      method: request.method,
-      route: match?.route.path,
-      status,
-      search: decision && (decision.allowed ? "allowed" : "refused"),
-      durationMs: performance.now() - startMs,
-      client: () => clientOf(exchange),
-    });
-    return response;
-  }
+    function handle(route: Route, params: Context["params"]): Outcome | Promise<Outcome> {
+      const read = () => route.handler({ request, params, service: options, ask });
+      if (!interfere) return read();
+      return next(interfere(route.name, decision), (outcome) => outcome ?? read());
+    }
 
-  /** Whom the exchange is for stays the same; what the page itself was asked for does not matter. */
-  function askFor({ request, peer, requestId }: Exchange): Context["ask"] {
-    return async (path) => {
-      const headers = new Headers();
-      const forwardedFor = request.headers.get("x-forwarded-for");
-      if (forwardedFor !== null) headers.set("x-forwarded-for", forwardedFor);
+    /** Whom it is for stays the same; what the page itself was asked for does not matter. */
+    async function ask(path: string): Promise<Response> {
+      const hops = forwardedFor();
+      const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
       const inner = new Request(originOf(request.url) + path, { headers });
-      return respondAs(inner, peer, requestId, true);
-    };
-  }
+      return exchange(inner, peer, requestId, true);
+    }
 
-  function clientOf({ request, peer }: Exchange): string {
-    return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
+    function toResponse(outcome: Outcome): Response {
+      if (outcome === "close" && method === "GET") return brokenResponse();
+      const result = outcome === "close" ? fail("internal_error") : outcome;
+      return respond(request, result, match && isRead ? match.route.cache : "none");
+    }
+
+    function respondToBug(error: unknown): Response {
+      onBug(error, requestId);
+      return respond(request, fail("internal_error"), "none");
+    }
+
+    function finish(response: Response): Response {
+      const { status, headers } = response;
+      headers.set("x-request-id", requestId);
+      if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
+      onResponse?.({
+        requestId,
+        isInner,
+        method,
+        route: match?.route.path,
+        status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - startMs,
+        client,
+      });
+      return response;
+    }
+
+    let response: Response | Promise<Response>;
+    try {
+      response = next(outcome(), toResponse);
+      if (response instanceof Promise) response = response.catch(respondToBug);
+    } catch (error) {
+      response = respondToBug(error);
+    }
+    return next(response, finish);
   }
 
   /** A proxy that is trusted has named the request already; anyone else's name is not used. */
@@ -169,26 +156,8 @@ export function createFetch(options: AppOptions): Fetch {
       : crypto.randomUUID();
   }
 
-  function respondAs(
-    request: Request,
-    peer: Peer,
-    requestId: string,
-    isInner: boolean,
-  ): Response | Promise<Response> {
-    const exchange: Exchange = {
-      request,
-      peer,
-      requestId,
-      isInner,
-      startMs: performance.now(),
-      match: undefined,
-      decision: undefined,
-    };
-    return next(guard(exchange), (response) => finish(exchange, response));
-  }
-
   return (request, peer = options.defaultPeer) =>
-    respondAs(request, peer, requestIdOf(request, peer), false);
+    exchange(request, peer, requestIdOf(request, peer), false);
 }
 
 /**
@@ -199,17 +168,10 @@ function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));
 }
 
-function isRead({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
-}
-
-/** A known path says what it takes instead; an unknown one is unknown by any method. */
-function resultOfOtherMethod({ method }: Request): Result {
-  const allow = { allow: ALLOWED_METHODS };
-  return method === "OPTIONS"
-    ? { status: 204, type: "", body: null, headers: { ...preflightHeaders, ...allow } }
-    : { ...fail("method_not_allowed"), headers: allow };
-}
+/** A known path says what it takes; an unknown one is unknown by any method. */
+const allow = { allow: ALLOWED_METHODS };
+const preflight = { status: 204, type: "", body: null, headers: { ...preflightHeaders, ...allow } };
+const methodNotAllowed = { ...fail("method_not_allowed"), headers: allow };
 
 /** What follows, without a wait where there is none: a wait is a microsecond or two. */
 function next<Value, Then>(

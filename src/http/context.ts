@@ -1,10 +1,10 @@
 /** What a handler reads: the request, and the service around it, which roadbook.ts makes. */
 import type { Snapshot, SnapshotError } from "../snapshot/read/open.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
-import type { DocsScript, OpenApiDocument } from "./docs.ts";
+import type { DocsScript } from "./docs.ts";
 import type { PageAssets, PageOptions } from "./pages.ts";
 import type { SearchLimit } from "./rate-limit.ts";
-import { pathStart } from "./request.ts";
+import { originOf } from "./request.ts";
 
 export interface Context {
   request: Request;
@@ -33,11 +33,7 @@ export interface Service {
   /** The page for people; without it, the start leads to the docs. */
   page: PageOptions | undefined;
   pageAssets(): Promise<PageAssets>;
-  openApi: OpenApiDocument;
 }
-
-/** The origin of a client that names no host, or none that can be: it is on the same machine. */
-const LOCAL_ORIGIN = "http://localhost";
 
 /** The URL that completes paths: as the operator says, or as the client knows this server. */
 export function baseUrlOf({ service, request }: Context): string {
@@ -47,15 +43,4 @@ export function baseUrlOf({ service, request }: Context): string {
 /** An avatar as an absolute URL: a snapshot may have it as a path. */
 export function absoluteUrl(avatarUrl: string, baseUrl: string): string {
   return avatarUrl.startsWith("/") ? baseUrl + avatarUrl : avatarUrl;
-}
-
-/** Most requests have the origin of the one before: to parse it takes ten times as long as to see that. */
-let last = { prefix: "", origin: LOCAL_ORIGIN };
-
-export function originOf(url: string): string {
-  const prefix = url.slice(0, pathStart(url));
-  if (prefix !== last.prefix) {
-    last = { prefix, origin: URL.canParse(url) ? new URL(url).origin : LOCAL_ORIGIN };
-  }
-  return last.origin;
 }

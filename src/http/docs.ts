@@ -2,46 +2,17 @@
  * The document of the API at /docs/json and its page at /docs. The page and its script come from this
  * server, never from another, so it works offline.
  */
-import { LRUCache } from "lru-cache";
 import { baseUrlOf, type Context } from "./context.ts";
-import type { Result } from "./result.ts";
-import type { Route } from "./routes.ts";
+import { content, type Result } from "./result.ts";
 import { docsPolicy } from "./security-headers.ts";
 
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
-export interface OpenApiDocument {
-  /** The document of a server at that URL, as JSON. */
-  at(url: string): Promise<string>;
-}
-
-/** The document names whom it was asked under, so there are as many as hosts; 60 KB each. */
-const MAX_CACHED_DOCUMENTS = 20;
-
-/** The document of those routes. It is made when it is first asked for. */
-export function createOpenApiDocument(routes: readonly Route[]): OpenApiDocument {
-  const cached = new LRUCache<string, string>({ max: MAX_CACHED_DOCUMENTS });
-  let template: Promise<string> | undefined;
-  return {
-    async at(url) {
-      // Loaded here alone: most servers are never asked for it.
-      const { ORIGIN, renderTemplate } = await import("./openapi.ts");
-      template ??= renderTemplate(routes);
-      const text =
-        cached.get(url) ?? (await template).replaceAll(ORIGIN, JSON.stringify(url).slice(1, -1));
-      cached.set(url, text);
-      return text;
-    },
-  };
-}
-
 export async function getOpenApi(context: Context): Promise<Result> {
-  return {
-    status: 200,
-    type: "application/json; charset=utf-8",
-    body: await context.service.openApi.at(baseUrlOf(context)),
-  };
+  // Loaded here alone: most servers are never asked for it.
+  const { openApiDocument } = await import("./openapi.ts");
+  return content("application/json", await openApiDocument(baseUrlOf(context)));
 }
 
 /**
@@ -55,7 +26,7 @@ const style = `
 `;
 
 /** The page is for reading and trying: nothing in it calls or advertises another service. */
-const scalarConfig = {
+const configuration = JSON.stringify({
   url: "/docs/json",
   customCss: style,
   withDefaultFonts: false,
@@ -65,14 +36,9 @@ const scalarConfig = {
   showDeveloperTools: "never",
   hideClientButton: true,
   defaultOpenAllTags: true,
-};
+}).replaceAll('"', "&quot;");
 
-const configuration = JSON.stringify(scalarConfig).replaceAll('"', "&quot;");
-
-/**
- * Scalar's page. The plugin's own has no language, a configuration that Scalar calls deprecated, and
- * a script within the page, which its policy refuses.
- */
+/** Scalar's page, without a script within it, which its policy refuses. */
 const page = `<!doctype html>
 <html lang="en">
 <head>
@@ -91,21 +57,11 @@ const page = `<!doctype html>
 `;
 
 export function getDocsPage({ service }: Context): Result {
-  return {
-    status: 200,
-    type: "text/html; charset=utf-8",
-    body: page,
-    headers: { "content-security-policy": docsPolicy(service.publicUrl) },
-  };
+  return content("text/html", page, { "content-security-policy": docsPolicy(service.publicUrl) });
 }
 
 export async function getDocsScript({ service }: Context): Promise<Result> {
-  return {
-    status: 200,
-    type: "text/javascript; charset=utf-8",
-    body: await service.docsScript(),
-    coding: "gzip",
-  };
+  return { ...content("text/javascript", await service.docsScript()), coding: "gzip" };
 }
 
 export function redirectToDocs(): Result {

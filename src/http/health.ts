@@ -1,53 +1,26 @@
 /** The health route: that the service responds, which version it is, and which snapshot it serves. */
-import { Type } from "@sinclair/typebox";
+import { type TSchema, Type } from "@sinclair/typebox";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { Context, Service } from "./context.ts";
+import type { Context } from "./context.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { Operation } from "./openapi.ts";
 import { type Result, succeed } from "./result.ts";
 
 export function getHealth({ service }: Context): Result {
   const { built_at, dataset_sha256, counts } = service.snapshot().meta;
+  const limit = service.searchLimit?.limiter.status();
   return succeed({
     api_version: apiVersion,
     version,
     snapshot: { built_at, dataset_sha256, counts },
     refused_replacement: service.refused()?.reason ?? null,
     snapshot_source: service.source() ?? null,
-    search_limit: searchLimitFacts(service),
+    search_limit: limit ? { store: limit.store, up: limit.up } : null,
   });
 }
 
-function searchLimitFacts({ searchLimit }: Service) {
-  if (!searchLimit) return null;
-  const { store, up } = searchLimit.limiter.status();
-  return { store, up };
-}
-
-const SnapshotFacts = Type.Object({
-  built_at: UtcTime,
-  dataset_sha256: Text,
-  counts: Type.Object({
-    roles: Count,
-    achievements: Count,
-    companies: Count,
-    users: Count,
-    public_users: Count,
-  }),
-});
-
-/** `error` says why the last try failed; until then what was fetched before is served. */
-const SourceFacts = Type.Object({
-  url: Text,
-  last_try: UtcTime,
-  last_success: Type.Union([UtcTime, Type.Null()]),
-  bytes: Count,
-  error: Type.Union([Text, Type.Null()]),
-});
-
-/** `up` is false while a shared store is out of reach and memory decides. */
-const SearchLimitFacts = Type.Object({ store: Text, up: Type.Boolean() });
+const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
 export const healthOperation: Operation = {
   summary: "Get the state of the service",
@@ -57,10 +30,30 @@ export const healthOperation: Operation = {
   success: {
     api_version: Text,
     version: Text,
-    snapshot: SnapshotFacts,
-    refused_replacement: Type.Union([Text, Type.Null()]),
-    snapshot_source: Type.Union([SourceFacts, Type.Null()]),
-    search_limit: Type.Union([SearchLimitFacts, Type.Null()]),
+    snapshot: Type.Object({
+      built_at: UtcTime,
+      dataset_sha256: Text,
+      counts: Type.Object({
+        roles: Count,
+        achievements: Count,
+        companies: Count,
+        users: Count,
+        public_users: Count,
+      }),
+    }),
+    refused_replacement: orNull(Text),
+    // `error` says why the last try failed; until then what was fetched before is served.
+    snapshot_source: orNull(
+      Type.Object({
+        url: Text,
+        last_try: UtcTime,
+        last_success: orNull(UtcTime),
+        bytes: Count,
+        error: orNull(Text),
+      }),
+    ),
+    // `up` is false while a shared store is out of reach and memory decides.
+    search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
   },
   example: { ...examples.getHealth, version },
   errors: [],

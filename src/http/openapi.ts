@@ -8,13 +8,13 @@ import { type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import { keywordsOf } from "../domain/formats.ts";
+import { toJsonSchema } from "../domain/formats.ts";
 import { Role } from "../domain/role.ts";
 import { User, UserSearchResult } from "../domain/user.ts";
 import { apiVersion } from "../domain/version.ts";
 import { hasValidator } from "./caching.ts";
 import { ALLOWED_METHODS, corsHeaders, preflightHeaders } from "./cors.ts";
-import type { Route } from "./routes.ts";
+import { type Route, routes } from "./routes.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** Stands in the document, and in examples.json, where the server's own origin goes. */
@@ -61,59 +61,60 @@ const named: Record<string, TSchema> = {
   UserSearchResult,
   Error: ErrorBody,
 };
+const references = new Map(
+  Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
+);
 
-const seconds = { type: "integer", minimum: 0 };
-const exactly = (value: string) => ({ schema: { type: "string", const: value } });
+const natural = { type: "integer", minimum: 0 };
+const positive = { type: "integer", minimum: 1 };
+const constant = (description: string, value: string) => ({
+  description,
+  required: true,
+  schema: { type: "string", const: value },
+});
 
-/** Every header of a response that says something of the API; `required` are those that never lack. */
-const headers = {
-  "X-API-Version": {
-    description: "The version of the interface",
-    required: true,
-    ...exactly(apiVersion),
-  },
+/** The headers of responses, by where they are; `required` are those that never lack there. */
+const always = {
+  "X-API-Version": constant("The version of the interface", apiVersion),
   "X-Request-Id": {
     description: "The request's name in the server's log",
     required: true,
     schema: { type: "string", pattern: "^[\\w.~+/=:@-]{1,128}$" },
     example: "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
   },
-  "X-Content-Type-Options": {
-    description: "No client guesses a type",
-    required: true,
-    ...exactly(securityHeaders["x-content-type-options"]),
-  },
-  "X-Robots-Tag": {
-    description: "What is about people is nobody's search index",
-    required: true,
-    ...exactly(noIndexHeader["x-robots-tag"]),
-  },
-  "Access-Control-Allow-Origin": {
-    description: "Any page may read every response",
-    required: true,
-    ...exactly(corsHeaders["access-control-allow-origin"]),
-  },
-  "Access-Control-Expose-Headers": {
-    description: "The headers that a page may read",
-    required: true,
-    ...exactly(corsHeaders["access-control-expose-headers"]),
-  },
-  "Access-Control-Allow-Methods": {
-    description: "The methods that a page may use",
-    required: true,
-    ...exactly(preflightHeaders["access-control-allow-methods"]),
-  },
-  "Access-Control-Allow-Headers": {
-    description: "The headers that a page may send",
-    required: true,
-    ...exactly(preflightHeaders["access-control-allow-headers"]),
-  },
-  "Access-Control-Max-Age": {
-    description: "The seconds for which a browser may keep this",
-    required: true,
-    ...exactly(preflightHeaders["access-control-max-age"]),
-  },
-  Allow: { description: "The methods of the path", required: true, ...exactly(ALLOWED_METHODS) },
+  "X-Content-Type-Options": constant(
+    "No client guesses a type",
+    securityHeaders["x-content-type-options"],
+  ),
+  "X-Robots-Tag": constant(
+    "What is about people is nobody's search index",
+    noIndexHeader["x-robots-tag"],
+  ),
+  "Access-Control-Allow-Origin": constant(
+    "Any page may read every response",
+    corsHeaders["access-control-allow-origin"],
+  ),
+  "Access-Control-Expose-Headers": constant(
+    "The headers that a page may read",
+    corsHeaders["access-control-expose-headers"],
+  ),
+};
+const onPreflight = {
+  "Access-Control-Allow-Methods": constant(
+    "The methods that a page may use",
+    preflightHeaders["access-control-allow-methods"],
+  ),
+  "Access-Control-Allow-Headers": constant(
+    "The headers that a page may send",
+    preflightHeaders["access-control-allow-headers"],
+  ),
+  "Access-Control-Max-Age": constant(
+    "The seconds for which a browser may keep this",
+    preflightHeaders["access-control-max-age"],
+  ),
+};
+const allow = { Allow: constant("The methods of the path", ALLOWED_METHODS) };
+const cacheControl = {
   "Cache-Control": {
     description:
       "Who may store the response and for how long: `no-cache` is to ask again each time with If-None-Match, `no-store` not at all",
@@ -124,21 +125,23 @@ const headers = {
     },
     example: "no-cache",
   },
+};
+const validator = {
   ETag: {
     description: "The validator of this body in this coding, for If-None-Match",
     required: true,
     schema: { type: "string", pattern: '^"[\\w-]+-(identity|gzip|br|zstd)"$' },
     example: '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
   },
-  Vary: {
-    description: "What else the response depends on",
-    required: true,
-    ...exactly("accept-encoding"),
-  },
+  Vary: constant("What else the response depends on", "accept-encoding"),
+};
+const coding = {
   "Content-Encoding": {
     description: "The coding of the body, by Accept-Encoding; a short body has none",
     schema: { type: "string", enum: ["zstd", "br", "gzip"] },
   },
+};
+const onLimited = {
   "RateLimit-Policy": {
     description:
       'The policy: `"search";q=<requests>;w=<seconds>`. A server without a search limit has no such header.',
@@ -150,75 +153,42 @@ const headers = {
     schema: { type: "string", pattern: '^"search";r=[0-9]+;t=[0-9]+$' },
     example: '"search";r=29;t=3600',
   },
-  "X-RateLimit-Limit": {
-    description: "Requests in a window",
-    schema: { type: "integer", minimum: 1 },
-    example: 30,
-  },
-  "X-RateLimit-Remaining": {
-    description: "Requests left just now",
-    schema: { type: "integer", minimum: 0 },
-    example: 29,
-  },
+  "X-RateLimit-Limit": { description: "Requests in a window", schema: positive, example: 30 },
+  "X-RateLimit-Remaining": { description: "Requests left just now", schema: natural, example: 29 },
   "X-RateLimit-Reset": {
     description: "Unix time in seconds at which one more is free",
-    schema: seconds,
+    schema: natural,
     example: 1_735_689_600,
   },
+};
+const retryAfter = {
   "Retry-After": {
     description: "Whole seconds to wait; waiting that long is always enough",
     required: true,
-    schema: { type: "integer", minimum: 1 },
+    schema: positive,
     example: 1200,
   },
-} as const;
-
-type HeaderName = keyof typeof headers;
-
-const onEvery: HeaderName[] = [
-  "X-API-Version",
-  "X-Request-Id",
-  "X-Content-Type-Options",
-  "X-Robots-Tag",
-  "Access-Control-Allow-Origin",
-  "Access-Control-Expose-Headers",
-  "Cache-Control",
-];
-const onPreflight: HeaderName[] = [
-  "Allow",
-  "Access-Control-Allow-Methods",
-  "Access-Control-Allow-Headers",
-  "Access-Control-Max-Age",
-];
-const onLimited: HeaderName[] = [
-  "RateLimit-Policy",
-  "RateLimit",
-  "X-RateLimit-Limit",
-  "X-RateLimit-Remaining",
-  "X-RateLimit-Reset",
-];
-
-/** The named schemas and headers. */
-export const components = {
-  schemas: Object.fromEntries(
-    Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema, schema)]),
-  ),
-  headers,
 };
+const onEvery = { ...always, ...cacheControl };
 
-export const documentedMethods = ["GET", "HEAD", "OPTIONS"] as const;
-export type DocumentedMethod = (typeof documentedMethods)[number];
+let template: Promise<string> | undefined;
 
-/** The document as JSON, as the plugin makes it of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
-export async function renderTemplate(routes: readonly Route[]): Promise<string> {
+/** The document of a server at that URL, as JSON. */
+export async function openApiDocument(url: string): Promise<string> {
+  template ??= renderTemplate();
+  return (await template).replaceAll(ORIGIN, () => JSON.stringify(url).slice(1, -1));
+}
+
+/** As the plugin makes it of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
+async function renderTemplate(): Promise<string> {
   const documentation = {
     openapi: "3.1.0",
     info: {
       title: "Roadbook",
-      version: apiVersion.slice(1),
-      summary: "Public driver profiles, achievements and search",
       description:
         "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
+      version: apiVersion.slice(1),
+      summary: "Public driver profiles, achievements and search",
       license: { name: "MIT", identifier: "MIT" },
       contact: { name: "The operator of this server", url: ORIGIN },
     },
@@ -232,7 +202,21 @@ export async function renderTemplate(routes: readonly Route[]): Promise<string> 
       { name: "Search", description: "Companies and drivers by name" },
       { name: "Service", description: "The service itself" },
     ],
-    components,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(named).map(([name, schema]) => [name, toJsonSchema(schema, references)]),
+      ),
+      headers: {
+        ...always,
+        ...onPreflight,
+        ...allow,
+        ...cacheControl,
+        ...validator,
+        ...coding,
+        ...onLimited,
+        ...retryAfter,
+      },
+    },
   };
   const elysia = new Elysia({ aot: false }).use(
     swagger({
@@ -244,167 +228,100 @@ export async function renderTemplate(routes: readonly Route[]): Promise<string> 
   );
   for (const route of routes) {
     if (!route.operation) continue;
-    for (const method of documentedMethods)
-      elysia.route(method, route.path, () => {}, {
-        detail: describe(route, route.operation, method),
+    for (const [method, detail] of Object.entries(describe(route, route.operation)))
+      elysia.route(method.toUpperCase(), route.path, () => {}, {
+        detail: detail as DocumentDecoration,
       });
   }
-  const response = await elysia.handle(new Request("http://localhost/docs/json"));
-  return response.text();
+  return (await elysia.handle(new Request("http://localhost/docs/json"))).text();
 }
 
-/** The `detail` of a route: an OpenAPI operation with every status, header and body of a method. */
-export function describe(
-  route: Route,
-  operation: Operation,
-  method: DocumentedMethod,
-): DocumentDecoration {
-  const { summary, description, tag, parameter } = operation;
-  const { name, api } = route;
-  const parameters = parameter && [
-    { ...parameter, required: true, schema: toOpenApi(parameter.schema) },
-  ];
-  const rest = {
-    tags: [tag],
+/** The operations of a path, each with every status, header and body that it may have. */
+function describe(route: Route, operation: Operation) {
+  const { summary, description, parameter } = operation;
+  const common = {
+    tags: [operation.tag],
     // Only the endpoints are under the other prefix as well.
-    ...(api ? {} : { servers: [{ url: ORIGIN }] }),
+    servers: route.api ? undefined : [{ url: ORIGIN }],
+    parameters: parameter && [
+      { ...parameter, required: true, schema: toJsonSchema(parameter.schema) },
+    ],
   };
-  if (method === "OPTIONS")
-    return {
-      operationId: `${name}Options`,
+  const responses = responsesOf(route, operation);
+  const ofHead = Object.entries(responses)
+    .filter(([status]) => status !== "405")
+    .map(([status, { content: _, ...head }]) => [status, head]);
+  // Of a preflight any value will do where the parameter is in the path, and none elsewhere.
+  const anyValue = { required: true, schema: { type: "string" }, example: `${parameter?.example}` };
+  const ofPreflight = { ...onEvery, ...allow, ...onPreflight };
+  return {
+    get: { operationId: route.name, summary, description, ...common, responses },
+    head: {
+      operationId: `${route.name}Head`,
+      summary: `${summary}: the head alone`,
+      description: "What GET responds with, without the body. It counts as GET does.",
+      ...common,
+      "x-scalar-ignore": true,
+      responses: Object.fromEntries(ofHead),
+    },
+    options: {
+      operationId: `${route.name}Options`,
       summary: `${summary}: what may be asked`,
       description: "The preflight of a browser. It never counts against the search limit.",
-      ...rest,
-      // For any value of the parameter, where it is in the path and cannot be left out.
-      ...(parameter?.in === "path" && {
-        parameters: [
-          {
-            ...parameter,
-            required: true,
-            schema: { type: "string" },
-            example: String(parameter.example),
-          },
-        ],
-      }),
+      ...common,
+      parameters: parameter?.in === "path" ? [{ ...parameter, ...anyValue }] : undefined,
       "x-scalar-ignore": true,
       responses: {
-        204: response("The methods and headers of a request", [...onEvery, ...onPreflight]),
+        204: response("The methods and headers of a request", ofPreflight),
         431: headTooLarge,
       },
-    } as DocumentDecoration;
-  const responses = responsesOf(route, operation);
-  if (method === "GET")
-    return {
-      operationId: name,
-      summary,
-      description,
-      ...rest,
-      parameters,
-      responses,
-    } as DocumentDecoration;
-  return {
-    operationId: `${name}Head`,
-    summary: `${summary}: the head alone`,
-    description: "What GET responds with, without the body. It counts as GET does.",
-    ...rest,
-    parameters,
-    "x-scalar-ignore": true,
-    responses: Object.fromEntries(
-      Object.entries(responses)
-        .filter(([status]) => status !== "405")
-        .map(([status, { content: _, ...head }]) => [status, head]),
-    ),
-  } as DocumentDecoration;
-}
-
-interface ResponseObject {
-  description: string;
-  headers?: Record<string, { $ref: string }>;
-  content?: { "application/json": Record<string, unknown> };
-}
-
-function responsesOf(route: Route, operation: Operation): Record<string, ResponseObject> {
-  const limit = route.limited ? onLimited : [];
-  const common = [...onEvery, ...limit];
-  const validator: HeaderName[] = hasValidator(route.cache) ? ["ETag", "Vary"] : [];
-  const coding: HeaderName[] = hasValidator(route.cache) ? ["Content-Encoding"] : [];
-  const body = Type.Object({ success: Type.Literal(true), ...operation.success });
-  const responses: Record<string, ResponseObject> = {
-    200: {
-      ...response("Success", [...common, ...validator, ...coding]),
-      content: { "application/json": { schema: toOpenApi(body), example: operation.example } },
     },
-    405: errorResponse(["method_not_allowed"], [...onEvery, "Allow"]),
+  };
+}
+
+function responsesOf({ cache, limited }: Route, { success, example, errors: own }: Operation) {
+  const common = { ...onEvery, ...(limited && onLimited) };
+  const validated = { ...common, ...(hasValidator(cache) && validator) };
+  const coded = { ...validated, ...(hasValidator(cache) && coding) };
+  const body = Type.Object({ success: Type.Literal(true), ...success });
+  const responses: Record<string, ReturnType<typeof response>> = {
+    200: response("Success", coded, { schema: toJsonSchema(body, references), example }),
+    405: errorResponse(["method_not_allowed"], { ...onEvery, ...allow }),
     431: headTooLarge,
   };
-  if (hasValidator(route.cache))
-    responses[304] = response("The body that If-None-Match names is still the same", [
-      ...common,
-      ...validator,
-    ]);
-  const codes: ErrorCode[] = [
-    ...operation.errors,
-    ...(route.limited ? (["rate_limited"] as const) : []),
-    "internal_error",
-  ];
-  for (const status of new Set(codes.map((code) => errors[code].status))) {
-    const ofStatus = codes.filter((code) => errors[code].status === status);
-    responses[status] = errorResponse(ofStatus, [
-      ...common,
-      ...(status === 429 ? (["Retry-After"] as const) : []),
-    ]);
-  }
+  if (hasValidator(cache))
+    responses[304] = response("The body that If-None-Match names is still the same", validated);
+  const codes: ErrorCode[] = [...own, "internal_error"];
+  if (limited) codes.push("rate_limited");
+  for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
+    responses[status] = errorResponse(ofStatus, { ...common, ...(status === 429 && retryAfter) });
   return responses;
 }
 
-/** The server refuses it before it is a request, so it has none of the API's headers. */
-const headTooLarge: ResponseObject = {
-  description: "The head of the request, its URL included, is over 256 KB. There is no body.",
-};
-
-function response(description: string, names: readonly HeaderName[]): ResponseObject {
-  return {
-    description,
-    headers: Object.fromEntries(
-      names.map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-    ),
-  };
-}
-
-function errorResponse(codes: readonly ErrorCode[], names: readonly HeaderName[]): ResponseObject {
+function errorResponse(codes: readonly ErrorCode[], headers: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
   const examples = codes.map((code) => {
     const { message } = errors[code];
-    const more = code === "rate_limited" ? { retry_after: headers["Retry-After"].example } : {};
+    const more = code === "rate_limited" && { retry_after: retryAfter["Retry-After"].example };
     return [code, { value: { success: false, error: { code, message, ...more } } }];
   });
+  return response(sentences.join("\n\n"), headers, {
+    schema: { $ref: references.get(ErrorBody) },
+    examples: Object.fromEntries(examples),
+  });
+}
+
+/** What is undefined is not in the JSON. */
+function response(description: string, headers?: object, body?: object) {
+  const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
-    ...response(sentences.join("\n\n"), names),
-    content: {
-      "application/json": { schema: toOpenApi(ErrorBody), examples: Object.fromEntries(examples) },
-    },
+    description,
+    headers: headers && Object.fromEntries(Object.keys(headers).map(reference)),
+    content: body && { "application/json": body },
   };
 }
 
-/**
- * A schema as OpenAPI 3.1 has it, which is JSON Schema: named schemas by reference, our formats in
- * keywords of the standard. `itself` is the schema that is being named just now.
- */
-function toOpenApi(schema: TSchema, itself?: TSchema): Record<string, unknown> {
-  const name = Object.keys(named).find((key) => named[key] === schema);
-  if (name && schema !== itself) return { $ref: `#/components/schemas/${name}` };
-  const { anyOf, properties, items, format, ...rest } = schema;
-  return {
-    ...rest,
-    ...(typeof format === "string" ? keywordsOf(format) : {}),
-    ...(anyOf ? { anyOf: anyOf.map((branch: TSchema) => toOpenApi(branch)) } : {}),
-    ...(items ? { items: toOpenApi(items) } : {}),
-    ...(properties
-      ? {
-          properties: Object.fromEntries(
-            Object.entries<TSchema>(properties).map(([key, value]) => [key, toOpenApi(value)]),
-          ),
-        }
-      : {}),
-  };
-}
+/** The server refuses it before it is a request, so it has none of the API's headers. */
+const headTooLarge = response(
+  "The head of the request, its URL included, is over 256 KB. There is no body.",
+);

@@ -5,10 +5,10 @@
 import Negotiator from "negotiator";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
-import { loadView, type Problem, type View } from "../web/view.ts";
+import { type Address, loadView, type Problem } from "../web/view.ts";
 import type { Context } from "./context.ts";
 import { parseUserId } from "./request.ts";
-import { fail, type Result } from "./result.ts";
+import { content, fail, type Result } from "./result.ts";
 import { PAGE_POLICY } from "./security-headers.ts";
 
 export interface PageOptions {
@@ -61,78 +61,57 @@ export async function getDriverPage(context: Context): Promise<Result> {
 }
 
 /** A client that takes anything, as most programs do, has not asked for a page. */
-function prefersPage({ headers }: Request): boolean {
-  const accept = headers.get("accept")?.slice(0, MAX_HEADER_LENGTH) ?? "*/*";
-  const [best] = new Negotiator({ headers: { accept } }).mediaTypes([
-    "application/json",
-    "text/html",
-  ]);
+function prefersPage(request: Request): boolean {
+  const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
   return best === "text/html";
 }
 
-const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
+function languageOf(request: Request): Language {
+  const [best = ""] = preferencesOf(request).languages(Object.keys(languages));
+  return isLanguage(best) ? best : DEFAULT_LANGUAGE;
+}
 
-async function renderPage(
-  context: Context,
-  address: { path: string; query: string },
-): Promise<Result> {
-  const { service, request, ask } = context;
-  const {
-    isKiosk = false,
-    isIndexed = false,
-    featuredIds = [],
-    language: fixed,
-  } = service.page ?? {};
-  const language = fixed ?? languageOf(request);
-  const [view, { script, style }] = await Promise.all([
-    loadView(address, featuredIds, ask),
-    service.pageAssets(),
-  ]);
-  const body = renderDocument({
-    view,
-    language,
-    isKiosk,
-    isIndexed,
-    featuredIds,
-    scriptPath: `/assets/${script.file}`,
-    stylePath: `/assets/${style.file}`,
+/** Who sends neither header takes anything. */
+function preferencesOf({ headers }: Request): Negotiator {
+  const start = (name: string) => headers.get(name)?.slice(0, MAX_HEADER_LENGTH);
+  return new Negotiator({
+    headers: { accept: start("accept"), "accept-language": start("accept-language") },
   });
-  return {
-    status: statusOfView(view),
-    type: "text/html; charset=utf-8",
-    body,
-    headers: {
-      "content-security-policy": PAGE_POLICY,
-      "content-language": language,
-      "referrer-policy": "same-origin",
-    },
-  };
 }
 
 /** A search is a page whatever it finds; a driver who cannot be shown is an error. */
-function statusOfView(view: View): number {
-  return (view.kind === "problem" && statusOf[view.problem]) || 200;
-}
+const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
 
-function languageOf({ headers }: Request): Language {
-  const accepted = {
-    "accept-language": headers.get("accept-language")?.slice(0, MAX_HEADER_LENGTH) ?? "*",
+async function renderPage({ service, request, ask }: Context, address: Address): Promise<Result> {
+  const language = service.page?.language ?? languageOf(request);
+  const [view, { script, style }] = await Promise.all([
+    loadView(address, service.page?.featuredIds ?? [], ask),
+    service.pageAssets(),
+  ]);
+  const body = renderDocument({
+    ...service.page,
+    view,
+    language,
+    scriptPath: `/assets/${script.file}`,
+    stylePath: `/assets/${style.file}`,
+  });
+  const headers = {
+    "content-security-policy": PAGE_POLICY,
+    "content-language": language,
+    "referrer-policy": "same-origin",
   };
-  const [best = ""] = new Negotiator({ headers: accepted }).languages(Object.keys(languages));
-  return isLanguage(best) ? best : DEFAULT_LANGUAGE;
+  const status = (view.kind === "problem" && statusOf[view.problem]) || 200;
+  return { ...content("text/html", body, headers), status };
 }
 
 export async function getPageAsset({ params, service }: Context): Promise<Result> {
   const { script, style } = await service.pageAssets();
-  if (params.file === script.file)
-    return { status: 200, type: "text/javascript; charset=utf-8", body: script.text };
-  if (params.file === style.file)
-    return { status: 200, type: "text/css; charset=utf-8", body: style.text };
-  return fail("route_not_found");
+  if (params.file === script.file) return content("text/javascript", script.text);
+  return params.file === style.file ? content("text/css", style.text) : fail("route_not_found");
 }
 
 /** Profiles of people are not for search engines, unless the operator says so. */
 export function getRobots({ service }: Context): Result {
   const rule = service.page?.isIndexed ? "Allow: /" : "Disallow: /";
-  return { status: 200, type: "text/plain; charset=utf-8", body: `User-agent: *\n${rule}\n` };
+  return content("text/plain", `User-agent: *\n${rule}\n`);
 }

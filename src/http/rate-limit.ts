@@ -11,9 +11,8 @@ export interface SearchLimit {
 
 /** The 429 of a client that has used up its budget. */
 export function failLimited({ resetMs }: Decision): Result {
-  const seconds = toSeconds(resetMs);
-  const result = fail("rate_limited", { retry_after: seconds });
-  return { ...result, headers: { "retry-after": String(seconds) } };
+  const retry_after = toSeconds(resetMs);
+  return { ...fail("rate_limited", { retry_after }), headers: { "retry-after": `${retry_after}` } };
 }
 
 /** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */

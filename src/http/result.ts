@@ -22,6 +22,15 @@ export function succeed(body: Record<string, unknown>): Result {
   return { status: 200, type: JSON_TYPE, body: JSON.stringify({ success: true, ...body }) };
 }
 
+/** 200 with a body of that media type, in UTF-8. */
+export function content(
+  mediaType: string,
+  body: Result["body"],
+  headers: Record<string, string> = {},
+): Result {
+  return { status: 200, type: `${mediaType}; charset=utf-8`, body, headers };
+}
+
 /** The status and sentence of `code`, with more fields of the error object where it has any. */
 export function fail(code: ErrorCode, details: Record<string, unknown> = {}): Result {
   const { status, message } = errors[code];

@@ -1,25 +1,11 @@
-/**
- * The table of routes in Elysia: its router finds the route at a path. Elysia makes no response of
- * them: what a handler returns goes to app.ts as it is.
- */
+/** Finds the route at a path with Elysia's router. Elysia handles no request: app.ts calls the handlers. */
 import { Elysia } from "elysia";
-import type { Context, Service } from "./context.ts";
-import { createOpenApiDocument } from "./docs.ts";
-import type { Result } from "./result.ts";
-import { pathsOf, type Route, routesWith } from "./routes.ts";
-
-export type RouterOptions = Omit<Service, "openApi">;
-
-export interface Router {
-  /** What is at a path, as it stands in the request; undefined where nothing is. */
-  find(path: string): Match | undefined;
-  /** What the route's handler returns for a GET, or for a HEAD as if it were one. */
-  handle(match: Match, request: Request, ask: Context["ask"]): Result | Promise<Result>;
-}
+import { pathsOf, type Route } from "./routes.ts";
 
 export interface Match {
   route: Route;
-  params: Context["params"];
+  /** The parameters of its path, percent-decoded. */
+  params: Record<string, string>;
 }
 
 /**
@@ -34,30 +20,22 @@ const ENCODED_SLASH = /^(?!\/icons\/).*%2f/i;
  */
 const MAX_DECODED_LENGTH = 4096;
 
-export function createRouter(options: RouterOptions): Router {
-  const routes = routesWith(options);
-  const service: Service = { ...options, openApi: createOpenApiDocument(routes) };
+/** Finds what is at a path, as it stands in the request; undefined where nothing is. */
+export function createRouter(routes: readonly Route[]): (path: string) => Match | undefined {
   // Ahead of time (`aot`), Elysia would read the source of handlers and write its own around them.
-  const elysia = new Elysia({ aot: false, strictPath: true })
-    .decorate("service", service)
-    // app.ts calls the handlers of the table, each with the client it is for.
-    .decorate("ask", () => Promise.reject<Response>(new Error("no client to ask for")));
+  const elysia = new Elysia({ aot: false, strictPath: true });
   const routeAt = new Map<string, Route>();
   for (const route of routes) {
     for (const path of pathsOf(route)) {
-      elysia.get(path, route.handler);
+      elysia.get(path, () => {});
       routeAt.set(path, route);
     }
   }
-
-  return {
-    find(path) {
-      if (ENCODED_SLASH.test(path)) return undefined;
-      const plain = path.length > MAX_DECODED_LENGTH ? path.replaceAll("%", "_") : path;
-      const found = elysia.router.dynamic.find("GET", plain);
-      const route = found ? routeAt.get(found.store.route) : undefined;
-      return found && route ? { route, params: found.params } : undefined;
-    },
-    handle: ({ route, params }, request, ask) => route.handler({ request, params, service, ask }),
+  return (path) => {
+    if (ENCODED_SLASH.test(path)) return undefined;
+    const plain = path.length > MAX_DECODED_LENGTH ? path.replaceAll("%", "_") : path;
+    const found = elysia.router.dynamic.find("GET", plain);
+    const route = found ? routeAt.get(found.store.route) : undefined;
+    return found && route ? { route, params: found.params } : undefined;
   };
 }

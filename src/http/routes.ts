@@ -10,18 +10,8 @@ import { getHealth, healthOperation } from "./health.ts";
 import type { Operation } from "./openapi.ts";
 import { getDriverPage, getPageAsset, getRobots, getStartPage } from "./pages.ts";
 import type { Result } from "./result.ts";
-import {
-  searchCompanies,
-  searchCompaniesOperation,
-  searchUsers,
-  searchUsersOperation,
-} from "./search.ts";
-import {
-  achievementsOperation,
-  getPublicUser,
-  listUserAchievements,
-  publicUserOperation,
-} from "./users.ts";
+import * as search from "./search.ts";
+import * as users from "./users.ts";
 
 export interface Route {
   /** Its name in the OpenAPI document: the `operationId`. */
@@ -29,36 +19,32 @@ export interface Route {
   /** The template of its path, which stands for the route in logs and metrics, too. */
   path: string;
   /** Whether the same route is under /api as well. */
-  api: boolean;
+  api?: true;
   cache: CachePolicy;
   /** Whether a request counts against the search limit. */
-  limited: boolean;
+  limited?: true;
   /** What the OpenAPI document says of it; without it, nothing. */
   operation?: Operation;
-  handler: Handler;
+  /** Reads a GET, or a HEAD as if it were one. What it throws becomes a 500. */
+  handler(context: Context): Result | Promise<Result>;
 }
 
-/** Reads a GET, or a HEAD as if it were one. What it throws becomes a 500. */
-export type Handler = (context: Context) => Result | Promise<Result>;
-
-const routes: readonly Route[] = [
+export const routes: readonly Route[] = [
   {
     name: "getPublicUser",
     path: "/users/public/:userId",
     api: true,
     cache: "public",
-    limited: false,
-    operation: publicUserOperation,
-    handler: getPublicUser,
+    operation: users.publicUserOperation,
+    handler: users.getPublicUser,
   },
   {
     name: "listUserAchievements",
     path: "/users/:userId/achievements",
     api: true,
     cache: "public",
-    limited: false,
-    operation: achievementsOperation,
-    handler: listUserAchievements,
+    operation: users.achievementsOperation,
+    handler: users.listUserAchievements,
   },
   {
     name: "searchCompanies",
@@ -66,8 +52,8 @@ const routes: readonly Route[] = [
     api: true,
     cache: "private",
     limited: true,
-    operation: searchCompaniesOperation,
-    handler: searchCompanies,
+    operation: search.searchCompaniesOperation,
+    handler: search.searchCompanies,
   },
   {
     name: "searchUsers",
@@ -75,116 +61,39 @@ const routes: readonly Route[] = [
     api: true,
     cache: "private",
     limited: true,
-    operation: searchUsersOperation,
-    handler: searchUsers,
+    operation: search.searchUsersOperation,
+    handler: search.searchUsers,
   },
   {
     name: "getHealth",
     path: "/health",
-    api: false,
     cache: "none",
-    limited: false,
     operation: healthOperation,
     handler: getHealth,
   },
-  {
-    name: "getDocsPage",
-    path: "/docs",
-    api: false,
-    cache: "hour",
-    limited: false,
-    handler: getDocsPage,
-  },
-  {
-    name: "getOpenApi",
-    path: "/docs/json",
-    api: false,
-    cache: "public",
-    limited: false,
-    handler: getOpenApi,
-  },
-  {
-    name: "getDocsScript",
-    path: "/docs/scalar.js",
-    api: false,
-    cache: "hour",
-    limited: false,
-    handler: getDocsScript,
-  },
-  {
-    name: "getAvatar",
-    path: "/avatars/:file",
-    api: false,
-    cache: "public",
-    limited: false,
-    handler: getAvatar,
-  },
-  {
-    name: "getIcon",
-    path: "/icons/:file",
-    api: false,
-    cache: "public",
-    limited: false,
-    handler: getIcon,
-  },
-  {
-    name: "getFavicon",
-    path: "/favicon.svg",
-    api: false,
-    cache: "hour",
-    limited: false,
-    handler: getFavicon,
-  },
-  {
-    name: "getRobots",
-    path: "/robots.txt",
-    api: false,
-    cache: "hour",
-    limited: false,
-    handler: getRobots,
-  },
+  { name: "getDocsPage", path: "/docs", cache: "hour", handler: getDocsPage },
+  { name: "getOpenApi", path: "/docs/json", cache: "public", handler: getOpenApi },
+  { name: "getDocsScript", path: "/docs/scalar.js", cache: "hour", handler: getDocsScript },
+  { name: "getAvatar", path: "/avatars/:file", cache: "public", handler: getAvatar },
+  { name: "getIcon", path: "/icons/:file", cache: "public", handler: getIcon },
+  { name: "getFavicon", path: "/favicon.svg", cache: "hour", handler: getFavicon },
+  { name: "getRobots", path: "/robots.txt", cache: "hour", handler: getRobots },
 ];
 
-/** The page for people. */
+/** With the page for people. */
 const pageRoutes: readonly Route[] = [
-  {
-    name: "getStartPage",
-    path: "/",
-    api: false,
-    cache: "page",
-    limited: false,
-    handler: getStartPage,
-  },
-  {
-    name: "getDriverPage",
-    path: "/drivers/:driverId",
-    api: false,
-    cache: "page",
-    limited: false,
-    handler: getDriverPage,
-  },
-  {
-    name: "getPageAsset",
-    path: "/assets/:file",
-    api: false,
-    cache: "immutable",
-    limited: false,
-    handler: getPageAsset,
-  },
+  { name: "getStartPage", path: "/", cache: "page", handler: getStartPage },
+  { name: "getDriverPage", path: "/drivers/:driverId", cache: "page", handler: getDriverPage },
+  { name: "getPageAsset", path: "/assets/:file", cache: "immutable", handler: getPageAsset },
 ];
 
-/** What is at the start without the page. */
-const redirectRoute: Route = {
-  name: "redirectToDocs",
-  path: "/",
-  api: false,
-  cache: "none",
-  limited: false,
-  handler: redirectToDocs,
-};
+/** Without it. */
+const bareRoutes: readonly Route[] = [
+  { name: "redirectToDocs", path: "/", cache: "none", handler: redirectToDocs },
+];
 
 export function routesWith({ page }: { page: unknown }): readonly Route[] {
-  return page ? [...routes, ...pageRoutes] : [...routes, redirectRoute];
+  return [...routes, ...(page ? pageRoutes : bareRoutes)];
 }
 
 /** The paths at which a route is; the first of them is its template. */

@@ -20,13 +20,11 @@ export function searchUsers(context: Context): Result {
   if (query === undefined) return fail("invalid_query");
   const found = context.service.snapshot().search.listUsers(query);
   const baseUrl = baseUrlOf(context);
-  return write(found, baseUrl, () => {
-    const users = found.map((user) => ({
-      ...user,
-      avatar_url: absoluteUrl(user.avatar_url, baseUrl),
-    }));
-    return succeed({ users });
-  });
+  return write(found, baseUrl, () =>
+    succeed({
+      users: found.map((user) => ({ ...user, avatar_url: absoluteUrl(user.avatar_url, baseUrl) })),
+    }),
+  );
 }
 
 /** As long as a list is cached, so is its JSON for the base URL that it was last asked for under. */
@@ -40,10 +38,7 @@ function write(found: readonly object[], baseUrl: string, make: () => Result): R
   return result;
 }
 
-const common = {
-  tag: "Search" as const,
-  errors: ["invalid_query"] as const,
-};
+const common: Pick<Operation, "tag" | "errors"> = { tag: "Search", errors: ["invalid_query"] };
 
 const q = {
   in: "query" as const,

@@ -8,16 +8,16 @@ export interface DocumentOptions {
   view: View;
   language: Language;
   /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
-  isKiosk: boolean;
-  featuredIds: readonly number[];
+  isKiosk?: boolean;
+  featuredIds?: readonly number[];
   /** Whether search engines may list the page. */
-  isIndexed: boolean;
+  isIndexed?: boolean;
   scriptPath: string;
   stylePath: string;
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, isKiosk, featuredIds, isIndexed, scriptPath, stylePath } = options;
+  const { view, language, isKiosk, featuredIds = [], isIndexed, scriptPath, stylePath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   return html`<!doctype html>

@@ -7,16 +7,15 @@ import { parseChange } from "../../domain/dataset.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
 import { openSnapshot } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
-import { type ReadOptions, readDataset } from "./dataset.ts";
+import { type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { writeSnapshot } from "./write.ts";
 
 /**
- * Applies a change file (NDJSON bytes, plain, gzip or zstd) to the snapshot file `target`. Throws a
- * `DatasetError` when lines are wrong, a `SnapshotError` when `target` is none, and what the file
- * system throws.
+ * Applies changes to the snapshot file `target`, all or none. Rejects with a `DatasetError` when lines
+ * are wrong, a `SnapshotError` when `target` is none, and what the file system throws.
  */
 export async function applyChanges(
-  input: AsyncIterable<Uint8Array>,
+  changes: Lines,
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
@@ -25,9 +24,9 @@ export async function applyChanges(
   return writeSnapshot(target, "the old snapshot", async (db) => {
     const before = readMeta(db).dataset_sha256;
     const handler = { parse: parseChange, ...createRowChanger(db) };
-    const changes = await readDataset(input, handler, options);
+    const { sha256 } = await readDataset(changes, handler, options);
     return createHash("sha256")
-      .update(before + changes.sha256)
+      .update(before + sha256)
       .digest("hex");
   });
 }

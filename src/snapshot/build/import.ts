@@ -8,7 +8,7 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { buildNameIndexInSteps } from "../name-index/build.ts";
-import { type LineErrors, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
+import { type LineErrors, type Lines, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
 import { refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
@@ -34,12 +34,11 @@ export interface Imported {
 }
 
 /**
- * Imports a dataset (NDJSON bytes, plain, gzip or zstd) as the snapshot file `target`. Throws a
- * `DatasetError` when lines are wrong, a `GuardError` when it holds too little, and what the file
- * system throws.
+ * Imports a dataset as the snapshot file `target`, whole or not at all. Rejects with a `DatasetError`
+ * when lines are wrong, a `GuardError` when it holds too little, and what the file system throws.
  */
 export async function importDataset(
-  input: AsyncIterable<Uint8Array>,
+  dataset: Lines,
   target: string,
   options: ImportOptions = {},
 ): Promise<Imported> {
@@ -48,7 +47,7 @@ export async function importDataset(
   const fill = async (db: Sqlite) => {
     createSchema(db);
     const writer = skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
-    const read = await readDataset(input, { parse: parseLine, ...writer }, options);
+    const read = await readDataset(dataset, { parse: parseLine, ...writer }, options);
     skipped = read.skipped;
     const counts = countRows(db);
     if (!allowEmpty) refuseEmpty(counts);
