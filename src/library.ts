@@ -18,8 +18,7 @@ export type { Fault } from "./faults.ts";
 export type { Fetch, Peer, ResponseFacts } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
-export type { Limiter, LimiterStatus } from "./limit/limiter.ts";
-export type { Decision } from "./limit/window.ts";
+export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export {
   createRoadbook,
   type Listening,

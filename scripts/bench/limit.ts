@@ -3,16 +3,15 @@
  * Each beside something plain run in the same call.
  */
 import { demoSnapshot } from "../../src/assets.ts";
-import { createLimiter, DEFAULT_MAX_CLIENTS, type Limiter } from "../../src/limit/limiter.ts";
+import { createLimiter, type Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter } from "../../src/limit/redis.ts";
-import { createWindow } from "../../src/limit/window.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { hasRedisServer, openRedisServer } from "../../test/limit/redis-server.ts";
 import { alternate, compare, notInstalled, type Row, timed } from "./measure.ts";
 
 const LIMIT = 30;
 const WINDOW_MS = 3_600_000;
-const MANY = DEFAULT_MAX_CLIENTS;
+const MANY = 100_000;
 const OPTIONS = { limit: LIMIT, windowMs: WINDOW_MS, maxClients: MANY };
 const ROUNDS = 5;
 const LONG_ROUNDS = 3;
@@ -52,19 +51,20 @@ function memory(): Row {
     return process.memoryUsage.rss() / 1e6;
   };
   // Whatever the code and its garbage need anyway is there before.
-  const other = createWindow({ ...OPTIONS, maxClients: 100 });
-  for (let i = 0; i < 2 * MANY; i++) other.consume(formatIp(i), 0);
+  const other = createLimiter({ ...OPTIONS, maxClients: 100, clock: () => 0 });
+  for (let i = 0; i < 2 * MANY; i++) other.consume(formatIp(i));
   const before = collect();
-  const window = createWindow(OPTIONS);
-  for (let requests = 0; requests < LIMIT; requests++) {
+  let requests = 0;
+  const limiter = createLimiter({ ...OPTIONS, clock: () => requests });
+  for (; requests < LIMIT; requests++) {
     for (let i = 0; i < MANY; i++) {
-      window.consume(formatIp(i), requests);
+      limiter.consume(formatIp(i));
       // Often, so that garbage is not taken for what is held.
       if (i % 10_000 === 0) collect();
     }
   }
   return cost(
-    `${formatCount(window.size)} clients at their limit`,
+    `${formatCount(limiter.status().clients)} clients at their limit`,
     "their timestamps, 8 bytes each",
     "MB",
     {
@@ -88,17 +88,20 @@ function* longest(): Generator<Row> {
       (i) => 2 * WINDOW_MS + (i * WINDOW_MS) / (LIMIT * MANY),
     ],
   ];
-  const windows = Array.from({ length: LONG_ROUNDS }, () => createWindow(OPTIONS));
+  let nowMs = 0;
+  const limiters = Array.from({ length: LONG_ROUNDS }, () =>
+    createLimiter({ ...OPTIONS, clock: () => nowMs }),
+  );
   for (const [name, count, clientAt, nowMsAt] of parts) {
     const [ours, theirs]: [number[], number[]] = [[], []];
-    for (const window of windows) {
+    for (const limiter of limiters) {
       let [longestMs, idleMs] = [0, 0];
       for (let i = 0; i < count; i++) {
         const ip = ips[clientAt(i)] as string;
-        const nowMs = nowMsAt(i);
+        nowMs = nowMsAt(i);
         const before = performance.now();
         const between = performance.now();
-        window.consume(ip, nowMs);
+        limiter.consume(ip);
         longestMs = Math.max(longestMs, performance.now() - between);
         idleMs = Math.max(idleMs, between - before);
       }
@@ -117,13 +120,13 @@ function* longest(): Generator<Row> {
 async function decisions(clients: number): Promise<Row> {
   const ips = Array.from({ length: clients }, (_, i) => formatIp(i));
   const ipOf = (i: number) => ips[(i * STRIDE) % clients] as string;
-  const window = createWindow(OPTIONS);
+  let nowMs = 0;
+  const limiter = createLimiter({ ...OPTIONS, clock: () => nowMs });
   const counts = new Map<string, number>();
   const stepMs = WINDOW_MS / (LIMIT * clients);
-  let nowMs = 0;
   const consume = (i: number) => {
     nowMs += stepMs;
-    window.consume(ipOf(i), nowMs);
+    limiter.consume(ipOf(i));
   };
   const count = (i: number) => counts.set(ipOf(i), (counts.get(ipOf(i)) ?? 0) + 1);
   for (let i = 0; i < LIMIT * clients; i++) consume(i);
@@ -145,7 +148,7 @@ async function decisions(clients: number): Promise<Row> {
 /** Twenty at a time. */
 async function overRedis(url: string): Promise<Row> {
   const client = new Bun.RedisClient(url);
-  const limiter = await openSharedLimiter({ url, limit: LIMIT, windowMs: WINDOW_MS });
+  const limiter = await openShared(url, LIMIT);
   await client.connect();
   const runs: Record<string, (i: number) => unknown> = {
     consume: (i) => limiter.consume(`198.51.100.${i & 255}`),
@@ -165,15 +168,17 @@ async function overRedis(url: string): Promise<Row> {
   return cost("a decision over Redis", "a bare PING", "µs", { ours, theirs });
 }
 
+function openShared(url: string, limit: number): Promise<Limiter> {
+  return openSharedLimiter({ url, limit, windowMs: WINDOW_MS, onDown() {}, onUp() {} });
+}
+
 /** What the limit adds to a search request: the same requests with it and without. */
 async function* searchShares(redisUrl: string | undefined): AsyncGenerator<Row> {
   const snapshot = await demoSnapshot();
   const limit = 1_000_000;
   const limiters: Record<string, Limiter> = {
     "in memory": createLimiter({ limit, windowMs: WINDOW_MS }),
-    ...(redisUrl && {
-      "over Redis": await openSharedLimiter({ url: redisUrl, limit, windowMs: WINDOW_MS }),
-    }),
+    ...(redisUrl && { "over Redis": await openShared(redisUrl, limit) }),
   };
   const free = await createRoadbook({ snapshot, searchLimit: 0 });
   for (const [name, limiter] of Object.entries(limiters)) {

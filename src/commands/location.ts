@@ -1,7 +1,7 @@
 /** Reads which flags name a place on another machine. No message repeats a value: it may hold a secret. */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
-import { codeOf, reasonOf } from "../files/errors.ts";
+import { reasonOf } from "../files/errors.ts";
 import {
   isRemote,
   type Location,
@@ -63,16 +63,19 @@ export async function findStoreUrl(serve: AnyCommand): Promise<string | undefine
   }
   const value = String(serve.getOptionValue(key));
   const isFile = key === "rateLimitStoreFile";
-  const { parseStoreUrl } = await import("../limit/redis.ts");
+  const { isStoreUrl } = await import("../limit/redis.ts");
+  const url = isFile ? readText(value).trim() : value;
+  if (isStoreUrl(url)) return url;
+  const kind = "redis://, rediss:// or valkey:// URL";
+  if (isFile) throw new Error(`${value} holds no ${kind}`);
+  const name = onCommandLine.length > 0 ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE";
+  throw new UsageError(`${name} is not a ${kind}`);
+}
+
+function readText(path: string): string {
   try {
-    return parseStoreUrl(isFile ? readFileSync(value, "utf8").trim() : value);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if (isFile && codeOf(error) !== "") {
-      throw new Error(`${value} cannot be read: ${reasonOf(error)}`);
-    }
-    const kind = "redis://, rediss:// or valkey:// URL";
-    if (isFile) throw new Error(`${value} holds no ${kind}`);
-    const name = onCommandLine.length > 0 ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE";
-    throw new UsageError(`${name} is not a ${kind}`);
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
   }
 }

@@ -3,7 +3,7 @@
  * order: route, method, limit, handler, response, metrics.
  */
 import type { Clients } from "../limit/client-address.ts";
-import type { Decision } from "../limit/window.ts";
+import type { Decision } from "../limit/limiter.ts";
 import { isDecidedByUrl } from "./caching.ts";
 import type { Context, Service } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";

@@ -1,6 +1,5 @@
 /** The search limit in HTTP: the 429 of a client over it, and the headers that say where one stands. */
-import type { Limiter } from "../limit/limiter.ts";
-import type { Decision } from "../limit/window.ts";
+import type { Decision, Limiter } from "../limit/limiter.ts";
 import { fail, type Result } from "./result.ts";
 
 export interface SearchLimit {

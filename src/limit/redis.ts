@@ -4,19 +4,18 @@
  * URL into a message.
  */
 import { RedisClient } from "bun";
-import { DEFAULT_MAX_CLIENTS, type Limiter, type LimiterOptions } from "./limiter.ts";
-import { createWindow, type Decision } from "./window.ts";
+import { createLimiter, type Decision, type Limiter, type LimiterOptions } from "./limiter.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
-  /** See {@link parseStoreUrl}. */
+  /** One that {@link isStoreUrl}. */
   url: string;
-  /** What the store's keys begin with. */
-  keyPrefix?: string;
   /** The store has gone, or was never there: memory decides from now on. */
-  onDown?: (reason: string) => void;
+  onDown: (reason: string) => void;
   /** The store decides (again). Also called when it does from the start. */
-  onUp?: () => void;
+  onUp: () => void;
 }
+
+const KEY_PREFIX = "roadbook:limit:";
 
 /** A decision that the store has not made by then is memory's. */
 const DEADLINE_MS = 50;
@@ -30,11 +29,10 @@ const MAX_RETRY_MS = 5000;
 const STEADY_MS = 60_000;
 
 /**
- * The window of `window.ts` on the store's clock, whole and atomic: a list of timestamps a
+ * The window of `limiter.ts` on the store's clock, whole and atomic: a list of timestamps a
  * client, oldest first, that the store drops when its newest leaves the window. Time stands still while
  * the store's clock is behind a client's newest. The search is binary because a large limit can
  * leave 100,000 timestamps to drop, and a pop each would hold up the store for a tenth of a second.
- * Needs Redis 5 or any Valkey.
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -64,28 +62,23 @@ return { allowed and 1 or 0, limit - used, oldest + window - now }
 const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
 
 /**
- * One budget a client over all instances with the same URL, prefix, limit and window. Waits for
- * the store for {@link CONNECT_MS} at most; without it, starts in memory.
+ * One budget a client over all instances with the same URL, limit and window. Waits for the store for
+ * {@link CONNECT_MS} at most; without it, starts in memory.
  *
  * What the store allows is also counted in memory, so a client that has spent its budget here
  * finds it spent when the store goes. What memory allows meanwhile, the store never hears of.
- *
- * @throws RangeError for a URL, limit or window outside their bounds.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
-  const { limit, windowMs, maxClients = DEFAULT_MAX_CLIENTS } = options;
-  const { clock = () => performance.now(), keyPrefix = "roadbook:limit:" } = options;
-  const { onDown = () => {}, onUp = () => {} } = options;
-  const url = parseStoreUrl(options.url);
-  const window = createWindow({ limit, windowMs, maxClients });
+  const { url, limit, windowMs, onDown, onUp } = options;
+  const memory = createLimiter(options);
 
   /** The connection in use; none while the store is down. */
   let store: RedisClient | undefined;
   let upSince = 0;
   let retryMs = RETRY_MS;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  let announcedDown = false;
-  let closed = false;
+  let isAnnouncedDown = false;
+  let isClosed = false;
 
   /** A new connection for each try: one that hangs may never say so. */
   async function connect(): Promise<void> {
@@ -93,36 +86,27 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       autoReconnect: false,
       // Its own clock runs on while this process is busy, and is no judge of the store.
       connectionTimeout: 10 * CONNECT_MS,
-      enableOfflineQueue: false,
     });
     candidate.onclose = () => lose(candidate, "the connection was closed");
+    const probe = () => decide(candidate, "probe", 1, 1);
     try {
-      await within(CONNECT_MS, candidate.connect());
-      // A decision on a key of its own shows that this user may write, and how fast the store is.
-      await within(DEADLINE_MS, decide(candidate, `${keyPrefix}probe`, 1, 1));
+      // A decision on a key of its own shows that this user may write; and only what is sent before
+      // the connection is there learns of a wrong password. The second shows how fast the store is.
+      await within(CONNECT_MS, probe());
+      await within(DEADLINE_MS, probe());
     } catch (error) {
       candidate.close();
-      const reason = reasonOf(error) ?? (await findAuthError(url)) ?? "no connection";
-      if (closed) return;
-      if (!announcedDown) onDown(reason);
-      announcedDown = true;
-      tryAgainLater();
+      goDown(reasonOf(error) ?? "no connection");
       return;
     }
-    if (closed) {
+    if (isClosed) {
       candidate.close();
       return;
     }
     store = candidate;
     upSince = performance.now();
-    announcedDown = false;
+    isAnnouncedDown = false;
     onUp();
-  }
-
-  function tryAgainLater(): void {
-    retry = setTimeout(connect, retryMs);
-    retry.unref();
-    retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
   /** Of many decisions that fail at once, the first is the one that counts. */
@@ -131,31 +115,36 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
     store = undefined;
     // Rejects what else is under way, which then falls back without waiting for its own deadline.
     lost.close();
-    if (closed) return;
     if (performance.now() - upSince > STEADY_MS) retryMs = RETRY_MS;
-    announcedDown = true;
-    onDown(reason);
-    tryAgainLater();
+    goDown(reason);
+  }
+
+  function goDown(reason: string): void {
+    if (isClosed) return;
+    if (!isAnnouncedDown) onDown(reason);
+    isAnnouncedDown = true;
+    retry = setTimeout(connect, retryMs);
+    retry.unref();
+    retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
   async function consumeFrom(used: RedisClient, client: string): Promise<Decision> {
     try {
-      const decided = decide(used, keyPrefix + client, limit, windowMs);
-      const decision = await within(DEADLINE_MS, decided);
-      if (decision.allowed) window.consume(client, clock());
+      const decision = await within(DEADLINE_MS, decide(used, client, limit, windowMs));
+      if (decision.allowed) memory.consume(client);
       return decision;
     } catch (error) {
       lose(used, reasonOf(error) ?? "the connection was closed");
-      return window.consume(client, clock());
+      return memory.consume(client);
     }
   }
 
   await connect();
   return {
-    consume: (client) => (store ? consumeFrom(store, client) : window.consume(client, clock())),
-    status: () => ({ store: "redis", up: store !== undefined, clients: window.size }),
+    consume: (client) => (store ? consumeFrom(store, client) : memory.consume(client)),
+    status: () => ({ store: "redis", up: store !== undefined, clients: memory.status().clients }),
     close() {
-      closed = true;
+      isClosed = true;
       clearTimeout(retry);
       if (store) lose(store, "closed");
     },
@@ -164,32 +153,27 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
 
 /**
  * `redis://`, `valkey://`, or `rediss://` for TLS, with `user:password@`, port and `/database` if
- * need be.
- *
- * @throws RangeError that does not repeat the URL, which may hold a password.
+ * need be. In a password, / is %2F, @ is %40, ? is %3F and # is %23.
  */
-export function parseStoreUrl(text: string): string {
+export function isStoreUrl(text: string): boolean {
   const url = URL.parse(text);
-  if (!url || !/^(?:rediss?|valkey):$/.test(url.protocol) || url.hostname === "") {
-    throw new RangeError(
-      "a store's URL starts with redis://, rediss:// or valkey://, and a host; in a password, / is %2F, @ is %40",
-    );
-  }
-  if (!/^\/?\d{0,4}$/.test(url.pathname) || url.search !== "" || url.hash !== "") {
-    throw new RangeError(
-      "a store's URL ends with the number of a database or its host; in a password, / is %2F, ? is %3F, # is %23",
-    );
-  }
-  return text;
+  return (
+    url !== null &&
+    /^(?:rediss?|valkey):$/.test(url.protocol) &&
+    url.hostname !== "" &&
+    /^\/?\d{0,4}$/.test(url.pathname) &&
+    url.search === "" &&
+    url.hash === ""
+  );
 }
 
 async function decide(
   store: RedisClient,
-  key: string,
+  client: string,
   limit: number,
   windowMs: number,
 ): Promise<Decision> {
-  const args = ["1", key, String(limit), String(windowMs)];
+  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs)];
   let reply: unknown;
   try {
     reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
@@ -230,48 +214,13 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 }
 
 /**
- * What a server that closes connections says to the user and password: Bun's client does not pass it
- * on. Undefined when it accepts them. Never rejects.
- */
-async function findAuthError(text: string): Promise<string | undefined> {
-  const { protocol, hostname, port, username, password } = new URL(text);
-  const credentials = [decodeURIComponent(username), decodeURIComponent(password)].filter(Boolean);
-  const command = credentials.length > 0 ? ["AUTH", ...credentials] : ["PING"];
-  const { promise: reply, resolve } = Promise.withResolvers<string>();
-  const connecting = Bun.connect({
-    hostname: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port || DEFAULT_PORT),
-    tls: protocol === "rediss:",
-    socket: {
-      open: (socket) => void socket.write(formatCommand(command)),
-      data: (_, bytes) => resolve(bytes.toString("latin1")),
-      close: () => resolve(""),
-    },
-  });
-  connecting.catch(() => resolve(""));
-  const response = await Promise.race([reply, Bun.sleep(CONNECT_MS).then(() => "")]);
-  connecting.then((socket) => socket.terminate()).catch(() => {});
-  if (!/^-(?:WRONGPASS|NOAUTH|ERR) /.test(response)) return undefined;
-  return credentials.length > 0 ? WRONG_PASSWORD : "the store wants a password";
-}
-
-const DEFAULT_PORT = 6379;
-const WRONG_PASSWORD = "the store refused the user or password";
-
-/** As the protocol has it: an array of strings. */
-function formatCommand(args: string[]): string {
-  const lines = args.map((arg) => `$${Buffer.byteLength(arg)}\r\n${arg}\r\n`);
-  return `*${args.length}\r\n${lines.join("")}`;
-}
-
-/**
  * Of the store's own errors, no more than the code: some repeat the command, AUTH's included.
  * Undefined where the connection failed.
  */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof StoreError) return error.message;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (code === "ERR_REDIS_AUTHENTICATION_FAILED") return WRONG_PASSWORD;
-  const isSaid = /^[A-Z]{2,} /.test(String(message));
-  return isSaid ? `the store responded ${String(message).split(" ", 1)[0]}` : undefined;
+  const [, code] = /^([A-Z]{2,}) /.exec(error instanceof Error ? error.message : "") ?? [];
+  if (code === "NOAUTH") return "the store wants a password";
+  if (code === "WRONGPASS") return "the store refused the user or password";
+  return code && `the store responded ${code}`;
 }

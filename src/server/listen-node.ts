@@ -4,7 +4,8 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Address, Respond } from "./listen.ts";
+import type { Fetch } from "../http/app.ts";
+import type { Address } from "./listen.ts";
 
 /** A query of any length is read, as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
@@ -12,7 +13,7 @@ const MAX_HEAD_BYTES = 262_144;
 /** Rejects with an error whose message is for the operator. */
 export async function listenOnNode(
   { host, port }: Address,
-  respond: Respond,
+  respond: Fetch,
 ): Promise<{ origin: string; close(): Promise<void> }> {
   const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (incoming, outgoing) => {
     // A body is read past and kept nowhere.
@@ -37,7 +38,7 @@ export async function listenOnNode(
 }
 
 /** The body is there before the head is written: one that fails is a connection without a response. */
-async function send(incoming: IncomingMessage, outgoing: ServerResponse, respond: Respond) {
+async function send(incoming: IncomingMessage, outgoing: ServerResponse, respond: Fetch) {
   const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
   const body = new Uint8Array(await response.arrayBuffer());
   outgoing.writeHead(response.status, [...response.headers].flat());

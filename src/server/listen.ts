@@ -2,9 +2,9 @@
  * Listens on an address and hands requests on; renews the certificate without a pause and stops
  * without losing a request. Nothing here reads a body or knows a route.
  */
-
 import ipaddr from "ipaddr.js";
 import { codeOf } from "../files/errors.ts";
+import type { Fetch } from "../http/app.ts";
 import { createTurns } from "./connection-storms.ts";
 import { hasUnsent } from "./send-queue.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -30,11 +30,6 @@ export interface Address {
   reusePort?: boolean;
 }
 
-export type Respond = (
-  request: Request,
-  peer: () => string | undefined,
-) => Response | Promise<Response>;
-
 type Server = Bun.Server<undefined>;
 
 /** How often the event loop turns before connections are closed, and how long it may rest. */
@@ -55,7 +50,7 @@ function reasonOf(error: unknown, host: string): string {
 /** Throws an error whose message is for the operator. */
 export function listen(
   { host, port, reusePort = false }: Address,
-  respond: Respond,
+  respond: Fetch,
   tls?: TlsFiles,
 ): Listener {
   const turns = createTurns();
@@ -93,7 +88,7 @@ export function listen(
   async function allSent(): Promise<void> {
     for (let idleTurns = 0; idleTurns < 2; idleTurns++) {
       await Bun.sleep(DRAIN_TURN_MS);
-      if (pending() > 0 || hasUnsent(address.port) !== false) idleTurns = -1;
+      if (pending() > 0 || hasUnsent(address.port)) idleTurns = -1;
     }
   }
 

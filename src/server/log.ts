@@ -19,17 +19,12 @@ const CLOSE_MS = 1000;
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  const format = isTerminal(STDERR) ? await createPretty() : (line: string) => line;
-  const sink = createSink(STDERR, (dropped) =>
-    log.warn({ dropped }, `${dropped} log lines were dropped`),
-  );
+  // `process.stderr` brings Bun's streams, 3 ms of a start; a file or a pipe is known without them.
+  const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
+  const format = isTerminal ? await createPretty() : (line: string) => line;
+  const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
   const log = pino({ level }, { write: (line) => sink.write(format(line)) });
   return Object.assign(log, { close: sink.close });
-}
-
-/** `process.stderr` brings Bun's streams, 3 ms of a start; a file or a pipe is known without them. */
-function isTerminal(file: number): boolean {
-  return fstatSync(file).isCharacterDevice() && process.stderr.isTTY;
 }
 
 async function createPretty(): Promise<(line: string) => string> {
@@ -49,7 +44,7 @@ async function createPretty(): Promise<(line: string) => string> {
  *
  * @param onDropped lines were dropped since the last time, and writing works again
  */
-function createSink(file: number, onDropped: (lines: number) => void) {
+function createSink(onDropped: (lines: number) => void) {
   let waiting: string[] = [];
   let waitingLength = 0;
   let dropped = 0;
@@ -62,7 +57,7 @@ function createSink(file: number, onDropped: (lines: number) => void) {
       waiting = [];
       waitingLength = 0;
       try {
-        await writeAll(file, Buffer.from(lines.join("")));
+        await writeAll(Buffer.from(lines.join("")));
       } catch {
         // A full disk or a reader that has gone: a service does not end with its log.
         dropped += lines.length;
@@ -96,10 +91,10 @@ function createSink(file: number, onDropped: (lines: number) => void) {
   };
 }
 
-async function writeAll(file: number, bytes: Buffer): Promise<void> {
+async function writeAll(bytes: Buffer): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    write(file, bytes, at, (error, count) => {
+    write(STDERR, bytes, at, (error, count) => {
       if (!error) resolve(count);
       else if (codeOf(error) === "EAGAIN") setTimeout(() => resolve(0), BUSY_MS);
       else reject(error);

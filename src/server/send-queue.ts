@@ -1,6 +1,6 @@
 /**
- * Whether the system still has bytes to send on open connections of this process at a port. Bun does not say which
- * connections have a response that their client has yet to read, and which have half a request.
+ * Asks the system what it has yet to send: Bun does not say which connections have a response that
+ * their client has yet to read, and which have half a request.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
@@ -9,11 +9,12 @@ const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
 const OPEN_STATES = ["01", "08"];
 
 /**
- * Undefined where the system has no such tables (only Linux has). What Bun has buffered for a
- * connection is behind a full queue of the system's, so between two turns of the event loop an empty
- * one shows that nothing is buffered.
+ * Whether there are bytes to send on open connections of this process at the port; true where the
+ * system has no tables that say so (only Linux has). What Bun has buffered for a connection is behind a
+ * full queue of the system's, so between two turns of the event loop an empty one shows that nothing
+ * is buffered.
  */
-export function hasUnsent(port: number): boolean | undefined {
+export function hasUnsent(port: number): boolean {
   const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const rows = TABLES.flatMap((table) => {
     try {
@@ -22,7 +23,7 @@ export function hasUnsent(port: number): boolean | undefined {
       return [];
     }
   });
-  if (rows.length === 0) return undefined;
+  if (rows.length === 0) return true;
   const sockets = rows.flatMap((row) => {
     const columns = row.trim().split(/\s+/);
     const [, local = "", , state = "", queues = ""] = columns;

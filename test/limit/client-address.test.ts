@@ -42,10 +42,6 @@ describe("a peer", () => {
     expect(clientKey("2001:db8:3:47::5", null)).toBe(key);
     expect(clientKey("203.0.113.7", null)).toBe("203.0.113.7");
   });
-
-  test.each([-1, 129, 1.5, Number.NaN])("cannot be grouped by %p bits", (ipv6Prefix) => {
-    expect(() => createClients({ trusted: [], ipv6Prefix })).toThrow(RangeError);
-  });
 });
 
 describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
@@ -145,8 +141,7 @@ describe("a CIDR", () => {
     ["::1", "::1", 128],
     ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
   ])("%p is read", (text, address, bits) => {
-    const cidr = parseCidr(text);
-    expect({ address: `${cidr.address}`, bits: cidr.bits }).toEqual({ address, bits });
+    expect(parseCidr(text).map(String)).toEqual([address, String(bits)]);
   });
 
   test.each([

@@ -1,23 +1,311 @@
-/** Owns the facts of the limiter in memory that are not the window's. */
-import { expect, test } from "bun:test";
-import { createLimiter } from "../../src/limit/limiter.ts";
+/** Owns the proof that the limiter in memory is exact, and bounded as its docstring says. */
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
+import { runs } from "../runs.ts";
 import { until } from "../support.ts";
 
-test("a limiter in memory decides at once, on the clock it was given", () => {
+interface WindowOptions {
+  limit: number;
+  windowMs: number;
+  maxClients: number;
+}
+
+/** A limiter that is told the time of each request. */
+function createWindow(options: WindowOptions) {
   let nowMs = 0;
-  const limiter = createLimiter({ limit: 1, windowMs: 1000, clock: () => nowMs });
-  expect(limiter.consume("a")).toEqual({ allowed: true, limit: 1, remaining: 0, resetMs: 1000 });
-  nowMs = 400;
-  expect(limiter.consume("a")).toEqual({ allowed: false, limit: 1, remaining: 0, resetMs: 600 });
-  expect(limiter.status()).toEqual({ store: "memory", up: true, clients: 1 });
-  nowMs = 1000;
-  expect(limiter.consume("a").allowed).toBe(true);
-  limiter.close();
+  const limiter = createLimiter({ ...options, clock: () => nowMs });
+  return {
+    consume(client: string, atMs: number): Decision {
+      nowMs = atMs;
+      return limiter.consume(client);
+    },
+    get size() {
+      return limiter.status().clients;
+    },
+  };
+}
+
+/** The definition: a list of timestamps a client, in the order in which clients were last seen. */
+function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
+  const clients = new Map<string, number[]>();
+  let now = Number.NEGATIVE_INFINITY;
+  return (client: string, nowMs: number): Decision => {
+    if (nowMs > now) now = Math.floor(nowMs);
+    const [longestUnseen = ""] = clients.keys();
+    const place = clients.has(client) || clients.size < maxClients ? client : longestUnseen;
+    const allowedAt = clients.get(place) ?? [];
+    clients.delete(place);
+    const timestamps = allowedAt.filter((timestamp) => now - timestamp < windowMs);
+    const allowed = timestamps.length < limit;
+    if (allowed) timestamps.push(now);
+    clients.set(client, timestamps);
+    const resetMs = (timestamps[0] as number) + windowMs - now;
+    return { allowed, limit, remaining: limit - timestamps.length, resetMs };
+  };
+}
+
+const WRAP = 2 ** 32;
+const steps = (windowMs: number) =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.nat(Math.ceil(windowMs / 8)) },
+    { weight: 3, arbitrary: fc.double({ min: 0, max: windowMs / 4, noNaN: true }) },
+    { weight: 3, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.constantFrom(windowMs - 1, windowMs, windowMs + 1, 2 * windowMs) },
+    { weight: 1, arbitrary: fc.integer({ min: -3 * windowMs, max: -1 }) },
+    { weight: 1, arbitrary: fc.constantFrom(WRAP / 2, WRAP - 1, WRAP, WRAP + 1, 5 * WRAP) },
+  );
+
+describe("exact", () => {
+  const setup = fc
+    .record({
+      limit: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 7, max: 70 })),
+      windowMs: fc.oneof(
+        fc.integer({ min: 1, max: 60 }),
+        fc.constantFrom(1000, 3_600_000, 2 ** 31 - 1),
+      ),
+      maxClients: fc.integer({ min: 1, max: 5 }),
+      start: fc.constantFrom(0, 0.5, WRAP - 500, WRAP, 1.7e12),
+    })
+    .chain((options) =>
+      fc.record({
+        options: fc.constant(options),
+        arrivals: fc.array(
+          fc.record({
+            client: fc.constantFrom("a", "a", "a", "b", "c", "d"),
+            burst: fc.oneof(fc.constant(1), fc.nat(options.limit + 2)),
+            step: steps(options.windowMs),
+          }),
+          { maxLength: 120 },
+        ),
+      }),
+    );
+
+  test("every decision is the naive list's, whatever the arrivals, options and clock", () => {
+    fc.assert(
+      fc.property(setup, ({ options: { start, ...options }, arrivals }) => {
+        const window = createWindow(options);
+        const naive = createNaiveWindow(options);
+        let nowMs = start;
+        for (const { client, burst, step } of arrivals) {
+          nowMs = Math.max(0, nowMs + step);
+          for (let i = 0; i < burst; i++) {
+            expect(window.consume(client, nowMs)).toEqual(naive(client, nowMs));
+          }
+        }
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test("no window holds more than the limit, counted from outside", () => {
+    const window = createWindow({ limit: 30, windowMs: 3_600_000, maxClients: 10 });
+    const allowedAt: number[] = [];
+    for (let nowMs = 0; nowMs < 10 * 3_600_000; nowMs += 7919) {
+      if (window.consume("a", nowMs).allowed) allowedAt.push(nowMs);
+    }
+    allowedAt.forEach((time, i) => {
+      const thirtieth = allowedAt[i + 30];
+      if (thirtieth !== undefined) expect(thirtieth - time).toBeGreaterThanOrEqual(3_600_000);
+    });
+    expect(allowedAt).toHaveLength(300);
+  });
+
+  test("waiting resetMs is enough, and a millisecond less is not", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 }),
+        fc.integer({ min: 1, max: 5000 }),
+        fc.array(fc.nat(200), { minLength: 1, maxLength: 40 }),
+        (limit, windowMs, gaps) => {
+          const options = { limit, windowMs, maxClients: 1 };
+          const [patient, hasty] = [createWindow(options), createWindow(options)];
+          let nowMs = 0;
+          for (const gap of gaps) {
+            nowMs += gap;
+            while (patient.consume("a", nowMs).allowed) hasty.consume("a", nowMs);
+            const { resetMs } = hasty.consume("a", nowMs);
+            expect(hasty.consume("a", nowMs + resetMs - 1).allowed).toBe(false);
+            expect(patient.consume("a", nowMs + resetMs).allowed).toBe(true);
+            nowMs += resetMs;
+            expect(hasty.consume("a", nowMs).allowed).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+
+  test("of whole seconds, the rounded-up wait is enough, and one less is not", () => {
+    for (const secondsLater of [0, 0.001, 0.4, 0.999, 1, 1.5]) {
+      const window = createWindow({ limit: 1, windowMs: 2000, maxClients: 1 });
+      window.consume("a", 10_000);
+      const nowMs = 10_000 + 1000 * secondsLater;
+      const waitMs = 1000 * Math.ceil(window.consume("a", nowMs).resetMs / 1000);
+      expect(window.consume("a", nowMs + waitMs - 1000).allowed).toBe(false);
+      expect(window.consume("a", nowMs + waitMs).allowed).toBe(true);
+    }
+  });
+
+  test("a client that keeps knocking gets in as soon as its oldest request leaves", () => {
+    const window = createWindow({ limit: 2, windowMs: 100, maxClients: 1 });
+    const allowedAt = Array.from({ length: 250 }, (_, i) => i).filter(
+      (nowMs) => window.consume("a", nowMs).allowed,
+    );
+    expect(allowedAt).toEqual([0, 1, 100, 101, 200, 201]);
+  });
+
+  test("a limit of 100,000 counts to 100,000", () => {
+    const window = createWindow({ limit: 100_000, windowMs: 500, maxClients: 2 });
+    const allowedOf = (nowMsOf: (i: number) => number) =>
+      Array.from({ length: 110_000 }, (_, i) => window.consume("a", nowMsOf(i))).filter(
+        ({ allowed }) => allowed,
+      ).length;
+    expect(allowedOf((i) => i / 1000)).toBe(100_000);
+    // A thousand a millisecond: at 550 those of milliseconds 0 to 50 have left.
+    expect(allowedOf(() => 550)).toBe(51_000);
+  });
+});
+
+describe("clocks", () => {
+  const options = { limit: 1, windowMs: 100, maxClients: 10 };
+
+  test("a clock that goes back frees nothing, and makes no one wait longer than the window", () => {
+    const window = createWindow(options);
+    window.consume("a", 1000);
+    for (const nowMs of [999, 0, -5, -1e300]) {
+      expect(window.consume("a", nowMs)).toMatchObject({ allowed: false, resetMs: 100 });
+    }
+    expect(window.consume("a", 1099).allowed).toBe(false);
+    expect(window.consume("a", 1100).allowed).toBe(true);
+  });
+
+  test("after 50 days, nothing old looks new", () => {
+    const window = createWindow({ limit: 3, windowMs: 1000, maxClients: 100 });
+    for (let i = 0; i < 300; i++) window.consume(`${i % 100}`, 0);
+    for (let i = 99; i >= 0; i--) {
+      expect(window.consume(`${i}`, WRAP + 10)).toMatchObject({ remaining: 2, resetMs: 1000 });
+    }
+  });
+
+  test("a clock that gives no number never throws and never frees", () => {
+    for (const odd of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
+      const window = createWindow(options);
+      expect(window.consume("a", odd).allowed).toBe(true);
+      expect(window.consume("a", odd)).toMatchObject({ allowed: false, resetMs: 100 });
+      expect(window.consume("b", 5000).allowed).toBe(true);
+      expect(window.consume("b", odd)).toMatchObject({ allowed: false, resetMs: 100 });
+    }
+  });
+});
+
+describe("bounded", () => {
+  test("a client over its limit that keeps knocking stays refused while 100,000 addresses take turns", () => {
+    const window = createWindow({ limit: 3, windowMs: 200_000, maxClients: 1000 });
+    for (let i = 0; i < 3; i++) window.consume("over", 0);
+    for (let i = 1; i <= 100_000; i++) {
+      window.consume(`address ${i}`, i);
+      if (i % 999 === 0) {
+        expect(window.consume("over", i)).toMatchObject({ allowed: false, resetMs: 200_000 - i });
+      }
+    }
+    expect(window.size).toBe(1000);
+    expect(window.consume("over", 200_000).allowed).toBe(true);
+  });
+
+  test("past the cap, all addresses together get no more than limit × maxClients", () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          limit: fc.integer({ min: 1, max: 9 }),
+          maxClients: fc.integer({ min: 1, max: 9 }),
+          arrivals: fc.array(
+            fc.record({ client: fc.nat(40), step: fc.nat(12), burst: fc.nat(10) }),
+            { minLength: 50, maxLength: 150 },
+          ),
+        }),
+        ({ limit, maxClients, arrivals }) => {
+          const windowMs = 100;
+          const window = createWindow({ limit, windowMs, maxClients });
+          const allowedAt: number[] = [];
+          let nowMs = 0;
+          for (const { client, step, burst } of arrivals) {
+            nowMs += step;
+            for (let i = 0; i < burst; i++) {
+              if (window.consume(`${client}`, nowMs).allowed) allowedAt.push(nowMs);
+              expect(window.size).toBeLessThanOrEqual(maxClients);
+            }
+          }
+          allowedAt.forEach((time, i) => {
+            const first = allowedAt[i - limit * maxClients];
+            if (first !== undefined) expect(time - first).toBeGreaterThanOrEqual(windowMs);
+          });
+        },
+      ),
+    );
+  });
+
+  test("past the cap, a newcomer takes over the place and the count of the client longest unseen", () => {
+    const window = createWindow({ limit: 10, windowMs: 1000, maxClients: 3 });
+    window.consume("twice", 0);
+    window.consume("once", 1);
+    window.consume("twice", 2);
+    window.consume("once, later", 3);
+    expect(window.consume("newcomer", 4)).toMatchObject({ remaining: 8, resetMs: 997 });
+    // What has lost its place comes back as a newcomer.
+    expect(window.consume("once", 5)).toMatchObject({ remaining: 7, resetMs: 995 });
+    expect(window.consume("newcomer", 6).remaining).toBe(7);
+    expect(window.size).toBe(3);
+  });
+
+  test("past the cap, a refused newcomer keeps its place and is let in when it was told", () => {
+    const window = createWindow({ limit: 2, windowMs: 1000, maxClients: 2 });
+    for (const client of ["a", "a", "b"]) window.consume(client, 0);
+    expect(window.consume("newcomer", 40)).toMatchObject({ allowed: false, resetMs: 960 });
+    expect(window.consume("newcomer", 50)).toMatchObject({ allowed: false, resetMs: 950 });
+    expect(window.consume("next newcomer", 60)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(window.consume("newcomer", 999).allowed).toBe(false);
+    expect(window.consume("newcomer", 1000)).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  test("past the cap, rotating addresses gets what is left, and then nothing", () => {
+    const window = createWindow({ limit: 3, windowMs: 100_000, maxClients: 50 });
+    for (let i = 0; i < 50; i++) window.consume(`client ${i}`, i);
+    const allowed = Array.from({ length: 5000 }, (_, i) => window.consume(`${i}`, 50 + i)).filter(
+      (decision) => decision.allowed,
+    );
+    expect(allowed).toHaveLength(3 * 50 - 50);
+  });
+
+  test("an expired client's place comes without what it had used", () => {
+    const window = createWindow({ limit: 5, windowMs: 100, maxClients: 2 });
+    for (const client of ["a", "a", "b"]) window.consume(client, 0);
+    expect(window.consume("newcomer", 100)).toMatchObject({ remaining: 4, resetMs: 100 });
+  });
+
+  test("expired clients leave a few at a time, faster than new ones come", () => {
+    const window = createWindow({ limit: 30, windowMs: 1000, maxClients: 10_000 });
+    for (let i = 0; i < 5000; i++) window.consume(`old ${i}`, i % 10);
+    for (let i = 1; i <= 6000; i++) {
+      window.consume(`new ${i}`, 2000);
+      expect(window.size).toBe(Math.max(i, 5000 - i));
+    }
+  });
+
+  test("whoever has not been seen for a window is forgotten, also behind one who knocks in vain", () => {
+    const window = createWindow({ limit: 1, windowMs: 1000, maxClients: 10 });
+    window.consume("knocks", 0);
+    window.consume("once", 1);
+    for (const nowMs of [500, 999]) expect(window.consume("knocks", nowMs).allowed).toBe(false);
+    window.consume("new", 1001);
+    expect(window.size).toBe(1);
+  });
 });
 
 test("without a clock it goes by one that runs", async () => {
   const limiter = createLimiter({ limit: 1, windowMs: 100 });
   expect(limiter.consume("a").allowed).toBe(true);
   expect(limiter.consume("a").allowed).toBe(false);
+  expect(limiter.status()).toEqual({ store: "memory", up: true, clients: 1 });
+  limiter.close();
   await until(() => limiter.consume("a").allowed);
 });

@@ -27,7 +27,6 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   async function open(options: Partial<SharedLimiterOptions> = {}): Promise<Limiter> {
     const limiter = await openSharedLimiter({
       url: server.url,
-      keyPrefix: `${crypto.randomUUID()}:`,
       limit: 30,
       windowMs: 3_600_000,
       maxClients: 1000,
@@ -39,15 +38,15 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     return limiter;
   }
 
-  afterEach(() => {
+  afterEach(async () => {
     for (const limiter of opened.splice(0)) limiter.close();
     events.length = 0;
+    await server.send("FLUSHALL");
   });
   afterAll(() => server.close());
 
   test("three instances allow exactly 30 of 90 that come at once, and count down to 0", async () => {
-    const keyPrefix = `${crypto.randomUUID()}:`;
-    const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
+    const three = await Promise.all([1, 2, 3].map(() => open()));
     const decisions = await Promise.all(
       Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).consume("203.0.113.7")),
     );
@@ -66,30 +65,29 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
 
   test("a refused client that waits as long as told is let in, and keys go with the window", async () => {
-    const limiter = await open({ limit: 2, windowMs: 300, keyPrefix: "fades:" });
+    const limiter = await open({ limit: 2, windowMs: 300 });
     const first = await limiter.consume("a");
     const second = await limiter.consume("a");
     const third = await limiter.consume("a");
     expect([first, second, third].map(({ allowed }) => allowed)).toEqual([true, true, false]);
     await Bun.sleep(third.resetMs + 1); // as told
     expect((await limiter.consume("a")).allowed).toBe(true);
-    await until(async () => isEmpty(await server.send("KEYS", "fades:*")));
+    await until(async () => isEmpty(await server.send("KEYS", "roadbook:limit:*")));
   });
 
   test("a window slides over a long list, also when the store's clock is behind a time in it", async () => {
-    const keyPrefix = `${crypto.randomUUID()}:`;
-    const limiter = await open({ limit: 1000, windowMs: 60_000, keyPrefix });
+    const limiter = await open({ limit: 1000, windowMs: 60_000 });
     const now = Date.now();
     const past = Array.from({ length: 700 }, (_, i) => `${now - 100_000 + i}`);
     const recent = Array.from({ length: 999 }, (_, i) => `${now - 50_000 + i}`);
-    await server.send("RPUSH", `${keyPrefix}a`, ...past, ...recent);
+    await server.send("RPUSH", "roadbook:limit:a", ...past, ...recent);
     const last = await limiter.consume("a");
     expect(last).toMatchObject({ allowed: true, remaining: 0 });
     expect(last.resetMs).toBeLessThanOrEqual(10_000);
     expect((await limiter.consume("a")).allowed).toBe(false);
-    expect(await server.send("LLEN", `${keyPrefix}a`)).toBe(1000);
+    expect(await server.send("LLEN", "roadbook:limit:a")).toBe(1000);
 
-    await server.send("RPUSH", `${keyPrefix}b`, `${now + 86_400_000}`);
+    await server.send("RPUSH", "roadbook:limit:b", `${now + 86_400_000}`);
     expect(await limiter.consume("b")).toMatchObject({ remaining: 998, resetMs: 60_000 });
   });
 
@@ -184,9 +182,16 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
   });
 
+  test("a user needs the script's own commands, and no other", async () => {
+    const rights = "+eval +evalsha +time +lindex +llen +ltrim +rpush +pexpireat".split(" ");
+    await server.send("ACL", "SETUSER", "counter", "on", ">secret", "~roadbook:limit:*", ...rights);
+    const limiter = await open({ url: server.url.replace("//", "//counter:secret@") });
+    expect((await limiter.consume("a")).remaining).toBe(29);
+    expect(events).toEqual(["up"]);
+  });
+
   test("a process that lags finds the store as it is, and the budget stays exact", async () => {
-    const keyPrefix = `${crypto.randomUUID()}:`;
-    const three = await Promise.all([1, 2, 3].map(() => open({ keyPrefix })));
+    const three = await Promise.all([1, 2, 3].map(() => open()));
     let allowed = 0;
     for (let round = 0; round < 12; round++) {
       const asked = three.map((limiter) => limiter.consume("a"));
