@@ -28,7 +28,7 @@ export function lock(path: string): () => void {
       db.close();
       const code = codeOf(error);
       if (code.startsWith("SQLITE_BUSY")) throw new LockedError("locked by another process");
-      if (!/MOVED|IOERR/.test(code) || tries === MAX_TRIES) throw error;
+      if (!/READONLY|IOERR/.test(code) || tries === MAX_TRIES) throw error;
     }
   }
 }

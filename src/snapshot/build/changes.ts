@@ -46,7 +46,7 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
   function remove({ type, id }: Pick<ChangeLine, "type" | "id">): boolean {
     if (type === "user") users.remove(id);
     if (type === "company") companies.remove(id);
-    return removals[type].reduce((sum, removal) => sum + removal.run(id), 0) > 0;
+    return removals[type].filter((removal) => removal.run(id).changes > 0).length > 0;
   }
 
   function deleteThing({ type, id }: DeletionLine, line: number): ValidationError[] {

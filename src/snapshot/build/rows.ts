@@ -78,7 +78,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
         })),
       ),
     );
-    if (added === 0) return [repeated("user", id)];
+    if (added.changes === 0) return [repeated("user", id)];
     if (company) refer("company", company.id, "company.id", number);
     roles.forEach((roleId, index) => {
       refer("role", roleId, `roles[${index}]`, number);
@@ -95,7 +95,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
       if (type === "user") {
         if (line.public) return addPublicUser(line, number);
         setBit(privateBits, id % PRIVATE_BITS);
-        return hasUser.get(id) || addPrivateUser.run(id) === 0 ? [repeated(type, id)] : [];
+        return hasUser.get(id) || addPrivateUser.run(id).changes === 0 ? [repeated(type, id)] : [];
       }
       known[type].add(id);
       const added =
@@ -112,7 +112,7 @@ export function createRowWriter(db: Sqlite): RowWriter {
                 line.tier,
                 line.points,
               );
-      return added === 0 ? [repeated(type, id)] : [];
+      return added.changes === 0 ? [repeated(type, id)] : [];
     },
     *finish() {
       const rows = db.prepare<{ line: number; field: string; type: Referenced; id: number }>(

@@ -66,7 +66,7 @@ async function fillDatabase(
   fill: (db: Sqlite) => Promise<string>,
   builtAtMs: number,
 ): Promise<Counts> {
-  const db = sqlite.openUnguarded(database);
+  const db = sqlite.openWritable(database);
   try {
     // Nobody else has the file: there is no old state to protect, and nobody to lock out. A killed
     // writer must leave nothing that SQLite would play into another file, so the journal is in memory;

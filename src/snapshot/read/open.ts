@@ -65,7 +65,7 @@ export async function openSnapshot(
       profiles: openProfiles(db),
       achievements: openAchievements(db),
       search: openSearch(db),
-      close: db.close,
+      close: () => db.close(),
     };
   } catch (error) {
     db.close();

@@ -90,8 +90,8 @@ export async function openReloadableSnapshot(
       return next;
     },
     close() {
+      if (!isClosed) snapshot.close();
       isClosed = true;
-      snapshot.close();
     },
   };
 }
