@@ -7,18 +7,13 @@ import { sqlite } from "#sqlite";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { codeOf } from "./errors.ts";
 
-/** Somebody else holds the lock. */
-export class LockedError extends Error {
-  override name = "LockedError";
-}
-
 const MAX_TRIES = 100;
 
 /**
  * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
- * which the file is gone. Throws a {@link LockedError}, and what SQLite throws.
+ * which the file is gone, or undefined when somebody else has it. Throws what SQLite throws.
  */
-export function lock(path: string): () => void {
+export function lock(path: string): (() => void) | undefined {
   for (let tries = 1; ; tries++) {
     const db = sqlite.openWritable(path);
     try {
@@ -27,7 +22,7 @@ export function lock(path: string): () => void {
     } catch (error) {
       db.close();
       const code = codeOf(error);
-      if (code.startsWith("SQLITE_BUSY")) throw new LockedError("locked by another process");
+      if (code.startsWith("SQLITE_BUSY")) return undefined;
       if (!/READONLY|IOERR/.test(code) || tries === MAX_TRIES) throw error;
     }
   }
