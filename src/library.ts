@@ -6,12 +6,9 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { applyChanges as applyBytes } from "./snapshot/build/apply.ts";
 import type { ReadOptions } from "./snapshot/build/dataset.ts";
-import {
-  type Imported,
-  type ImportOptions,
-  importDataset as importBytes,
-} from "./snapshot/build/import.ts";
+import { type ImportOptions, importDataset as importBytes } from "./snapshot/build/import.ts";
 import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
+import type { Imported } from "./snapshot/build/write.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 

@@ -4,10 +4,24 @@
  */
 import { rmSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import type { Sqlite } from "../sqlite/driver.ts";
 import { codeOf } from "./errors.ts";
 
 const MAX_TRIES = 100;
+
+/**
+ * A holder removes the file while it still has the lock, so who opened the file before that may lock
+ * one that is no longer there. SQLite looks for just that before it writes to a file that is not
+ * empty, and refuses; hence the two writes. Many at once also take each other's journal away, which
+ * is an I/O error and as good a reason to try again.
+ */
+const HOLD = `
+  PRAGMA busy_timeout = 0;
+  BEGIN EXCLUSIVE;
+  PRAGMA user_version = 1;
+  COMMIT;
+  BEGIN EXCLUSIVE;
+  PRAGMA user_version = 2;
+`;
 
 /**
  * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
@@ -17,8 +31,12 @@ export function lock(path: string): (() => void) | undefined {
   for (let tries = 1; ; tries++) {
     const db = sqlite.openWritable(path);
     try {
-      hold(db);
-      return () => release(path, db);
+      db.exec(HOLD);
+      return () => {
+        rmSync(path, { force: true });
+        db.exec("ROLLBACK");
+        db.close();
+      };
     } catch (error) {
       db.close();
       const code = codeOf(error);
@@ -26,25 +44,4 @@ export function lock(path: string): (() => void) | undefined {
       if (!/READONLY|IOERR/.test(code) || tries === MAX_TRIES) throw error;
     }
   }
-}
-
-/**
- * A holder removes the file while it still has the lock, so who opened the file before that may lock
- * one that is no longer there. SQLite looks for just that before it writes to a file that is not
- * empty, and refuses; hence the two writes. Many at once also take each other's journal away, which
- * is an I/O error and as good a reason to try again.
- */
-function hold(db: Sqlite): void {
-  db.exec("PRAGMA busy_timeout = 0");
-  db.exec("BEGIN EXCLUSIVE");
-  db.exec("PRAGMA user_version = 1");
-  db.exec("COMMIT");
-  db.exec("BEGIN EXCLUSIVE");
-  db.exec("PRAGMA user_version = 2");
-}
-
-function release(path: string, db: Sqlite): void {
-  rmSync(path, { force: true });
-  db.exec("ROLLBACK");
-  db.close();
 }

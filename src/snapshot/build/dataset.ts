@@ -21,7 +21,7 @@ export interface LineErrors {
   references: number;
 }
 
-export function noErrors(): LineErrors {
+function noErrors(): LineErrors {
   return { first: [], count: 0, lines: 0, references: 0 };
 }
 
@@ -97,7 +97,7 @@ export async function readDataset<Line extends object>(
     if (text === undefined || problem !== undefined) return [{ field: "", reason: problem ?? "" }];
     const parsed = handler.parse(text);
     if (Array.isArray(parsed)) return parsed;
-    if (!isEndLine(parsed)) return handler.add(parsed, number);
+    if (!("lines" in parsed)) return handler.add(parsed, number);
     endedAt = number;
     if (parsed.lines === lines) return [];
     return [{ field: "lines", reason: `is ${parsed.lines}, but ${lines} lines come before it` }];
@@ -136,20 +136,14 @@ function report(errors: LineErrors, line: number, found: ValidationError[]): voi
   }
 }
 
-function isEndLine(line: object): line is EndLine {
-  return "type" in line && line.type === "end";
-}
-
 /** Of a line with errors: whether the dataset is not what was sent, rather than wrong in one row. */
 function isSignOfDamage({ text, isCut = false }: TextLine): boolean {
-  return text === undefined || (isCut && !isJson(text)) || isMeantAsEnd(text);
-}
-
-function isJson(text: string): boolean {
+  if (text === undefined || isMeantAsEnd(text)) return true;
+  if (!isCut) return false;
   try {
     JSON.parse(text);
-    return true;
-  } catch {
     return false;
+  } catch {
+    return true;
   }
 }

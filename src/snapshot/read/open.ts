@@ -6,7 +6,7 @@
 import { stat } from "node:fs/promises";
 import { sqlite as defaultDriver } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import { identityOf, NotAFileError, openFile, readBytes } from "../../files/read.ts";
+import { identityOf, NotAFileError, openFile } from "../../files/read.ts";
 import type { Sqlite, SqliteDriver } from "../../sqlite/driver.ts";
 import { verifyChecksum } from "../format/checksum.ts";
 import { HEADER_BYTES, InvalidSnapshot, parseHeader } from "../format/header.ts";
@@ -114,9 +114,10 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
       let db: Sqlite;
       try {
         if (size <= MAX_BYTES_IN_MEMORY) {
-          return await openBytes(await readBytes(file, size), options);
+          return await openBytes(await file.readFile(), options);
         }
-        const databaseBytes = parseHeader(await readBytes(file, HEADER_BYTES), size);
+        const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+        const databaseBytes = parseHeader(buffer, size);
         if (!options.trust) await verifyChecksum(file, databaseBytes);
         db = (options.driver ?? defaultDriver).openImmutable(path);
       } catch (error) {
