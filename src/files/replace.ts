@@ -7,13 +7,10 @@ import {
   accessSync,
   chmodSync,
   chownSync,
-  closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -21,6 +18,7 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, reasonOf } from "./errors.ts";
@@ -58,9 +56,9 @@ export async function replaceFile<T>(
         const path = join(folder, name);
         const result = await write(path, file);
         keepPermissions(file, path);
-        sync(path);
+        await sync(path);
         renameSync(path, file);
-        sync(parent);
+        await sync(parent);
         return result;
       });
     });
@@ -138,13 +136,9 @@ function keepPermissions(from: string, to: string): void {
   chmodSync(to, old.mode);
 }
 
-function sync(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+async function sync(path: string): Promise<void> {
+  await using file = await open(path);
+  await file.sync();
 }
 
 /** SQLite's errors for what the system refused it, and the system's own. */

@@ -25,7 +25,13 @@ export async function applyChanges(
   (await openTables(target, { trust: true })).close();
   return replaceFile(target, async (path, old) => {
     const database = `${path}.database`;
-    await copySnapshot(old, database, target);
+    copyFileSync(old, database, constants.COPYFILE_FICLONE);
+    try {
+      // What is changed is what was checked, whatever becomes of the file.
+      (await openTables(database)).close();
+    } catch (error) {
+      throw new SnapshotError(target, snapshotError(database, error).reason);
+    }
     const { counts } = await writeSnapshot(path, database, async (db) => {
       const before = readMeta(db).dataset_sha256;
       const changes = await readDataset(input, createRowChanger(db), options);
@@ -36,14 +42,4 @@ export async function applyChanges(
     (await openTables(path)).close();
     return counts;
   });
-}
-
-/** The copy is verified, so what is changed is what was checked, whatever becomes of the file. */
-async function copySnapshot(from: string, to: string, name: string): Promise<void> {
-  copyFileSync(from, to, constants.COPYFILE_FICLONE);
-  try {
-    (await openTables(to)).close();
-  } catch (error) {
-    throw new SnapshotError(name, snapshotError(to, error).reason);
-  }
 }

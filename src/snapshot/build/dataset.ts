@@ -62,24 +62,17 @@ export interface ReadOptions {
   expectEnd?: boolean | undefined;
 }
 
-export interface ReadResult {
-  /** Of the text, in hexadecimal. */
-  sha256: string;
-  /** What was left out; nothing when the handler skips nothing. */
-  skipped: LineErrors;
-}
-
 /**
  * Hands each line of `input` (NDJSON, plain, gzip or zstd) to `handler`. Rejects with a
  * {@link DatasetError} when anything was wrong that is not skipped. What shows that the input is not
  * what was sent never is: bytes that are not UTF-8, a last line that breaks off, and an end line that is
- * wrong or not the last.
+ * wrong or not the last. Resolves to the SHA-256 of the text, in hexadecimal, and what was skipped.
  */
 export async function readDataset<Line extends object>(
   input: AsyncIterable<Uint8Array>,
   handler: LineHandler<Line>,
   { expectEnd = false }: ReadOptions = {},
-): Promise<ReadResult> {
+) {
   const hash = createHash("sha256");
   async function* text() {
     for await (const chunk of decompress(input)) {

@@ -8,7 +8,7 @@ import { version } from "../../domain/version.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { appendChecksum } from "../format/checksum.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
-import type { LineErrors, ReadResult } from "./dataset.ts";
+import type { LineErrors } from "./dataset.ts";
 
 export interface Imported {
   counts: Counts;
@@ -18,12 +18,12 @@ export interface Imported {
 
 /**
  * Makes the snapshot `path` of what `fill` puts into the file `database`, which may be there already
- * and is nobody else's; `fill` resolves with the SHA-256 of the dataset that it now is.
+ * and is nobody else's; `fill` resolves to the SHA-256 of the dataset that it now is.
  */
 export async function writeSnapshot(
   path: string,
   database: string,
-  fill: (db: Sqlite) => Promise<ReadResult>,
+  fill: (db: Sqlite) => Promise<{ sha256: string; skipped: LineErrors }>,
   builtAtMs = Date.now(),
 ): Promise<Imported> {
   const db = sqlite.openWritable(database);

@@ -13,12 +13,8 @@ const LABEL = "roadbook sha256 ";
 
 /** Makes a finished database file a snapshot. */
 export async function appendChecksum(path: string): Promise<void> {
-  const file = await openFile(path);
-  try {
-    appendFileSync(path, await trailerOf(file, (await file.stat()).size));
-  } finally {
-    await file.close();
-  }
+  await using file = await openFile(path);
+  appendFileSync(path, await trailerOf(file, (await file.stat()).size));
 }
 
 /** Reads every byte, in chunks. Throws an {@link InvalidSnapshot} when one is not as it was written. */

@@ -26,26 +26,25 @@ export class InvalidSnapshot extends Error {
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   if (size === 0) throw new InvalidSnapshot("is empty");
-  if (Buffer.from(bytes.subarray(0, 4)).toString("hex") === ZSTD_MAGIC) {
+  const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
+  if (header.toString("hex", 0, 4) === ZSTD_MAGIC) {
     throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
   }
-  const isSqlite =
-    bytes.length >= HEADER_BYTES &&
-    Buffer.from(bytes.subarray(0, 16)).toString("latin1") === "SQLite format 3\0";
-  if (!isSqlite) throw new InvalidSnapshot("is not a Roadbook snapshot");
-  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
-  if (view.getUint32(68) !== APPLICATION_ID) {
+  if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
+    throw new InvalidSnapshot("is not a Roadbook snapshot");
+  }
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
     throw new InvalidSnapshot("is a SQLite file, but not a Roadbook snapshot");
   }
-  const version = view.getUint32(60);
+  const version = header.readUInt32BE(60);
   if (version !== SCHEMA_VERSION) {
     const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
     throw new InvalidSnapshot(
       `has schema ${version}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
     );
   }
-  const pageSize = view.getUint16(16) === 1 ? 65_536 : view.getUint16(16);
-  const databaseBytes = view.getUint32(28) * pageSize;
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  const databaseBytes = header.readUInt32BE(28) * pageSize;
   if (size !== databaseBytes + TRAILER_BYTES) {
     throw new InvalidSnapshot(
       `has ${size} bytes, not the ${databaseBytes + TRAILER_BYTES} it was written with`,
