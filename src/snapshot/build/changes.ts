@@ -11,11 +11,7 @@ import { createRowWriter, listReferences, type Referenced } from "./rows.ts";
 /** Of the users that name a thing which is to go, this many are reported. */
 const MAX_REPORTED = 5;
 
-interface Deletion {
-  type: Referenced;
-  id: number;
-  line: number;
-}
+type Deletion = { type: Referenced; id: number; line: number };
 
 export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
   const writer = createRowWriter(db);

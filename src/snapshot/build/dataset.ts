@@ -102,11 +102,10 @@ export async function readDataset<Line extends object>(
       lines++;
       last = line.number;
       if (found.length === 0) continue;
-      const canSkip = handler.skip && endedAt === 0 && !isSignOfDamage(line);
-      const wrong = canSkip ? skipped : errors;
+      const wrong = handler.skip && endedAt === 0 && !isSignOfDamage(line) ? skipped : errors;
       wrong.lines++;
       report(wrong, line.number, found);
-      if (canSkip) handler.skip?.(line.text ?? "");
+      if (wrong === skipped) handler.skip?.(line.text ?? "");
     }
   }
   if (expectEnd && endedAt === 0) {

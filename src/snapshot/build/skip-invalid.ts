@@ -16,10 +16,8 @@ export function createSkippingWriter(db: Sqlite): LineHandler<DatasetLine> {
   const hide = db.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
 
   function dropReferences(): void {
-    db.exec(`
-      UPDATE user SET company_id = NULL, company_role = NULL
-       WHERE company_id NOT IN (SELECT id FROM company);
-    `);
+    db.exec(`UPDATE user SET company_id = NULL, company_role = NULL
+              WHERE company_id NOT IN (SELECT id FROM company)`);
     const setLists = db.prepare("UPDATE user SET roles = ?, achievements = ? WHERE id = ?");
     for (const { id, roles, unlocks } of listReferences(db)) {
       const keptRoles = roles.filter((role) => known.role.has(role));

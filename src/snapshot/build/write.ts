@@ -6,7 +6,7 @@ import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { appendChecksum } from "../format/checksum.ts";
+import { appendChecksum } from "../format/file.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
 import type { LineErrors } from "./dataset.ts";
 

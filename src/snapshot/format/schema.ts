@@ -1,6 +1,6 @@
 /** The tables of a snapshot. A private user has an id here and no other column. */
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./header.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
 const kinds = ["user", "company"];
 

@@ -26,13 +26,11 @@ export function packUnlocks(unlocks: readonly Unlock[]): Uint8Array | null {
   const sorted = unlocks.toSorted(
     (one, other) => other.unlockedAt - one.unlockedAt || one.achievementId - other.achievementId,
   );
-  return pack(
-    sorted.flatMap(({ achievementId, tier, unlockedAt }) => [
-      achievementId,
-      tier,
-      zigzag(unlockedAt),
-    ]),
-  );
+  const integers: number[] = [];
+  for (const { achievementId, tier, unlockedAt } of sorted) {
+    integers.push(achievementId, tier, zigzag(unlockedAt));
+  }
+  return pack(integers);
 }
 
 export function unpackUnlocks(packed: Uint8Array | null): Unlock[] {
