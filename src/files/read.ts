@@ -44,7 +44,7 @@ export async function* readChunks(
     if (chunk.length === 0) return;
     yield chunk;
     at += chunk.length;
-    await setImmediate();
+    if (source instanceof Uint8Array) await setImmediate();
   }
 }
 
