@@ -3,20 +3,23 @@
  * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
  * in); run from source, under Bun, they are made when first needed.
  */
-import { readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import demo from "../data/demo.json" with { type: "json" };
-import { codeOf } from "./files/errors.ts";
 import type { PageAsset, PageAssets } from "./http/pages.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The names of the files inside the executable, and in the folder `assets` of the package. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
 /** In the place of the demo, what `build --dataset` was given. */
 export const OWN_SNAPSHOT = "own.snapshot";
-const DOCS_SCRIPT = "scalar.js.gz";
-const PAGE_SCRIPT = "page.js.asset";
-const PAGE_STYLE = "page.css.asset";
+/** The files beside the demo, and how each is made. */
+const makers = {
+  "scalar.js.gz": packDocsScript,
+  "page.js.asset": () => bundle("web/browser.ts"),
+  "page.css.asset": () => bundle("web/style.css"),
+};
 
 /** The start of the page shows so many of the demo's notable drivers. */
 const MAX_FEATURED = 12;
@@ -29,96 +32,77 @@ export function listFeaturedIds(): number[] {
 
 /** The bytes of the demo's snapshot, or of the one in its place. */
 export async function demoSnapshot(): Promise<Uint8Array> {
-  const embedded = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
-  if (embedded) return embedded;
+  const ready = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
+  if (ready) return ready;
   const { demoDataset } = await import("./community/demo.ts");
   const { buildSnapshot } = await import("./snapshot/build/memory.ts");
   return buildSnapshot(demoDataset());
 }
 
 /** Makes what is put into the executable and the package beside the demo, by file name. */
-export async function makeAssets(): Promise<Record<string, string | Uint8Array>> {
-  return {
-    [DOCS_SCRIPT]: packDocsScript(),
-    [PAGE_SCRIPT]: await bundlePageScript(),
-    [PAGE_STYLE]: await bundlePageStyle(),
-  };
+export async function makeAssets(): Promise<Record<string, Bytes>> {
+  const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
+  return Object.fromEntries(await Promise.all(made));
 }
 
-let script: Promise<Uint8Array<ArrayBuffer>> | undefined;
+let docs: Promise<Bytes> | undefined;
 
 /** The script of the docs page, gzip-compressed; read once, 1.3 MB. */
-export function docsScript(): Promise<Uint8Array<ArrayBuffer>> {
-  script ??= findReady(DOCS_SCRIPT).then((ready) => ready ?? packDocsScript());
-  return script;
+export function docsScript(): Promise<Bytes> {
+  docs ??= readAsset("scalar.js.gz");
+  return docs;
+}
+
+let page: Promise<PageAssets> | undefined;
+
+/** The script and the style of the page for people, made once. */
+export function pageAssets(): Promise<PageAssets> {
+  page ??= readPageAssets();
+  return page;
+}
+
+async function readPageAssets(): Promise<PageAssets> {
+  const script = await readPageAsset("page.js.asset");
+  return { script, style: await readPageAsset("page.css.asset") };
+}
+
+/** Its name says what is in it. */
+async function readPageAsset(asset: keyof typeof makers): Promise<PageAsset> {
+  const text = new TextDecoder().decode(await readAsset(asset));
+  const hash = process.getBuiltinModule("node:crypto").hash("sha256", text);
+  const [name, ending] = asset.split(".");
+  return { file: `${name}-${hash.slice(0, 12)}.${ending}`, text };
+}
+
+async function readAsset(name: keyof typeof makers): Promise<Bytes> {
+  return (await findReady(name)) ?? makers[name]();
 }
 
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
-function packDocsScript(): Uint8Array<ArrayBuffer> {
+function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   return process
     .getBuiltinModule("node:zlib")
     .gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
-let assets: Promise<PageAssets> | undefined;
-
-/** The script and the style of the page for people, made once. */
-export function pageAssets(): Promise<PageAssets> {
-  assets ??= readPageAssets();
-  return assets;
-}
-
-async function readPageAssets(): Promise<PageAssets> {
-  const [script, style] = await Promise.all([
-    findReady(PAGE_SCRIPT).then((bytes) => (bytes ? textOf(bytes) : bundlePageScript())),
-    findReady(PAGE_STYLE).then((bytes) => (bytes ? textOf(bytes) : bundlePageStyle())),
-  ]);
-  return {
-    script: nameByContent("page", "js", script),
-    style: nameByContent("page", "css", style),
-  };
-}
-
-function bundlePageScript(): Promise<string> {
-  return bundle("web/browser.ts");
-}
-
-function bundlePageStyle(): Promise<string> {
-  return bundle("web/style.css");
-}
-
-async function bundle(file: string): Promise<string> {
+async function bundle(file: string): Promise<Bytes> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, file)],
     target: "browser",
     minify: true,
   });
-  return (await outputs[0]?.text()) ?? "";
-}
-
-function nameByContent(name: string, ending: string, text: string): PageAsset {
-  const hash = process.getBuiltinModule("node:crypto").hash("sha256", text);
-  return { file: `${name}-${hash.slice(0, 12)}.${ending}`, text };
-}
-
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+  return new TextEncoder().encode(await outputs[0]?.text());
 }
 
 /** The file as it was put into the executable or the package; undefined when run from source. */
-async function findReady(name: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function findReady(name: string): Promise<Bytes | undefined> {
   const embedded = findEmbedded(name);
-  if (embedded) return new Uint8Array(await embedded.arrayBuffer());
-  try {
-    return new Uint8Array(await readFile(new URL(`../assets/${name}`, import.meta.url)));
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-    return undefined;
-  }
+  if (embedded) return embedded.bytes();
+  const file = new URL(`../assets/${name}`, import.meta.url);
+  return existsSync(file) ? readFileSync(file) : undefined;
 }
 
 function findEmbedded(name: string): Blob | undefined {
-  if (typeof Bun === "undefined") return undefined;
-  return Bun.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
+  return globalThis.Bun?.embeddedFiles.find((blob) => "name" in blob && blob.name === name);
 }

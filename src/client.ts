@@ -81,20 +81,12 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
   if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL has a query or a fragment");
   const base = baseUrl.replace(/\/+$/, "");
 
-  async function call<Field extends string, Value>(
-    path: string,
-    field: Field,
-    own: CallOptions = {},
-  ): Promise<Value> {
-    const {
-      signal,
-      retry = false,
-      maxWaitSeconds = DEFAULT_MAX_WAIT_SECONDS,
-    } = {
-      ...options,
-      ...defined(own),
-    };
-    for (let retriesLeft = countRetries(retry); ; retriesLeft--) {
+  async function call<Value>(path: string, field: string, own: CallOptions = {}): Promise<Value> {
+    const { signal } = own;
+    const retry = own.retry ?? options.retry ?? false;
+    const maxWaitSeconds = own.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;
+    const retries = Math.min(retry === true ? DEFAULT_RETRIES : Number(retry), MAX_RETRIES);
+    for (let retriesLeft = retries; ; retriesLeft--) {
       const result = await ask<Value>(options.fetch, base + path, field, signal);
       if (!(result instanceof RoadbookError)) return result.value;
       const { status, retryAfterSeconds: seconds } = result;
@@ -122,16 +114,6 @@ const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 10;
 /** Timers of more milliseconds than 31 bits hold fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-function countRetries(retry: boolean | number): number {
-  if (typeof retry === "boolean") return retry ? DEFAULT_RETRIES : 0;
-  return Math.min(retry, MAX_RETRIES);
-}
-
-/** The options that are there: one that is `undefined` does not hide the client's. */
-function defined(options: CallOptions): CallOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
 
 /** The field of a 200, or what is wrong with the response. Throws the reason of an aborted signal. */
 async function ask<Value>(
@@ -164,13 +146,11 @@ async function ask<Value>(
     retryAfterSeconds: parseRetryAfter(headers.get("retry-after")),
     requestId: headers.get("x-request-id") ?? undefined,
   };
-  return typeof error?.code === "string"
-    ? new RoadbookError(error.code, String(error.message ?? error.code), facts)
-    : new RoadbookError(
-        "invalid_response",
-        `${url} responded ${status} without JSON of the API`,
-        facts,
-      );
+  if (typeof error?.code !== "string") {
+    const message = `${url} responded ${status} without JSON of the API`;
+    return new RoadbookError("invalid_response", message, facts);
+  }
+  return new RoadbookError(error.code, String(error.message ?? error.code), facts);
 }
 
 function parseObject(text: string): Record<string, unknown> {
@@ -189,20 +169,15 @@ function parseRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
+/** Ends early when the signal is aborted; the next request then throws its reason. */
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal?.throwIfAborted();
-    const abort = () => {
+  return new Promise((resolve) => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
+      signal?.removeEventListener("abort", end);
+      resolve();
     };
-    const timer = setTimeout(
-      () => {
-        signal?.removeEventListener("abort", abort);
-        resolve();
-      },
-      Math.min(seconds * 1000, MAX_TIMER_MS),
-    );
-    signal?.addEventListener("abort", abort, { once: true });
+    const timer = setTimeout(end, signal?.aborted ? 0 : Math.min(seconds * 1000, MAX_TIMER_MS));
+    signal?.addEventListener("abort", end);
   });
 }

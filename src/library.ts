@@ -4,12 +4,7 @@ import type { CompanySearchResult } from "./domain/company.ts";
 import type { ErrorCode } from "./domain/error.ts";
 import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
-import { applyChanges as applyBytes } from "./snapshot/build/apply.ts";
-import type { ReadOptions } from "./snapshot/build/dataset.ts";
-import { type ImportOptions, importDataset as importBytes } from "./snapshot/build/import.ts";
-import { bytesOf, type Lines } from "./snapshot/build/memory.ts";
-import type { Imported } from "./snapshot/build/write.ts";
-import type { Counts, Meta } from "./snapshot/format/meta.ts";
+import type { Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
@@ -34,24 +29,28 @@ export {
 } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
-export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/dataset.ts";
+export { applyChanges } from "./snapshot/build/apply.ts";
+export {
+  DatasetError,
+  type LineError,
+  type LineErrors,
+  type Lines,
+  type ReadOptions,
+} from "./snapshot/build/dataset.ts";
+export { type ImportOptions, importDataset } from "./snapshot/build/import.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
+export type { Imported } from "./snapshot/build/write.ts";
+export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
-export type { Counts, Imported, ImportOptions, Lines, Meta, ReadOptions, SourceStatus };
+export type { SourceStatus } from "./snapshot/remote/source.ts";
 
-/** The body of a public profile. */
+/** The bodies of the four endpoints. */
 export type PublicUserBody = { success: true; user: User };
-
-/** The body of a user's achievements. */
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
-
-/** The body of a search of companies. */
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
-
-/** The body of a search of users. */
 export type UserSearchBody = { success: true; users: UserSearchResult[] };
 
 /** The body of every response outside 2xx and 3xx. */
@@ -74,28 +73,4 @@ export interface HealthBody {
   refused_replacement: string | null;
   snapshot_source: SourceStatus | null;
   search_limit: Pick<LimiterStatus, "store" | "up"> | null;
-}
-
-/**
- * Imports a dataset as the snapshot file `target`, whole or not at all. Rejects with a `DatasetError`
- * when lines are wrong, a `GuardError` when it holds too little, and what the file system throws.
- */
-export function importDataset(
-  dataset: Lines,
-  target: string,
-  options?: ImportOptions,
-): Promise<Imported> {
-  return importBytes(bytesOf(dataset), target, options);
-}
-
-/**
- * Applies changes to the snapshot file `target`, all or none. Rejects with a `DatasetError` when lines
- * are wrong, a `SnapshotError` when `target` is none, and what the file system throws.
- */
-export function applyChanges(
-  changes: Lines,
-  target: string,
-  options?: ReadOptions,
-): Promise<Counts> {
-  return applyBytes(bytesOf(changes), target, options);
 }

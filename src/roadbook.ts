@@ -10,13 +10,9 @@ import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import type { Lines } from "./snapshot/build/memory.ts";
+import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
-import {
-  openReloadableSnapshot,
-  type ReloadableSnapshot,
-  type Replacement,
-} from "./snapshot/read/reloadable.ts";
+import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export interface RoadbookOptions {
@@ -36,15 +32,9 @@ export interface RoadbookOptions {
   searchLimit?: number;
   /** The length of the window in milliseconds. Default one hour. */
   searchWindowMs?: number;
-  /**
-   * The time in milliseconds as `Date.now` has it, for the limit: a test walks through the hour with
-   * it. Default a clock that nobody sets.
-   */
+  /** Milliseconds as of `Date.now`, for the limit: a test sets it. Default a clock that nobody sets. */
   clock?: (() => number) | undefined;
-  /**
-   * The address of requests for which `fetch` is given no peer. Default none: then they are not one
-   * client, and their searches are not counted.
-   */
+  /** The peer of requests for which `fetch` gets none. Default none: their searches do not count. */
   defaultPeer?: string | undefined;
   /** Clients counted apart; past that, a newcomer takes the count of the longest unseen. Default 100,000. */
   maxClients?: number;
@@ -124,15 +114,16 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
   checkOptions(options);
-  const faults = (options.faults ?? []).map(readFault);
-  let source = await openSource(options);
+  const faults = (options.faults ?? []).map((fault) =>
+    typeof fault === "string" ? explain("faults", fault, parseFault) : fault,
+  );
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
-  let reloadable = await openReloadableSnapshot(source, { trust });
+  const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
   const searchLimit = createSearchLimit(options);
   const fetch = createFetch({
-    snapshot: () => reloadable.current(),
-    refused: () => reloadable.refused(),
+    snapshot: reloadable.current,
+    refused: reloadable.refused,
     source: () => options.snapshotSource?.(),
     publicUrl: options.publicUrl?.replace(/\/+$/, ""),
     searchLimit,
@@ -149,28 +140,11 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     defaultPeer: options.defaultPeer,
     interfere: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
   });
-  const listening = new Set<Listening>();
-  let lastChange: Promise<unknown> = Promise.resolve();
-
-  async function change(changes: Lines): Promise<Meta> {
-    if (typeof source === "string") {
-      throw new TypeError(
-        "apply changes a snapshot in memory; change a file with applyChanges, then call refresh",
-      );
-    }
-    const { changeSnapshot } = await import("./snapshot/build/memory.ts");
-    const changed = await changeSnapshot(source, changes);
-    const last: ReloadableSnapshot = reloadable;
-    reloadable = await openReloadableSnapshot(changed);
-    source = changed;
-    // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
-    last.close();
-    return reloadable.current().meta;
-  }
+  const listening: Listening[] = [];
 
   async function close(): Promise<void> {
     for (const one of listening) await one.close();
-    reloadable.close();
+    await reloadable.close();
   }
 
   return {
@@ -179,23 +153,16 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       const { origin, close } = process.versions.bun
         ? (await import("./server/listen.ts")).listen({ host, port }, fetch)
         : await (await import("./server/listen-node.ts")).listenOnNode({ host, port }, fetch);
-      const one = {
-        url: origin,
-        close() {
-          listening.delete(one);
-          return close();
-        },
-      };
-      listening.add(one);
-      return one;
+      listening.push({ url: origin, close });
+      return { url: origin, close };
     },
-    apply(changes) {
-      const next = lastChange.then(() => change(changes));
-      lastChange = next.catch(() => {});
-      return next;
-    },
+    apply: (changes) =>
+      reloadable.change(async (snapshot) => {
+        const { changeSnapshot } = await import("./snapshot/build/memory.ts");
+        return changeSnapshot(snapshot, changes);
+      }),
     meta: () => reloadable.current().meta,
-    refresh: (isForced) => reloadable.refresh(isForced),
+    refresh: reloadable.refresh,
     limiterStatus: () => searchLimit?.limiter.status(),
     close,
     [Symbol.asyncDispose]: close,
@@ -203,7 +170,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The path or the bytes of the snapshot. What makes one is loaded here alone: 7 ms of a start. */
-async function openSource({ snapshot, dataset, demo }: RoadbookOptions) {
+async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
   return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
@@ -217,19 +184,12 @@ async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | un
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
   const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
-  const { maxClients, clock } = options;
+  const { maxClients, clock, limiter } = options;
   if (limit === 0) return undefined;
   return {
     windowMs,
     clock: clock ?? Date.now,
-    limiter:
-      options.limiter ??
-      createLimiter({
-        limit,
-        windowMs,
-        ...(maxClients && { maxClients }),
-        ...(clock && { clock }),
-      }),
+    limiter: limiter ?? createLimiter({ limit, windowMs, maxClients, clock }),
   };
 }
 
@@ -243,18 +203,14 @@ function checkOptions(options: RoadbookOptions): void {
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
-  if (publicUrl !== undefined) explain("publicUrl", publicUrl, () => parseBaseUrl(publicUrl));
-  for (const cidr of trustedProxies) explain("trustedProxies", cidr, () => parseCidr(cidr));
-}
-
-function readFault(fault: string | Fault): Fault {
-  return typeof fault === "string" ? explain("faults", fault, () => parseFault(fault)) : fault;
+  if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
+  for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
 }
 
 /** Gives the error of a parser, which says what it wants, the name of the option. */
-function explain<T>(option: string, text: string, parse: () => T): T {
+function explain<T>(option: string, text: string, parse: (text: string) => T): T {
   try {
-    return parse();
+    return parse(text);
   } catch (error) {
     const wanted = error instanceof Error ? error.message : String(error);
     throw new RangeError(`${option} has ${JSON.stringify(text)}, not ${wanted}`);

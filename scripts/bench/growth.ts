@@ -209,10 +209,7 @@ async function timePublish(path: string, other: string) {
     endpoint: store.env.AWS_ENDPOINT_URL,
   });
   if (!location) throw new Error(url);
-  const put = (file: string) =>
-    transfer(location, "PUT", { file, timeoutMs: PUT_MS }, async ({ ok, status }) => {
-      if (!ok) throw new Error(`the store responded with ${status}`);
-    });
+  const put = (file: string) => transfer(location, "PUT", { file, timeoutMs: PUT_MS });
   await put(path);
   const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m", "--allow-older"];
   const server = await openExecutable(flags, undefined, store.env);

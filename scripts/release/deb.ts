@@ -17,7 +17,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { description, version } from "../../package.json" with { type: "json" };
-import { formatScript } from "../../src/commands/completion.ts";
+import { scripts } from "../../src/commands/completion.ts";
 import { formatManPage } from "./man.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -74,9 +74,9 @@ function fillFolder(): void {
   );
   const page = gzipSync(formatManPage(new Date(seconds * 1000)), { level: 9 });
   write("usr/share/man/man1/roadbook.1.gz", page);
-  write("usr/share/bash-completion/completions/roadbook", formatScript("bash"));
-  write("usr/share/zsh/vendor-completions/_roadbook", formatScript("zsh"));
-  write("usr/share/fish/vendor_completions.d/roadbook.fish", formatScript("fish"));
+  write("usr/share/bash-completion/completions/roadbook", scripts.bash);
+  write("usr/share/zsh/vendor-completions/_roadbook", scripts.zsh);
+  write("usr/share/fish/vendor_completions.d/roadbook.fish", scripts.fish);
   copy(join(root, "scripts/deploy/README.md"), "usr/share/doc/roadbook/README.md");
   copy(join(root, "CHANGELOG.md"), "usr/share/doc/roadbook/CHANGELOG.md");
   copy(join(root, "LICENSE"), "usr/share/doc/roadbook/copyright");

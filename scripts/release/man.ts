@@ -5,7 +5,7 @@
 import type { EventEmitter } from "node:events";
 import { description, version } from "../../package.json" with { type: "json" };
 import { createProgram } from "../../src/commands/command-line.ts";
-import { variableOf } from "../../src/commands/flag-types.ts";
+import { variableOf } from "../../src/commands/environment.ts";
 
 /** What the help says of them is the page's section EXIT STATUS. */
 const EXIT_CODES = "Exit codes: ";

@@ -1,46 +1,37 @@
 /**
  * The command line: every command with its arguments, flags, environment variables, defaults and
- * help is declared here, once. The only reader of the environment. A command's code is loaded when
- * it runs, so `--version`, the help and the ready line wait for nothing they do not use.
+ * help is declared here or, the flags of `serve`, beside this file. The only reader of the
+ * environment. What a command needs is loaded when it runs, so that `--version`, the help and the
+ * ready line wait for nothing they do not use.
  */
-import { readFileSync } from "node:fs";
 import {
   type CommandUnknownOpts as AnyCommand,
+  Command,
   CommanderError,
-  Option,
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
-import { parseFault } from "../faults.ts";
-import { codeOf, reasonOf } from "../files/errors.ts";
-import { type Language, languages } from "../web/texts.ts";
 import {
-  completeFromEnvironment,
-  createCommand,
+  completeDeclaration,
   type Environment,
   listUnknownVariables,
-  requireMandatory,
   usageOf,
   variableOf,
-} from "./flag-types.ts";
-import { readSource, readTarget } from "./location.ts";
-import { writeStdout } from "./output.ts";
+} from "./environment.ts";
+import { findStoreUrl, readLocation } from "./location.ts";
+import { describeCounts, refuseSameFile, writeLines, writeStdout } from "./output.ts";
+import { declareServe } from "./serve-flags.ts";
 import {
-  bounds,
+  formatDuration,
   parseBaseUrl,
-  parseCidr,
-  parseDuration,
   parseInteger,
-  parseList,
-  parseNonEmpty,
   parseOneOf,
   parsePort,
-  parseText,
   UsageError,
 } from "./values.ts";
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
-export async function runCommandLine(argv: string[], env: Environment = process.env) {
-  const program = createProgram(env);
+export async function runCommandLine(argv: string[]): Promise<void> {
+  const program = createProgram(process.env);
   const args = completeArguments(program, argv);
   const named = program.commands.find((command) => command.name() === args[0]);
   try {
@@ -52,9 +43,9 @@ export async function runCommandLine(argv: string[], env: Environment = process.
   }
 }
 
-/** The tree of commands; {@link variableOf} has their variables. */
+/** The tree of commands. */
 export function createProgram(env: Environment): AnyCommand {
-  const program = createCommand("roadbook");
+  const program: AnyCommand = new Command("roadbook");
   program
     .usage("[COMMAND] [flags]")
     .description("Serves driver profiles, achievements and name search from one file, read-only")
@@ -67,17 +58,21 @@ export function createProgram(env: Environment): AnyCommand {
     })
     .configureHelp({
       styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      commandDescription: (command) => sentenceOf(command.description()),
+      commandDescription: (command) =>
+        `${command.description().replace(/^./, (letter) => letter.toUpperCase())}.`,
       optionTerm: (option) => option.flags.replace(/[<>]/g, ""),
-      optionDescription: ({ description, defaultValueDescription: defaultText }) =>
-        defaultText === undefined ? description : `${description} (default: ${defaultText})`,
+      optionDescription: ({ description, defaultValue, flags }) => {
+        if (!/^(?:number|string)$/.test(typeof defaultValue)) return description;
+        const isTime = flags.endsWith("<TIME>");
+        return `${description} (default: ${isTime ? formatDuration(defaultValue) : defaultValue})`;
+      },
       subcommandTerm: (command) =>
         `${command.name()} ${command.usage().replace(/ ?\[flags\]$/, "")}`.trimEnd(),
     })
-    .addHelpOption(new Option("-h, --help", "print this help").helpGroup("Help:"))
-    .helpCommand("help [COMMAND]", "print the help of a command")
     .optionsGroup("Help:")
+    .helpOption("-h, --help", "print this help")
     .version(`roadbook ${version}`, "-V, --version", "print the version")
+    .helpCommand("help [COMMAND]", "print the help of a command")
     .addHelpText(
       "after",
       `
@@ -85,224 +80,72 @@ Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.
 roadbook COMMAND --help prints the flags of a command and their defaults.
 Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     )
-    .addHelpText("afterAll", ({ command }) => environmentHelp(command))
-    .hook("preAction", (_, command) => {
-      completeFromEnvironment(command, env);
-      requireMandatory(command);
-    });
+    .addHelpText("afterAll", ({ command }) => environmentHelp(command));
 
-  program
-    .command("serve")
-    .usage("[flags]")
-    .description("serve requests; the default command")
-    .optionsGroup("What is served:")
-    .option(
-      "--snapshot <FILE>",
-      "the snapshot, also at an https:// or s3:// URL (default: the bundled data)",
-      parseText,
-    )
-    .option("--trust-snapshot", "start without comparing the snapshot's checksum", false)
-    .option(
-      "--refresh <TIME>",
-      "how often a URL is asked for a new snapshot",
-      parseDuration,
-      10_000,
-    )
-    .option("--fetch-timeout <TIME>", "how long a download may take", parseDuration, 60_000)
-    .option(
-      "--cache-dir <FOLDER>",
-      "keeps what was downloaded, to start from (default: a temporary folder)",
-      parseText,
-    )
-    .option("--allow-older", "accept a snapshot from a URL that is older than the last", false)
-    .option(
-      "--public-url <URL>",
-      "completes avatar paths and names the docs' server (default: the request's)",
-      parseBaseUrl,
-    )
-    .option(
-      "--cache-max-age <SECONDS>",
-      "how long a cache may reuse a response without asking again",
-      parseInteger(...bounds.cacheMaxAgeSeconds),
-      0,
-    )
-    .option("--no-page", "leave out the page for people at / and /drivers/{id}")
-    .option("--kiosk", "make the page fit a screen that nobody watches over", false)
-    .option(
-      "--language <LANGUAGE>",
-      "the language of the page: en or de (default: each reader's own)",
-      parseOneOf(Object.keys(languages) as Language[]),
-    )
-    .option("--index", "let search engines list the page and its drivers", false)
-    .optionsGroup("Limits:")
-    .option(
-      "--search-limit <N>",
-      "searches a client may make in a window; 0 for no limit",
-      parseInteger(...bounds.searchLimit),
-      30,
-    )
-    .option(
-      "--search-window <TIME>",
-      "the length of that window, such as 1h, 2s or 500ms",
-      parseDuration,
-      3_600_000,
-    )
-    .option(
-      "--ipv6-prefix <N>",
-      "the leading bits by which IPv6 clients are counted",
-      parseInteger(...bounds.ipv6Prefix),
-      64,
-    )
-    .option(
-      "--max-clients <N>",
-      "clients counted apart; past that, a newcomer takes the count of the longest unseen",
-      parseInteger(...bounds.maxClients),
-      100_000,
-    )
-    .option(
-      "--rate-limit-store <URL>",
-      "count in a Redis or Valkey shared by several machines (redis://, rediss://, valkey://)",
-      parseText,
-    )
-    .option(
-      "--rate-limit-store-file <FILE>",
-      "a file that holds this URL, so that ps does not show its password",
-      parseText,
-    )
-    .optionsGroup("Network:")
-    .option("--host <ADDRESS>", "the address to listen on", parseText, "127.0.0.1")
-    .option("--port <N>", "the port to listen on; 0 picks a free one", parsePort, 3000)
-    .option("--reuse-port", "share the port with other processes of the same user (Linux)", false)
-    .option("--tls-cert <FILE>", "serve https with this certificate (PEM)", parseText)
-    .option("--tls-key <FILE>", "the key of that certificate (PEM)", parseText)
-    .option(
-      "--trusted-proxy <CIDR>",
-      "believe X-Forwarded-For from these; repeatable",
-      parseList(parseCidr),
-      [],
-    )
-    .option(
-      "--grace <TIME>",
-      "how long open requests may take after SIGTERM",
-      parseDuration,
-      10_000,
-    )
-    .optionsGroup("Logs and metrics:")
-    .option(
-      "--log-level <LEVEL>",
-      "the lowest level to log: trace, debug, info, warn, error, fatal or silent",
-      parseOneOf(["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
-      "info",
-    )
-    .option("--access-log", "log every request, with the address of its client", false)
-    .option(
-      "--admin-port <N>",
-      "the port of /metrics, /live and /ready; 0 picks a free one (default: none)",
-      parsePort,
-    )
-    .option(
-      "--admin-host <ADDRESS>",
-      "the address of that port; whoever reaches it reads the metrics",
-      parseText,
-      "127.0.0.1",
-    )
-    .optionsGroup("Test rigs:")
-    .option(
-      "--fault <FAULT>",
-      "what fails on purpose, such as search:status=503,rate=0.1; repeatable",
-      parseList(parseFault, ";"),
-      [],
-    )
-    .option(
-      "--fault-seed <N>",
-      "the same number and the same requests give the same faults",
-      parseInteger(...bounds.faultSeed),
-      1,
-    )
-    .addHelpText(
-      "after",
-      `
-Of a flag given twice the last counts; --trusted-proxy and --fault add up. The
-variable of the one has commas between the values, that of the other semicolons.
-
-A fault is search, profile, achievements, health or * (the first three), then a
-colon, then some of these with commas between them: status=503 (the response is
-this error), close (there is none), delay=200ms, jitter=50ms, rate=0.1 (of the
-requests).`,
-    )
-    .action(async (flags, command) => {
-      const { tlsCert: cert, tlsKey: key, adminPort, adminHost } = flags;
-      if ((cert === undefined) !== (key === undefined)) {
-        throw new UsageError("--tls-cert and --tls-key go together");
-      }
-      if (flags.reusePort && process.platform !== "linux") {
-        throw new UsageError("--reuse-port needs Linux");
-      }
-      const source = flags.snapshot === undefined ? undefined : readSource(flags.snapshot, env);
-      const { runServe } = await import("./serve.ts");
-      await runServe({
-        ...flags,
-        source,
-        refreshMs: flags.refresh,
-        fetchTimeoutMs: flags.fetchTimeout,
-        searchWindowMs: flags.searchWindow,
-        cacheMaxAgeSeconds: flags.cacheMaxAge,
-        graceMs: flags.grace,
-        trustedProxies: flags.trustedProxy,
-        faults: flags.fault,
-        tls: cert && key ? { cert, key } : undefined,
-        admin: adminPort === undefined ? undefined : { host: adminHost, port: adminPort },
-        rateLimitStore: await findStoreUrl(command),
-        unknownVariables: listUnknownVariables(program, env),
-      });
+  declareServe(program).action(async (flags, command) => {
+    if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
+      throw new UsageError("--tls-cert and --tls-key go together");
+    }
+    if (flags.reusePort && process.platform !== "linux") {
+      throw new UsageError("--reuse-port needs Linux");
+    }
+    const { runServe } = await import("./serve.ts");
+    await runServe({
+      ...flags,
+      location: readLocation("--snapshot", flags.snapshot, env),
+      storeUrl: await findStoreUrl(command),
+      unknownVariables: listUnknownVariables(program, env),
     });
+  });
 
   program
     .command("import")
     .usage("DATASET --to FILE [flags]")
     .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
-    .argument("<DATASET>", "the file of the dataset; - for standard input", parseNonEmpty)
-    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key", parseText)
+    .argument("<DATASET>", "the file of the dataset; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
     .option("--skip-invalid", "leave out invalid lines and report them", false)
-    .action(async (dataset, flags) =>
-      (await import("./import.ts")).runImport({
-        dataset,
-        ...flags,
-        location: readTarget(flags.to, env),
-      }),
-    );
+    .action(async (dataset, flags) => {
+      const location = readLocation("--to", flags.to, env);
+      await (await import("./import-apply.ts")).runImport(dataset, { ...flags, location });
+    });
 
   program
     .command("apply")
     .usage("CHANGES --to FILE [flags]")
     .description("change a snapshot; a server notices within a second")
-    .argument("<CHANGES>", "the file of changed lines; - for standard input", parseNonEmpty)
-    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key", parseText)
+    .argument("<CHANGES>", "the file of changed lines; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .action(async (changes, flags) =>
-      (await import("./apply.ts")).runApply({
-        changes,
-        ...flags,
-        location: readTarget(flags.to, env),
-      }),
-    );
+    .action(async (changes, flags) => {
+      const location = readLocation("--to", flags.to, env);
+      await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });
+    });
 
   program
     .command("export")
     .usage("FILE [--to OUT]")
     .description("write the dataset in a snapshot")
-    .argument("<FILE>", "the snapshot", parseNonEmpty)
-    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
-    .action(async (path, { to }) => (await import("./export.ts")).runExport(path, to));
+    .argument("<FILE>", "the snapshot")
+    .option("--to <OUT>", "the file to write (default: standard output)")
+    .action(async (path, { to }) => {
+      const { exportDataset } = await import("../snapshot/read/export.ts");
+      if (to !== undefined) refuseSameFile(path, to);
+      await writeLines(await exportDataset(path), to);
+    });
 
   program
     .command("check")
     .usage("FILE")
     .description("read all of a snapshot and report any damage")
-    .argument("<FILE>", "the snapshot", parseNonEmpty)
-    .action(async (path) => (await import("./check.ts")).runCheck(path));
+    .argument("<FILE>", "the snapshot")
+    .action(async (path) => {
+      const { checkSnapshot } = await import("../snapshot/read/check.ts");
+      const { built_at, counts } = await checkSnapshot(path);
+      writeStdout(`${path} is whole: built ${built_at}, ${describeCounts(counts)}\n`);
+    });
 
   program
     .command("seed")
@@ -320,30 +163,39 @@ requests).`,
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write (default: standard output)", parseText)
+    .option("--to <OUT>", "the file to write (default: standard output)")
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
     .command("schema")
     .usage("[flags]")
     .description("print the JSON Schema of the dataset's lines")
-    .action(async () => (await import("./schema.ts")).runSchema());
+    .action(async () => {
+      const { datasetSchema } = await import("../domain/json-schema.ts");
+      writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
+    });
 
   program
     .command("openapi")
     .usage("[flags]")
     .description("print the OpenAPI document of the interface")
     .option("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000")
-    .action(async (flags) => (await import("./openapi.ts")).runOpenapi(flags));
+    .action(async ({ publicUrl }) => {
+      const { createOpenApiDocument } = await import("../http/docs.ts");
+      const { routesWith } = await import("../http/routes.ts");
+      const document = createOpenApiDocument(routesWith({ page: undefined }));
+      const text = await document.at(publicUrl.replace(/\/+$/, ""));
+      writeStdout(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
+    });
 
   program
     .command("health")
     .usage("[URL] [flags]")
     .description("ask a running server how it is")
     .argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl)
-    .option("--host <ADDRESS>", "without URL: its address", parseText, "127.0.0.1")
+    .option("--host <ADDRESS>", "without URL: its address", "127.0.0.1")
     .option("--port <N>", "without URL: its port", parsePort, 3000)
-    .option("--tls-cert <FILE>", "without URL: it serves https", parseText)
+    .option("--tls-cert <FILE>", "without URL: it serves https")
     .addHelpText(
       "after",
       `
@@ -359,11 +211,11 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"]))
     .argument("[WORDS...]", "what the script asks to complete")
     .action(async (shell, words) => {
-      const { formatCandidates, formatScript } = await import("./completion.ts");
-      const isAsked = words.length > 0;
-      writeStdout(isAsked ? formatCandidates(program, shell, words) : formatScript(shell));
+      const { formatCandidates, scripts } = await import("./completion.ts");
+      writeStdout(words.length > 0 ? formatCandidates(program, shell, words) : scripts[shell]);
     });
 
+  for (const command of program.commands) completeDeclaration(command, env);
   return program;
 }
 
@@ -377,53 +229,19 @@ A flag goes before its environment variable (--${option.name()}: ${variableOf(op
 and that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
 }
 
-function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-/**
- * The URL of the store, given itself or in a file; of both, the one on the command line counts. It
- * may hold a password, so no message repeats it.
- */
-async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
-  const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
-  const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");
-  const [key, other] = onCommandLine.length > 0 ? onCommandLine : given;
-  if (key === undefined) return undefined;
-  if (other !== undefined) {
-    throw new UsageError("--rate-limit-store and --rate-limit-store-file exclude each other");
-  }
-  const value = String(serve.getOptionValue(key));
-  const isFile = key === "rateLimitStoreFile";
-  const { parseStoreUrl } = await import("../limit/redis.ts");
-  try {
-    return parseStoreUrl(isFile ? readFileSync(value, "utf8").trim() : value);
-  } catch (error) {
-    if (isFile && codeOf(error) !== "") {
-      throw new Error(`${value} cannot be read: ${reasonOf(error)}`);
-    }
-    const kind = "redis://, rediss:// or valkey:// URL";
-    if (isFile) throw new Error(`${value} holds no ${kind}`);
-    const isFlag = onCommandLine.length > 0;
-    throw new UsageError(
-      `${isFlag ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE"} is not a ${kind}`,
-    );
-  }
-}
-
 /**
  * Puts `serve` where no command is named. A name that no command has stays alone on the line: what
  * follows it, such as --help, would keep commander from noticing.
  */
 function completeArguments(program: AnyCommand, argv: string[]): string[] {
-  const [first, second] = argv;
+  const [first = "serve", ...rest] = argv;
+  const [second = first] = rest;
   const has = (name: string) => program.commands.some((command) => command.name() === name);
-  if (first === undefined) return ["serve"];
   if (first === "help") {
-    if (second === undefined || second.startsWith("-") || second === first) return ["--help"];
+    if (second.startsWith("-") || second === first) return ["--help"];
     return has(second) ? [second, "--help"] : [second];
   }
-  if (!first.startsWith("-")) return has(first) ? argv : [first];
+  if (!first.startsWith("-")) return has(first) ? [first, ...rest] : [first];
   if (first === "-v") return ["--version"];
   return /^(?:-h|--help|-V|--version)$/.test(first) ? argv : ["serve", ...argv];
 }
@@ -449,18 +267,12 @@ function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): U
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];
   const name = command.parent ? `roadbook ${command.name()}` : "roadbook";
   const help = hint ? `did you mean ${hint.replaceAll(", ", " or ")}?` : `see ${name} --help`;
-  switch (code) {
-    case "commander.unknownCommand":
-      return new UsageError(`there is no command "${subject}"; ${help}`);
-    case "commander.unknownOption":
-      return new UsageError(`there is no flag ${subject}; ${help}`);
-    case "commander.optionMissingArgument":
-      return new UsageError(`${subject} needs a value; ${help}`);
-    case "commander.missingArgument":
-      return new UsageError(`${subject} is missing; ${usageOf(command)}`);
-    case "commander.excessArguments":
-      return new UsageError(`too many arguments; ${usageOf(command)}`);
-    default:
-      return new UsageError(`${message.replace(/^error: /, "")}; ${help}`);
-  }
+  const messages: Record<string, string> = {
+    "commander.unknownCommand": `there is no command "${subject}"; ${help}`,
+    "commander.unknownOption": `there is no flag ${subject}; ${help}`,
+    "commander.optionMissingArgument": `${subject} needs a value; ${help}`,
+    "commander.missingArgument": `${subject} is missing; ${usageOf(command)}`,
+    "commander.excessArguments": `too many arguments; ${usageOf(command)}`,
+  };
+  return new UsageError(messages[code] ?? `${message}; ${help}`);
 }

@@ -5,45 +5,37 @@
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 
 /** A line for the shell that stands for the names of files, which it completes by itself. */
-const FILES = "@files" as const;
+const FILES = "@files";
+
+/** What a word may be, and its description: empty for the value of a flag. */
+type Candidate = [word: string, description: string];
+
+/** What stands between the two where the shell shows descriptions. */
+const separators = { bash: "", zsh: ":", fish: "\t" };
 
 /**
  * The lines that a script wants to have: what the last of the words after `roadbook` may be, each
  * with its description where the shell shows one.
  */
-export function formatCandidates(program: AnyCommand, shell: Shell, words: string[]): string {
-  const { separator } = shells[shell];
-  const typed = splitAtEqualsSigns(words);
+export function formatCandidates(
+  program: AnyCommand,
+  shell: keyof typeof scripts,
+  words: string[],
+): string {
+  // `--flag=value` is two words; bash has made three of it.
+  const typed = words
+    .flatMap((word) => /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word)
+    .flatMap((word, at) => (word !== "=" ? word : at === words.length - 1 ? "" : []));
   const current = typed.at(-1) ?? "";
-  const found = listCandidates(program, typed);
-  if (found === FILES) return `${FILES}\n`;
-  return found
-    .filter(({ word }) => word.startsWith(current))
-    .map(({ word, description }) => {
-      return `${word}${separator && description ? separator + description : ""}\n`;
-    })
+  const separator = separators[shell];
+  return listCandidates(program, typed)
+    .filter(([word]) => word === FILES || word.startsWith(current))
+    .map(([word, text]) => `${word}${separator && text && separator + text}\n`)
     .join("");
 }
 
-export function formatScript(shell: Shell): string {
-  return shells[shell].script;
-}
-
-interface Candidate {
-  word: string;
-  /** Empty for the values of a flag. */
-  description: string;
-}
-
-/** `--flag=value` as two words; bash has made three of it. */
-function splitAtEqualsSigns(words: string[]): string[] {
-  return words
-    .flatMap((word) => /^(--[^=]+)=(.*)$/s.exec(word)?.slice(1) ?? word)
-    .flatMap((word, at) => (word !== "=" ? word : at === words.length - 1 ? "" : []));
-}
-
 /** Serve is what runs without a command. */
-function listCandidates(program: AnyCommand, typed: string[]): Candidate[] | typeof FILES {
+function listCandidates(program: AnyCommand, typed: string[]): Candidate[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
   const [first = "", current = first] = [typed[0], typed.at(-1)];
@@ -54,27 +46,25 @@ function listCandidates(program: AnyCommand, typed: string[]): Candidate[] | typ
   const option = options.find(({ long }) => long === typed.at(-2));
   if (option?.required) return listValues(option.flags, option.argChoices);
   if (current.startsWith("-")) {
-    return options.flatMap(({ long = "", description }) => ({ word: long, description }));
+    return options.map(({ long = "", description }) => [long, description]);
   }
-  const names = commands.map((one) => ({ word: one.name(), description: one.description() }));
-  if (typed.length === 1 || first === "help") return names;
+  if (typed.length === 1 || first === "help") {
+    return commands.map((one) => [one.name(), one.description()]);
+  }
   const [argument] = command.registeredArguments;
   return argument ? listValues(argument.name(), argument.argChoices) : [];
 }
 
 /** The values of what the help calls by that name; none where they are free. */
-function listValues(name: string, choices: readonly string[] = []): Candidate[] | typeof FILES {
-  if (/\b(?:FILE|FOLDER|OUT|DATASET|CHANGES)\b/.test(name)) return FILES;
-  return choices.map((word) => ({ word, description: "" }));
+function listValues(name: string, choices: readonly string[] = []): Candidate[] {
+  if (/\b(?:FILE|FOLDER|OUT|DATASET|CHANGES)\b/.test(name)) return [[FILES, ""]];
+  return choices.map((word) => [word, ""]);
 }
 
-export type Shell = keyof typeof shells;
-
-const shells = {
-  bash: {
-    separator: undefined,
-    // Works in bash 3.2, too, which macOS has: it has no compopt.
-    script: `# The completion of roadbook for bash; load it with: source <(roadbook completion bash)
+/** What loads the completion into a shell. */
+export const scripts = {
+  // It works in bash 3.2, too, which macOS has: it has no compopt.
+  bash: `# The completion of roadbook for bash; load it with: source <(roadbook completion bash)
 _roadbook() {
   local IFS=$'\\n' current=\${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=($("\${COMP_WORDS[0]}" completion bash -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
@@ -85,10 +75,7 @@ _roadbook() {
 }
 complete -F _roadbook roadbook
 `,
-  },
-  zsh: {
-    separator: ":",
-    script: `#compdef roadbook
+  zsh: `#compdef roadbook
 # The completion of roadbook for zsh; load it with: source <(roadbook completion zsh)
 _roadbook() {
   local -a found=("\${(@f)$($words[1] completion zsh -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
@@ -105,10 +92,7 @@ else
   compdef _roadbook roadbook
 fi
 `,
-  },
-  fish: {
-    separator: "\t",
-    script: `# The completion of roadbook for fish; load it with: roadbook completion fish | source
+  fish: `# The completion of roadbook for fish; load it with: roadbook completion fish | source
 function __roadbook_complete
     set -l typed (commandline -opc)
     set -l current (commandline -ct)
@@ -122,5 +106,4 @@ function __roadbook_complete
 end
 complete -c roadbook -f -a '(__roadbook_complete)'
 `,
-  },
 };

@@ -7,15 +7,14 @@ const TIMEOUT_MS = 5_000;
 /** What is wrong is shown up to so many characters: a proxy may respond with a page. */
 const MAX_SHOWN_LENGTH = 200;
 
-interface ServerOptions {
-  host: string;
-  port: number;
-  tlsCert?: string | undefined;
-}
-
-/** Asks the server at `base`, or else the one on this machine with those options. */
-export async function runHealth(base: string | undefined, options: ServerOptions): Promise<void> {
-  const url = healthUrl(base ?? ownUrl(options));
+/** Asks the server at `base`, which may have a path or be the route itself; without one, this machine's. */
+export async function runHealth(
+  base: string | undefined,
+  { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
+): Promise<void> {
+  const scheme = tlsCert ? "https" : "http";
+  const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
+  url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");
   // A password in the URL is sent, and never shown.
   const shown = url.href.replace(/\/\/[^/]*@/, "//");
   let response: Response;
@@ -37,14 +36,6 @@ export async function runHealth(base: string | undefined, options: ServerOptions
   writeStdout(`${body}\n`);
 }
 
-/** The health route below a base URL, which may have a path or be the route itself. */
-function healthUrl(base: string): URL {
-  const url = new URL(base);
-  const path = url.pathname.replace(/\/+$/, "");
-  url.pathname = path.endsWith("/health") ? path : `${path}/health`;
-  return url;
-}
-
 function isHealthy(body: string): boolean {
   try {
     return JSON.parse(body).success === true;
@@ -54,12 +45,8 @@ function isHealthy(body: string): boolean {
 }
 
 function describeFailure(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === "TimeoutError") return `it took over ${TIMEOUT_MS / 1000} s`;
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return `it took over ${TIMEOUT_MS / 1000} s`;
+  }
   return codeOf(error) === "ECONNREFUSED" ? "connection refused" : reasonOf(error);
-}
-
-/** Where a server with the same options listens. */
-function ownUrl({ host, port, tlsCert }: ServerOptions): string {
-  return `${tlsCert ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

@@ -1,33 +1,37 @@
 /** Reads which flags name a place on another machine. No message repeats a value: it may hold a secret. */
+import { readFileSync } from "node:fs";
+import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import {
   isRemote,
   type Location,
   parseS3Location,
   parseWebLocation,
+  type S3Settings,
 } from "../snapshot/remote/location.ts";
-import type { Environment } from "./flag-types.ts";
+import type { Environment } from "./environment.ts";
 import { UsageError } from "./values.ts";
 
-/** The location that `text`, the value of `--snapshot`, names; undefined when that is a file. */
-export function readSource(text: string, env: Environment): Location | undefined {
-  if (!isRemote(text)) return undefined;
-  const location = /^s3:/i.test(text)
-    ? readObject("--snapshot", text, env)
-    : parseWebLocation(text);
-  if (location) return location;
-  throw new UsageError("--snapshot is not an http or https URL that can be fetched");
-}
-
-/** The location that `text`, the value of `--to`, names; undefined when that is a file. */
-export function readTarget(text: string, env: Environment): Location | undefined {
-  if (!isRemote(text)) return undefined;
-  if (!/^s3:/i.test(text)) {
+/** The location that `text` names, the value of that flag; undefined when that is a file or none. */
+export function readLocation(
+  flag: "--snapshot" | "--to",
+  text: string | undefined,
+  env: Environment,
+): Location | undefined {
+  if (text === undefined || !isRemote(text)) return undefined;
+  const isObject = /^s3:/i.test(text);
+  if (flag === "--to" && !isObject) {
     throw new UsageError("--to is a URL that nothing can be written to; use a file or s3://");
   }
-  return readObject("--to", text, env);
+  const location = isObject ? parseS3Location(text, readS3Settings(env)) : parseWebLocation(text);
+  if (location) return location;
+  const wanted = isObject
+    ? "of the form s3://bucket/key"
+    : "an http or https URL that can be fetched";
+  throw new UsageError(`${flag} is not ${wanted}`);
 }
 
-function readObject(flag: string, text: string, env: Environment): Location {
+function readS3Settings(env: Environment): S3Settings {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey) {
     throw new UsageError("s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
@@ -36,13 +40,39 @@ function readObject(flag: string, text: string, env: Environment): Location {
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
     throw new UsageError("AWS_ENDPOINT_URL is not an http or https URL");
   }
-  const location = parseS3Location(text, {
+  return {
     accessKeyId,
     secretAccessKey,
     sessionToken: env.AWS_SESSION_TOKEN || undefined,
     region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
     endpoint,
-  });
-  if (location) return location;
-  throw new UsageError(`${flag} is not of the form s3://bucket/key`);
+  };
+}
+
+/**
+ * The URL of the store that counts searches, given itself or in a file; of both, the one on the
+ * command line counts.
+ */
+export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
+  const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
+  const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");
+  const [key, other] = onCommandLine.length > 0 ? onCommandLine : given;
+  if (key === undefined) return undefined;
+  if (other !== undefined) {
+    throw new UsageError("--rate-limit-store and --rate-limit-store-file exclude each other");
+  }
+  const value = String(serve.getOptionValue(key));
+  const isFile = key === "rateLimitStoreFile";
+  const { parseStoreUrl } = await import("../limit/redis.ts");
+  try {
+    return parseStoreUrl(isFile ? readFileSync(value, "utf8").trim() : value);
+  } catch (error) {
+    if (isFile && codeOf(error) !== "") {
+      throw new Error(`${value} cannot be read: ${reasonOf(error)}`);
+    }
+    const kind = "redis://, rediss:// or valkey:// URL";
+    if (isFile) throw new Error(`${value} holds no ${kind}`);
+    const name = onCommandLine.length > 0 ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE";
+    throw new UsageError(`${name} is not a ${kind}`);
+  }
 }

@@ -1,9 +1,15 @@
-/** Writes what commands print: to standard output, or to a file, whole or not at all. */
-import { closeSync, openSync, writeSync } from "node:fs";
+/**
+ * Writes what commands print: to standard output, or to a file, whole or not at all, also when a
+ * signal ends the command.
+ */
+import { writeSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import { replaceFile } from "../files/replace.ts";
-import { endOnSignal } from "./signals.ts";
+import { discardUnfinished, isSameFile, replaceFile } from "../files/replace.ts";
+import type { Counts } from "../snapshot/format/meta.ts";
+import { UsageError } from "./values.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
@@ -13,57 +19,71 @@ const STDOUT = 1;
  * full disk is one. False when nobody reads on.
  */
 export function writeStdout(text: string): boolean {
-  try {
-    writeAll(STDOUT, text);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EPIPE") return false;
-    throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(STDOUT, bytes, at);
+    } catch (error) {
+      if (codeOf(error) === "EPIPE") return false;
+      if (codeOf(error) !== "EAGAIN") {
+        throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
+      }
+      // The other side made the pipe one that does not wait.
+      Bun.sleepSync(1);
+    }
   }
+  return true;
 }
 
 /** Writes each line and its end to a file, or to standard output. */
 export async function writeLines(lines: Iterable<string>, to: string | undefined): Promise<void> {
-  if (to === undefined) {
-    for (const chunk of chunksOf(lines)) if (!writeStdout(chunk)) return;
-    return;
+  const chunks = chunksOf(lines);
+  if (to !== undefined) {
+    const write = (path: string) => writeFile(path, chunks, { flag: "wx" });
+    return endOnSignal(() => replaceFile(to, write));
   }
-  await endOnSignal(() => replaceFile(to, (path) => writeFile(path, lines)));
+  for await (const chunk of chunks) if (!writeStdout(chunk)) return;
 }
 
-async function writeFile(path: string, lines: Iterable<string>): Promise<void> {
-  const file = openSync(path, "wx");
+/** Throws a {@link UsageError} when a command would write what it reads. */
+export function refuseSameFile(source: string, target: string): void {
+  if (!isSameFile(source, target)) return;
+  const name = source === "-" ? "standard input" : source;
+  throw new UsageError(`${name} and --to ${target} are the same file`);
+}
+
+/** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
+export async function endOnSignal<T>(
+  write: () => Promise<T>,
+  signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
+): Promise<T> {
+  const end = (signal: NodeJS.Signals) => {
+    discardUnfinished();
+    process.exit(128 + constants.signals[signal]);
+  };
+  for (const signal of signals) process.on(signal, end);
   try {
-    for (const chunk of chunksOf(lines)) {
-      writeAll(file, chunk);
-      // A signal that came meanwhile is heard here.
-      await setImmediate();
-    }
+    return await write();
   } finally {
-    closeSync(file);
+    for (const signal of signals) process.off(signal, end);
   }
 }
 
-function* chunksOf(lines: Iterable<string>): Generator<string> {
+/** What is in a snapshot. */
+export function describeCounts(counts: Counts): string {
+  const { users, public_users, companies, achievements, roles } = counts;
+  return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
+}
+
+async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
   let text = "";
   for (const line of lines) {
     text += `${line}\n`;
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = "";
+    // A signal that came meanwhile is heard here.
+    await setImmediate();
   }
-  if (text !== "") yield text;
-}
-
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(file, bytes, at);
-    } catch (error) {
-      // The other side made the pipe one that does not wait.
-      if (codeOf(error) !== "EAGAIN") throw error;
-      Bun.sleepSync(1);
-    }
-  }
+  yield text;
 }

@@ -1,30 +1,27 @@
 /** How far a command is, on one line of standard error; nothing where that is a pipe or a file. */
 
 const CELLS = 30;
+let shown = "";
 
-export interface Progress {
-  /** Shows that a share (0 to 1) of a step is done. */
-  show(step: string, share: number): void;
-  /** Shows how many bytes a step has dealt with, when nobody knows how many there are. */
-  showBytes(step: string, bytes: number): void;
-  /** Wipes the line. */
-  end(): void;
+/** Shows that a share of a step is done: 1 or more is all of it. */
+export function showShare(step: string, share: number): void {
+  const done = Math.min(1, share);
+  const cells = Math.floor(done * CELLS);
+  put(`${step} ${"█".repeat(cells)}${"░".repeat(CELLS - cells)} ${Math.floor(100 * done)} %`);
 }
 
-export function createProgress(terminal = process.stderr): Progress {
-  let shown = "";
-  function put(text: string): void {
-    if (!terminal.isTTY || text === shown) return;
-    terminal.write(`\r\u001b[K${text}`);
-    shown = text;
-  }
-  return {
-    show(step, share) {
-      const cells = Math.floor(share * CELLS);
-      const bar = "█".repeat(cells) + "░".repeat(CELLS - cells);
-      put(`${step} ${bar} ${Math.floor(100 * share)} %`);
-    },
-    showBytes: (step, bytes) => put(`${step} ${(bytes / 1e6).toFixed(1)} MB`),
-    end: () => put(""),
-  };
+/** Shows how many bytes a step has dealt with, when nobody knows how many there are. */
+export function showBytes(step: string, bytes: number): void {
+  put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
+}
+
+/** Wipes the line. */
+export function endProgress(): void {
+  put("");
+}
+
+function put(text: string): void {
+  if (!process.stderr.isTTY || text === shown) return;
+  process.stderr.write(`\r\u001b[K${text}`);
+  shown = text;
 }

@@ -1,10 +1,10 @@
-/** `roadbook serve`: puts the server together, and takes it apart on a signal. */
+/** `roadbook serve`: puts the server together; on SIGTERM or SIGINT finishes open requests and ends. */
 import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
-import type { Fault } from "../faults.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
 import type { Peer, ResponseFacts } from "../http/app.ts";
+import type { Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
 import { type Listener, listen } from "../server/listen.ts";
@@ -13,105 +13,61 @@ import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { Location } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
-import type { Language } from "../web/texts.ts";
-import { writeStdout } from "./output.ts";
-import { endOnSignal } from "./signals.ts";
+import { endOnSignal, writeStdout } from "./output.ts";
+import type { ServeFlags } from "./serve-flags.ts";
 
 /** How often is looked whether the file has been replaced: well within the second that is promised. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, checked. */
-export interface ServeConfig {
-  snapshot?: string | undefined;
+/** The flags of `serve`, and what they and the environment lead to. */
+interface ServeConfig extends ServeFlags {
   /** Where the snapshot is, when that is no file. */
-  source: Location | undefined;
-  refreshMs: number;
-  fetchTimeoutMs: number;
-  cacheDir?: string | undefined;
-  allowOlder: boolean;
-  trustSnapshot: boolean;
-  publicUrl?: string | undefined;
-  page: boolean;
-  kiosk: boolean;
-  language?: Language | undefined;
-  index: boolean;
-  cacheMaxAgeSeconds: number;
-  searchLimit: number;
-  searchWindowMs: number;
-  ipv6Prefix: number;
-  maxClients: number;
-  rateLimitStore: string | undefined;
-  host: string;
-  port: number;
-  reusePort: boolean;
-  tls: TlsPaths | undefined;
-  trustedProxies: string[];
-  graceMs: number;
-  logLevel: string;
-  accessLog: boolean;
-  admin: { host: string; port: number } | undefined;
-  faults: Fault[];
-  faultSeed: number;
+  location: Location | undefined;
+  /** Where searches are counted, when that is not this process's memory. */
+  storeUrl: string | undefined;
   /** The names of the variables that look like settings and are none. */
   unknownVariables: string[];
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  // Before anything slow: by default the signal ends the process. Until there is a snapshot to renew,
-  // there is nothing to do.
-  const hangUp: HangUp = {};
-  process.on("SIGHUP", () => hangUp.handle?.());
+  // Before anything slow: by default the signal ends the process. There is nothing to renew yet.
+  process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
+  const isFolderWanted = config.location && config.cacheDir === undefined;
   try {
-    if (config.source && config.cacheDir === undefined) {
-      await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log, hangUp));
-    } else {
-      await serve(config, log, hangUp);
-    }
+    if (isFolderWanted) await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
+    else await serve(config, log);
   } finally {
     discardUnfinished();
     await log.close();
   }
 }
 
-/** What SIGHUP does; nothing before the server is ready, and nothing when it stops. */
-interface HangUp {
-  handle?: () => void;
-}
-
-async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<void> {
-  let tls = config.tls && readTls(config.tls);
+/** Serves until SIGTERM or SIGINT, then finishes the open requests. */
+async function serve(config: ServeConfig, log: Logger): Promise<void> {
+  const { tlsCert: cert, tlsKey: key, adminPort, faultSeed } = config;
+  const tlsPaths = cert && key ? { cert, key } : undefined;
+  let tls = tlsPaths && readTls(tlsPaths);
   const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
-  // Loaded only where they are wanted: the metrics take 4 ms of the start.
-  const operator = config.admin && {
-    ...(await import("../http/metrics.ts")),
-    ...(await import("../http/admin.ts")),
-  };
-  const metrics = operator?.createMetrics({
-    meta: () => roadbook.meta(),
-    limiterStatus: () => roadbook.limiterStatus(),
-    source: source?.status,
-  });
   const path = source?.path ?? config.snapshot;
+  let metrics: Metrics | undefined;
   const roadbook = await createRoadbook({
-    ...(path === undefined ? { demo: true } : { snapshot: path }),
+    // Most flags are called what the library calls them.
+    ...config,
+    snapshot: path,
+    demo: path === undefined,
     // The source has verified its copy.
     trustSnapshot: config.trustSnapshot || source !== undefined,
     snapshotSource: source?.status,
-    publicUrl: config.publicUrl,
-    searchLimit: config.searchLimit,
-    searchWindowMs: config.searchWindowMs,
-    maxClients: config.maxClients,
+    searchWindowMs: config.searchWindow,
     limiter,
-    trustedProxies: config.trustedProxies,
-    ipv6Prefix: config.ipv6Prefix,
-    cacheMaxAgeSeconds: config.cacheMaxAgeSeconds,
+    trustedProxies: config.trustedProxy,
+    cacheMaxAgeSeconds: config.cacheMaxAge,
     page: config.page
       ? { isKiosk: config.kiosk, isIndexed: config.index, language: config.language }
       : undefined,
-    faults: config.faults,
-    faultSeed: config.faultSeed,
+    faults: config.fault,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       metrics?.countResponse(facts);
@@ -119,26 +75,23 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     },
   });
   let isReady = true;
-  const admin =
-    config.admin &&
-    operator &&
-    metrics &&
-    listen(config.admin, operator.createAdminFetch({ metrics, isReady: () => isReady }));
-  const respondSpecially = async (request: Request, peer: Peer) => {
+  let admin: Listener | undefined;
+  if (adminPort !== undefined) {
+    // Loaded only where they are wanted: the metrics take 4 ms of the start.
+    const { createMetrics } = await import("../http/metrics.ts");
+    const { createAdminFetch } = await import("../http/admin.ts");
+    metrics = createMetrics({ ...roadbook, source: source?.status });
+    const respond = createAdminFetch({ metrics, isReady: () => isReady });
+    admin = listen({ host: config.adminHost, port: adminPort }, respond);
+  }
+  const respond = async (request: Request, peer: Peer) => {
     const response = await roadbook.fetch(request, peer);
     if (!isReady) response.headers.set("connection", "close");
     // Bun dates every response but those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  const listener = listen(
-    config,
-    (request, peer) =>
-      isReady && request.method !== "HEAD"
-        ? roadbook.fetch(request, peer)
-        : respondSpecially(request, peer),
-    tls,
-  );
+  const listener = listen(config, respond, tls);
   // Before the ready line: whoever waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {
@@ -152,33 +105,31 @@ async function serve(config: ServeConfig, log: Logger, hangUp: HangUp): Promise<
     }
   };
   const timer = setInterval(refresh, REFRESH_MS);
-  const fetching = source && fetchRepeatedly(source, config.refreshMs, refresh);
-  hangUp.handle = () => {
+  const fetching = source && fetchRepeatedly(source, config.refresh, refresh);
+  const renew = () => {
     if (fetching) fetching.now();
     else void refresh(true);
-    if (config.tls && tls) tls = renewTls(config.tls, tls, listener, log);
+    if (tlsPaths && tls) tls = renewTls(tlsPaths, tls, listener, log);
   };
+  process.on("SIGHUP", renew);
   const { built_at: builtAt, counts } = roadbook.meta();
-  const snapshot = config.source?.name ?? config.snapshot ?? "the bundled data";
+  const snapshot = config.location?.name ?? config.snapshot ?? "the bundled data";
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, not used");
   }
-  for (const fault of config.faults) {
-    log.warn(
-      { fault, faultSeed: config.faultSeed },
-      "FAULTS ON PURPOSE: this server is for tests only",
-    );
+  for (const fault of config.fault) {
+    log.warn({ fault, faultSeed }, "FAULTS ON PURPOSE: this server is for tests only");
   }
   if (admin) log.info(`admin listening on ${admin.origin}`);
   writeStdout(`roadbook listening on ${listener.origin}\n`);
   log.info({ url: listener.origin }, "ready");
   const signal = await stopped;
   isReady = false;
-  delete hangUp.handle;
+  process.off("SIGHUP", renew);
   log.info({ signal }, "stopping");
-  // A second signal ends it at once, and so does the end of the grace.
-  await Promise.race([listener.drain(), nextSignal(), Bun.sleep(config.graceMs)]);
+  // Finishes the open requests. A second signal ends it at once, and so does the end of --grace.
+  await Promise.race([listener.drain(), nextSignal(), Bun.sleep(config.grace)]);
   await Promise.all([listener.close(), admin?.close()]);
   clearInterval(timer);
   fetching?.stop();
@@ -203,14 +154,13 @@ function renewTls(paths: TlsPaths, old: TlsFiles, listener: Listener, log: Logge
 
 /** The source of the snapshot, where it is no file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
-  const { source: location, cacheDir, fetchTimeoutMs: timeoutMs, allowOlder } = config;
+  const { location, cacheDir, fetchTimeout: timeoutMs, allowOlder } = config;
   if (!location || cacheDir === undefined) return undefined;
   const { openSource } = await import("../snapshot/remote/source.ts");
-  const cacheFolder = resolve(cacheDir);
   const open = () =>
     openSource({
       location,
-      cacheFolder,
+      cacheFolder: resolve(cacheDir),
       timeoutMs,
       allowOlder,
       onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
@@ -226,13 +176,16 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
 function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
   let timer: Timer | undefined;
   let isStopped = false;
-  async function ask(isForced: boolean): Promise<void> {
+  function wait(): void {
+    clearTimeout(timer);
+    if (!isStopped) timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5));
+  }
+  async function ask(isForced = false): Promise<void> {
     clearTimeout(timer);
     if (await source.refresh(isForced)) await onNew();
-    clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5), false);
+    wait();
   }
-  timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5), false);
+  wait();
   return {
     now: () => void ask(true),
     stop() {
@@ -244,7 +197,7 @@ function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise
 
 /** The shared store, where there is one. */
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
-  const { rateLimitStore: url, searchLimit: limit, searchWindowMs: windowMs, maxClients } = config;
+  const { storeUrl: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
   const { openSharedLimiter } = await import("../limit/redis.ts");
   return openSharedLimiter({

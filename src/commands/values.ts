@@ -10,12 +10,7 @@ export class UsageError extends Error {
 export class InvalidValue extends Error {
   override name = "InvalidValue";
   /** The part of the text that is wrong, if not all. */
-  readonly value: string | undefined;
-
-  constructor(message: string, value?: string) {
-    super(message);
-    this.value = value;
-  }
+  value?: string;
 }
 
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
@@ -23,8 +18,6 @@ export interface Parser<T> {
   (text: string, previous: T): T;
   /** All the texts that it takes, where these are a few. */
   choices?: readonly string[];
-  /** A value as an operator would write it. */
-  format?: (value: T) => string;
 }
 
 /** Any text but none. */
@@ -70,10 +63,11 @@ export function parseDuration(text: string): number {
   throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
-parseDuration.format = (ms: number) => {
-  const unit = Object.keys(unitMs).findLast((one) => ms % (unitMs[one] ?? 1) === 0) ?? "ms";
-  return `${ms / (unitMs[unit] ?? 1)}${unit}`;
-};
+/** A duration as an operator would write it. */
+export function formatDuration(ms: number): string {
+  const [unit, length] = Object.entries(unitMs).findLast(([, one]) => ms % one === 0) ?? ["ms", 1];
+  return `${ms / length}${unit}`;
+}
 
 export function parseCidr(text: string): string {
   try {
@@ -118,7 +112,7 @@ export function parseList<T>(parse: (text: string) => T, separator = ","): Parse
       try {
         return parse(value);
       } catch (error) {
-        if (error instanceof InvalidValue) throw new InvalidValue(error.message, value);
+        if (error instanceof InvalidValue) error.value = value;
         throw error;
       }
     }),

@@ -83,11 +83,7 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
     count++;
     yield line;
   }
-  yield formatEndLine(count);
-}
-
-export function formatEndLine(lines: number): string {
-  return JSON.stringify({ type: "end", lines } satisfies EndLine);
+  yield JSON.stringify({ type: "end", lines: count } satisfies EndLine);
 }
 
 /** Whether a line with errors was to be the end line. */

@@ -11,15 +11,14 @@ export function getAvatar({ params, service }: Context): Result {
   if (digits === "") return fail("route_not_found");
   const id = parseUserId(digits);
   if (id === undefined) return fail("invalid_user_id");
-  const user = service.snapshot().profiles.find(id);
-  if (user === "private") return fail("profile_private");
-  if (user === "unknown") return fail("user_not_found");
+  const user = service.snapshot().users.find(id);
+  if (typeof user === "string") return fail(user);
   return drawn(drawAvatar(id, user.name));
 }
 
 /** The badge of the achievement that has the file as its icon. */
 export function getIcon({ params, service }: Context): Result {
-  const achievement = service.snapshot().achievements.findByIcon(params.file ?? "");
+  const achievement = service.snapshot().users.findAchievementByIcon(params.file ?? "");
   return achievement ? drawn(drawBadge(achievement)) : fail("route_not_found");
 }
 

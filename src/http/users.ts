@@ -12,9 +12,8 @@ import { fail, type Result, succeed } from "./result.ts";
 export function getPublicUser(context: Context): Result {
   const id = parseUserId(context.params.userId ?? "");
   if (id === undefined) return fail("invalid_user_id");
-  const user = context.service.snapshot().profiles.find(id);
-  if (user === "private") return fail("profile_private");
-  if (user === "unknown") return fail("user_not_found");
+  const user = context.service.snapshot().users.find(id);
+  if (typeof user === "string") return fail(user);
   user.avatar_url = absoluteUrl(user.avatar_url, baseUrlOf(context));
   return succeed({ user });
 }
@@ -22,9 +21,8 @@ export function getPublicUser(context: Context): Result {
 export function listUserAchievements({ params, service }: Context): Result {
   const id = parseUserId(params.userId ?? "");
   if (id === undefined) return fail("invalid_user_id");
-  const achievements = service.snapshot().achievements.list(id);
-  if (achievements === "private") return fail("profile_private");
-  if (achievements === "unknown") return fail("user_not_found");
+  const achievements = service.snapshot().users.listAchievements(id);
+  if (typeof achievements === "string") return fail(achievements);
   return succeed({ achievements });
 }
 

@@ -21,9 +21,9 @@ export interface LimiterStatus {
 }
 
 export interface LimiterOptions extends Omit<WindowOptions, "maxClients"> {
-  maxClients?: number;
+  maxClients?: number | undefined;
   /** Monotonic milliseconds. */
-  clock?: () => number;
+  clock?: (() => number) | undefined;
 }
 
 export const DEFAULT_MAX_CLIENTS = 100_000;

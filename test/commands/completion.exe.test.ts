@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatManPage } from "../../scripts/release/man.ts";
 import { createProgram } from "../../src/commands/command-line.ts";
-import { variableOf } from "../../src/commands/flag-types.ts";
+import { variableOf } from "../../src/commands/environment.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);

@@ -34,7 +34,7 @@ function edited(lines: object[], changes: object[]): object[] {
 
 /** Everything that a snapshot answers, as far as some queries show it. */
 async function answersOf(path: string): Promise<unknown> {
-  const { profiles, achievements, search, close, meta } = await openSnapshot(path);
+  const { users, search, close, meta } = await openSnapshot(path);
   const queries = [
     "no",
     "nowak",
@@ -50,7 +50,7 @@ async function answersOf(path: string): Promise<unknown> {
   ];
   const answers = {
     counts: meta.counts,
-    users: Array.from({ length: 60 }, (_, id) => [profiles.find(id), achievements.list(id)]),
+    users: Array.from({ length: 60 }, (_, id) => [users.find(id), users.listAchievements(id)]),
     found: queries.map((query) => [search.listUsers(query), search.listCompanies(query)]),
   };
   close();

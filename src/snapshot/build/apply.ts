@@ -8,16 +8,15 @@ import { replaceFile } from "../../files/replace.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
 import { openTables, SnapshotError, snapshotError } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
-import { type ReadOptions, readDataset } from "./dataset.ts";
+import { type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { writeSnapshot } from "./write.ts";
 
 /**
- * Applies a change file (NDJSON bytes, plain, gzip or zstd) to the snapshot file `target`. Throws a
- * `DatasetError` when lines are wrong, a `SnapshotError` when `target` is none, and what the file
- * system throws.
+ * Applies changes to the snapshot file `target`, all or none. Rejects with a `DatasetError` when lines
+ * are wrong, a `SnapshotError` when `target` is none, and what the file system throws.
  */
 export async function applyChanges(
-  input: AsyncIterable<Uint8Array>,
+  changes: Lines,
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
@@ -34,9 +33,9 @@ export async function applyChanges(
     }
     const { counts } = await writeSnapshot(path, database, async (db) => {
       const before = readMeta(db).dataset_sha256;
-      const changes = await readDataset(input, createRowChanger(db), options);
-      const sha256 = createHash("sha256").update(before + changes.sha256);
-      return { ...changes, sha256: sha256.digest("hex") };
+      const read = await readDataset(changes, createRowChanger(db), options);
+      const sha256 = createHash("sha256").update(before + read.sha256);
+      return { ...read, sha256: sha256.digest("hex") };
     });
     // Without the checks that an import has, which take 2 s with a million users: the copy was checked.
     (await openTables(path)).close();

@@ -2,7 +2,10 @@
 import { createHash } from "node:crypto";
 import { type EndLine, isMeantAsEnd, type ValidationError } from "../../domain/dataset.ts";
 import { decompress } from "../../files/decompress.ts";
-import { readLines, type Line as TextLine } from "../../files/lines.ts";
+import { readFileBytes, readLines, type Line as TextLine } from "../../files/lines.ts";
+
+/** Lines: the path of a file (NDJSON, plain, gzip or zstd), objects, or the bytes of such a file. */
+export type Lines = string | Iterable<object> | AsyncIterable<Uint8Array>;
 
 /** Of a hopeless dataset this many errors are reported, and how many there are. */
 const MAX_REPORTED = 20;
@@ -63,19 +66,19 @@ export interface ReadOptions {
 }
 
 /**
- * Hands each line of `input` (NDJSON, plain, gzip or zstd) to `handler`. Rejects with a
+ * Hands each line of `input` to `handler`. Rejects with a
  * {@link DatasetError} when anything was wrong that is not skipped. What shows that the input is not
  * what was sent never is: bytes that are not UTF-8, a last line that breaks off, and an end line that is
  * wrong or not the last. Resolves to the SHA-256 of the text, in hexadecimal, and what was skipped.
  */
 export async function readDataset<Line extends object>(
-  input: AsyncIterable<Uint8Array>,
+  input: Lines,
   handler: LineHandler<Line>,
   { expectEnd = false }: ReadOptions = {},
 ) {
   const hash = createHash("sha256");
   async function* text() {
-    for await (const chunk of decompress(input)) {
+    for await (const chunk of decompress(bytesOf(input))) {
       hash.update(chunk);
       yield chunk;
     }
@@ -119,6 +122,15 @@ export async function readDataset<Line extends object>(
   }
   if (errors.count > 0) throw new DatasetError(errors);
   return { sha256: hash.digest("hex"), skipped };
+}
+
+function bytesOf(lines: Lines): AsyncIterable<Uint8Array> {
+  if (typeof lines === "string") return readFileBytes(lines);
+  return Symbol.asyncIterator in lines ? lines : format(lines);
+}
+
+async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
 function report(errors: LineErrors, line: number, found: ValidationError[]): void {

@@ -9,7 +9,7 @@ import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { buildNameIndexInSteps } from "../name-index/build.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { type ReadOptions, readDataset } from "./dataset.ts";
+import { type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
 import { refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
@@ -29,19 +29,18 @@ export interface ImportOptions extends ReadOptions {
 }
 
 /**
- * Imports a dataset (NDJSON bytes, plain, gzip or zstd) as the snapshot file `target`. Throws a
- * `DatasetError` when lines are wrong, a `GuardError` when it holds too little, and what the file
- * system throws.
+ * Imports a dataset as the snapshot file `target`, whole or not at all. Rejects with a `DatasetError`
+ * when lines are wrong, a `GuardError` when it holds too little, and what the file system throws.
  */
 export async function importDataset(
-  input: AsyncIterable<Uint8Array>,
+  dataset: Lines,
   target: string,
   options: ImportOptions = {},
 ): Promise<Imported> {
   const fill = async (db: Sqlite) => {
     createSchema(db);
     const writer = options.skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
-    const read = await readDataset(input, writer, options);
+    const read = await readDataset(dataset, writer, options);
     const counts = countRows(db);
     if (!options.allowEmpty) refuseEmpty(counts);
     if (!options.allowShrink) refuseShrinking(counts, target);

@@ -2,7 +2,7 @@
  * Writes the dataset that a snapshot was made of, in one fixed form: what is imported from it exports
  * to the same bytes. Streams in the order of the rows; of a private user there is the id.
  */
-import { formatEndLine } from "../../domain/dataset.ts";
+import { withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
@@ -24,23 +24,23 @@ const queries = [
             'avatar_url', avatar_url,
             'created_at', strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch'),
             'company', iif(company_id IS NULL, NULL, json_object('id', company_id, 'role', company_role))
-          ) AS line, 1 AS hasLists, roles, achievements
+          ) AS line, ifnull(roles, x'') AS roles, ifnull(achievements, x'') AS achievements
      FROM user
     UNION ALL
-   SELECT id, json_object('type', 'user', 'id', id, 'public', json('false')), 0, NULL, NULL
+   SELECT id, json_object('type', 'user', 'id', id, 'public', json('false')), NULL, NULL
      FROM private_user
     ORDER BY id`,
 ];
 
 interface Row {
   line: string;
-  hasLists?: number;
+  /** Of public users alone. */
   roles?: Uint8Array | null;
   achievements?: Uint8Array | null;
 }
 
-function lineOf({ line, hasLists, roles = null, achievements = null }: Row): string {
-  if (!hasLists) return line;
+function lineOf({ line, roles, achievements }: Row): string {
+  if (!roles || !achievements) return line;
   const unlocks = unpackUnlocks(achievements)
     .sort((one, other) => one.achievementId - other.achievementId)
     .map(({ achievementId, tier, unlockedAt }) => ({
@@ -54,19 +54,14 @@ function lineOf({ line, hasLists, roles = null, achievements = null }: Row): str
 
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return listLines(path, await openTables(path));
+  return withEndLine(listLines(path, await openTables(path)));
 }
 
 function* listLines(path: string, db: Sqlite): Generator<string> {
-  let lines = 0;
   try {
     for (const query of queries) {
-      for (const row of db.prepare<Row>(query).iterate()) {
-        lines++;
-        yield lineOf(row);
-      }
+      for (const row of db.prepare<Row>(query).iterate()) yield lineOf(row);
     }
-    yield formatEndLine(lines);
   } catch (error) {
     throw snapshotError(path, error);
   } finally {

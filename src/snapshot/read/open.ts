@@ -3,29 +3,20 @@
  * the checksum before anything is read; what is not a snapshot of this schema, or not as it was
  * written, is refused with a sentence for the operator.
  */
-import { stat } from "node:fs/promises";
-import { sqlite as defaultDriver } from "#sqlite";
+import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import { identityOf, NotAFileError, openFile } from "../../files/read.ts";
-import type { Sqlite, SqliteDriver } from "../../sqlite/driver.ts";
+import { findIdentity, identityOf, NotAFileError, openFile } from "../../files/read.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 import { HEADER_BYTES, InvalidSnapshot, parseHeader, verifyChecksum } from "../format/file.ts";
-import { type Meta, readMeta } from "../format/meta.ts";
-import { type Achievements, openAchievements } from "./achievements.ts";
-import { openSearch, type Search } from "./search.ts";
-import { openProfiles, type Profiles } from "./users.ts";
+import { readMeta } from "../format/meta.ts";
+import { openSearch } from "./search.ts";
+import { openUsers } from "./users.ts";
 
-export interface Snapshot {
-  meta: Meta;
-  profiles: Profiles;
-  achievements: Achievements;
-  search: Search;
-  close(): void;
-}
+export type Snapshot = ReturnType<typeof readTables>;
 
 export interface OpenOptions {
   /** Does without the checksum; the header and the size must be right all the same. */
   trust?: boolean;
-  driver?: SqliteDriver;
 }
 
 /** The file or bytes cannot be served; `message` says why in one line that names the file. */
@@ -59,17 +50,21 @@ export async function openSnapshot(
 ): Promise<Snapshot> {
   const db = await openTables(source, options);
   try {
-    return {
-      meta: readMeta(db),
-      profiles: openProfiles(db),
-      achievements: openAchievements(db),
-      search: openSearch(db),
-      close: () => db.close(),
-    };
+    return readTables(db);
   } catch (error) {
     db.close();
     throw snapshotError(source, error);
   }
+}
+
+/** What responses come from. */
+export function readTables(db: Sqlite) {
+  return {
+    meta: readMeta(db),
+    users: openUsers(db),
+    search: openSearch(db),
+    close: () => db.close(),
+  };
 }
 
 /** The tables of a snapshot, for who reads all of them. Throws a {@link SnapshotError}. */
@@ -105,10 +100,7 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
     const file = await openFile(path);
     try {
       const before = await file.stat({ bigint: true });
-      const isSame = async () =>
-        [await file.stat({ bigint: true }), await stat(path, { bigint: true })].every(
-          (stats) => identityOf(stats) === identityOf(before),
-        );
+      const isSame = () => findIdentity(path) === identityOf(before);
       const size = Number(before.size);
       let db: Sqlite;
       try {
@@ -118,12 +110,12 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
         const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
         const databaseBytes = parseHeader(buffer, size);
         if (!options.trust) await verifyChecksum(file, databaseBytes);
-        db = (options.driver ?? defaultDriver).openImmutable(path);
+        db = sqlite.openImmutable(path);
       } catch (error) {
-        if (await isSame()) throw error;
+        if (isSame()) throw error;
         continue;
       }
-      if (await isSame()) return db;
+      if (isSame()) return db;
       db.close();
     } finally {
       await file.close();
@@ -135,5 +127,5 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
 async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Sqlite> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   if (!options.trust) await verifyChecksum(bytes, databaseBytes);
-  return (options.driver ?? defaultDriver).openBytes(bytes.subarray(0, databaseBytes));
+  return sqlite.openBytes(bytes.subarray(0, databaseBytes));
 }

@@ -18,13 +18,7 @@ const MAX_RESULTS = 10;
 const MAX_CACHED_QUERIES = 1000;
 const MAX_CACHED_QUERY_LENGTH = 50;
 
-export interface Search {
-  listCompanies(query: string): readonly Readonly<CompanySearchResult>[];
-  /** `avatar_url` may be a path. */
-  listUsers(query: string): readonly Readonly<UserSearchResult>[];
-}
-
-export function openSearch(db: Sqlite): Search {
+export function openSearch(db: Sqlite) {
   const companyNames = openNames(db, "company");
   const userNames = openNames(db, "user");
   // One statement for all results takes a sixth less than one for each. A cross join keeps their order.
@@ -43,6 +37,7 @@ export function openSearch(db: Sqlite): Search {
     listCompanies: cached((query) =>
       listCompanies.all(JSON.stringify(companyNames.find(query, MAX_RESULTS))),
     ),
+    /** `avatar_url` may be a path. */
     listUsers: cached((query) =>
       listUsers.all(JSON.stringify(userNames.find(query, MAX_RESULTS))).map((user) => ({
         ...user,
@@ -52,9 +47,9 @@ export function openSearch(db: Sqlite): Search {
   };
 }
 
-function cached<Results extends object>(list: (query: string) => Results) {
-  const cache = new LRUCache<string, Results>({ max: MAX_CACHED_QUERIES });
-  return (query: string): Results => {
+function cached<Result extends object>(list: (query: string) => Result[]) {
+  const cache = new LRUCache<string, readonly Readonly<Result>[]>({ max: MAX_CACHED_QUERIES });
+  return (query: string) => {
     const found = cache.get(query);
     if (found) return found;
     const results = list(query);

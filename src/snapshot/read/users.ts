@@ -1,19 +1,16 @@
 /**
- * Finds a public user's profile. Private and unknown users are distinguished, and nothing more.
+ * What is read of a user: the public profile and the achievements. Private and unknown users are
+ * distinguished, and nothing more.
  * Statements without joins: in SQLite under Bun a join of two rows costs 2.5 µs, two reads 0.6.
  */
-import type { Role } from "../../domain/role.ts";
+import type { Achievement, AchievementEntry } from "../../domain/achievement.ts";
+import { compareRoles, type Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackRoles } from "../format/user-lists.ts";
+import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
 
-export type Privacy = "private" | "unknown";
-
-export interface Profiles {
-  /** The profile; `avatar_url` may be a path. */
-  find(userId: number): User | Privacy;
-}
+type Missing = "profile_private" | "user_not_found";
 
 interface UserRow {
   name: string;
@@ -24,24 +21,32 @@ interface UserRow {
   roles: Uint8Array | null;
 }
 
-export function openProfiles(db: Sqlite): Profiles {
+export function openUsers(db: Sqlite) {
   const findUser = db.prepare<UserRow>(
     "SELECT name, avatar_url, created_at, company_id, company_role, roles FROM user WHERE id = ?",
   );
-  const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
-  const withoutProfile = openPrivacy(db);
-  // A platform has a handful of roles.
-  const roles = new Map(
-    db
-      .prepare<Role>("SELECT id, name, hierarchy FROM role")
-      .all()
-      .map((role) => [role.id, role]),
+  const findUnlocks = db.prepare<{ achievements: Uint8Array | null }>(
+    "SELECT achievements FROM user WHERE id = ?",
   );
+  const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
+  const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
+  // Roles and definitions are few beside the users who have them.
+  const roles = readById<Role>(db, "SELECT id, name, hierarchy FROM role");
+  const definitions = readById<Achievement>(
+    db,
+    "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
+  );
+  const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
+
+  /** Why there is no public user of an id. */
+  const missing = (id: number): Missing =>
+    findPrivate.get(id) ? "profile_private" : "user_not_found";
 
   return {
-    find(id) {
+    /** The profile; `avatar_url` may be a path. */
+    find(id: number): User | Missing {
       const row = findUser.get(id);
-      if (!row) return withoutProfile(id);
+      if (!row) return missing(id);
       const { name, avatar_url, created_at, company_id, company_role } = row;
       const company = company_id === null ? undefined : findCompany.get(company_id);
       return {
@@ -54,20 +59,27 @@ export function openProfiles(db: Sqlite): Profiles {
             : null,
         roles: unpackRoles(row.roles)
           .flatMap((role) => roles.get(role) ?? [])
-          .sort(byRank),
+          .sort(compareRoles),
         created_at: formatTime(created_at),
       };
     },
+
+    /** Newest first. */
+    listAchievements(userId: number): AchievementEntry[] | Missing {
+      const user = findUnlocks.get(userId);
+      if (!user) return missing(userId);
+      return unpackUnlocks(user.achievements).flatMap(({ achievementId, tier, unlockedAt }) => {
+        const achievement = definitions.get(achievementId);
+        return achievement ? { achievement, tier, unlocked_at: formatTime(unlockedAt) } : [];
+      });
+    },
+
+    /** The definition with that icon; of several, the one with the lowest id. */
+    findAchievementByIcon: (icon: string): Achievement | undefined => byIcon.get(icon),
   };
 }
 
-/** Why there is no public user of an id. */
-export function openPrivacy(db: Sqlite): (userId: number) => Privacy {
-  const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
-  return (id) => (findPrivate.get(id) ? "private" : "unknown");
-}
-
-/** Higher outranks lower. */
-function byRank(one: Role, other: Role): number {
-  return other.hierarchy - one.hierarchy || one.id - other.id;
+function readById<Row extends { id: number }>(db: Sqlite, sql: string): Map<number, Row> {
+  const rows = db.prepare<Row>(sql).all();
+  return new Map(rows.map((row) => [row.id, row]));
 }

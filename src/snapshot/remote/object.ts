@@ -3,13 +3,14 @@
  * A plain file stands for them while they are written. Objects are put whole, on the condition that
  * nobody has put another one since they were read.
  */
-import { createReadStream, createWriteStream, existsSync, renameSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { createZstdCompress } from "node:zlib";
 import { decompress } from "../../files/decompress.ts";
 import { inTemporaryFolder, replaceFile } from "../../files/replace.ts";
 import type { Location } from "./location.ts";
-import { compressFile, saveBody, statusError, TransferError, transfer } from "./transfer.ts";
+import { saveBody, TransferError, transfer } from "./transfer.ts";
 
 /** The store has another object than the one that was read. */
 const CONFLICT =
@@ -36,8 +37,8 @@ export function replaceObject<T>(
     try {
       const etag = await getObject(location, path);
       const result = await write(path);
-      if (location.name.endsWith(".zst")) await compressFile(path);
-      await putObject(location, path, etag);
+      const sent = location.name.endsWith(".zst") ? await compress(path, `${path}.zst`) : path;
+      await putObject(location, sent, etag);
       return result;
     } catch (error) {
       throw renamed(error, path, location.name);
@@ -58,8 +59,7 @@ export function replaceCompressed<T>(
         await pipeline(decompress(input), createWriteStream(plain, { flags: "wx" }));
       }
       const result = await write(plain);
-      await compressFile(plain);
-      renameSync(plain, path);
+      await compress(plain, path);
       return result;
     } catch (error) {
       throw renamed(error, plain, target);
@@ -67,51 +67,50 @@ export function replaceCompressed<T>(
   });
 }
 
-/** Gets an object; returns its ETag, or undefined when there is no object. */
-function getObject(location: Location, path: string): Promise<string | undefined> {
-  return transfer(location, "GET", { timeoutMs: TIMEOUT_MS }, async (response) => {
-    if (response.status === 404) {
-      await response.body?.cancel();
-      return undefined;
-    }
-    if (response.status !== 200) throw await statusError(response);
-    await saveBody(response, path, TIMEOUT_MS);
-    return requireTag(response);
-  });
+async function compress(from: string, to: string): Promise<string> {
+  const output = createWriteStream(to, { flags: "wx" });
+  await pipeline(createReadStream(from), createZstdCompress(), output);
+  return to;
 }
 
-/** Forms of the condition that nobody has put another object since, to be tried in this order. */
-function conditionsFor(etag: string | undefined): Record<string, string>[] {
-  if (etag === undefined) return [{ "if-none-match": "*" }];
-  // Ceph and what is built on it never find an ETag in quotes.
-  return [{ "if-match": etag }, { "if-match": etag.replaceAll('"', "") }];
+/** Gets an object; returns its ETag, or undefined when there is no object. */
+async function getObject(location: Location, path: string): Promise<string | undefined> {
+  const options = { timeoutMs: TIMEOUT_MS, expected: [404] };
+  const response = await transfer(location, "GET", options);
+  if (response.ok) await saveBody(response, path, TIMEOUT_MS);
+  return tagOf(response);
 }
 
 /** Puts an object in the place of the one with that ETag, or where there is none. */
 async function putObject(
   location: Location,
-  path: string,
+  file: string,
   etag: string | undefined,
-  [headers = {}, ...others] = conditionsFor(etag),
 ): Promise<void> {
+  let began = 0;
   // A store may ignore the condition. So the object is looked at just before, and again when others
   // who had looked before this one was there have put theirs, unless they are many times slower.
-  if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
-  const options = { headers, file: path, timeoutMs: TIMEOUT_MS };
-  const began = performance.now();
-  const written = await transfer(location, "PUT", options, async (response) => {
-    if (response.ok) return requireTag(response);
-    const error = await statusError(response);
-    const { status } = response;
-    if (status === 412 || status === 409) return others;
-    // Swift refuses all conditions.
-    if (status === 501 && Object.keys(headers).length > 0) return [{}];
-    throw error;
-  });
-  if (typeof written !== "string") {
-    if (written.length === 0) throw new TransferError(CONFLICT);
-    return putObject(location, path, etag, written);
+  const put = async (condition?: Record<string, string>) => {
+    if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
+    began = performance.now();
+    return transfer(location, "PUT", {
+      headers: condition ?? {},
+      file,
+      timeoutMs: TIMEOUT_MS,
+      expected: condition ? [409, 412, 501] : [409, 412],
+    });
+  };
+  const isRefused = ({ status }: Response) => status === 409 || status === 412;
+
+  let response = await put(etag === undefined ? { "if-none-match": "*" } : { "if-match": etag });
+  if (isRefused(response) && etag !== undefined) {
+    // Ceph and what is built on it never find an ETag in quotes.
+    response = await put({ "if-match": etag.replaceAll('"', "") });
   }
+  // Swift refuses all conditions.
+  if (response.status === 501) response = await put();
+  if (isRefused(response)) throw new TransferError(CONFLICT);
+  const written = tagOf(response);
   const isWritten = async () => (await findTag(location)) === written;
   if (await isWritten()) {
     await Bun.sleep(Math.max(MIN_WAIT_MS, 3 * (performance.now() - began)));
@@ -122,16 +121,15 @@ async function putObject(
   );
 }
 
-function findTag(location: Location): Promise<string | undefined> {
-  return transfer(location, "HEAD", { timeoutMs: QUICK_TIMEOUT_MS }, async (response) => {
-    if (response.status === 404) return undefined;
-    if (response.status !== 200) throw await statusError(response);
-    return requireTag(response);
-  });
+async function findTag(location: Location): Promise<string | undefined> {
+  const options = { timeoutMs: QUICK_TIMEOUT_MS, expected: [404] };
+  return tagOf(await transfer(location, "HEAD", options));
 }
 
-function requireTag(response: Response): string {
-  const etag = response.headers.get("etag");
+/** The ETag of an object; undefined when there is none. */
+function tagOf({ status, headers }: Response): string | undefined {
+  if (status === 404) return undefined;
+  const etag = headers.get("etag");
   if (etag === null) throw new TransferError("has no ETag, so a change by others would be lost");
   return etag;
 }

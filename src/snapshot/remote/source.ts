@@ -4,15 +4,15 @@
  * when to ask.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime } from "../../domain/time.ts";
-import { identityOf } from "../../files/read.ts";
+import { findIdentity } from "../../files/read.ts";
 import { replaceFile } from "../../files/replace.ts";
 import type { Meta } from "../format/meta.ts";
 import { openSnapshot, SnapshotError } from "../read/open.ts";
 import type { Location } from "./location.ts";
-import { saveBody, statusError, TransferError, transfer } from "./transfer.ts";
+import { saveBody, TransferError, transfer } from "./transfer.ts";
 
 export interface SourceOptions {
   location: Location;
@@ -39,16 +39,7 @@ export interface SourceStatus {
   error: string | null;
 }
 
-export interface Source {
-  /** The file of the copy. */
-  path: string;
-  /**
-   * Asks for the snapshot; resolves to whether the copy is another one now. What has been rejected
-   * several times is not downloaded again before it changes, or with `isForced`.
-   */
-  refresh(isForced?: boolean): Promise<boolean>;
-  status(): SourceStatus;
-}
+export type Source = Awaited<ReturnType<typeof openSource>>;
 
 /** A bit may flip on the way: what is bad so often in a row is bad at its source. */
 const MAX_DOWNLOADS = 3;
@@ -58,22 +49,12 @@ const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
 
-/** Somebody has put an old snapshot in the place of the one that is served. */
-class OlderError extends Error {
-  constructor(builtAt: string, servedBuiltAt: string) {
-    super(
-      `was built at ${builtAt}, before the one that is served (${servedBuiltAt}); ` +
-        "--allow-older accepts it",
-    );
-  }
-}
-
 /**
  * Gets the snapshot at `location`, or the copy of it that an earlier process left in `cacheFolder`, also
  * when the snapshot takes long to come: it replaces the copy then. Throws an error for the operator when
  * there is neither.
  */
-export async function openSource(options: SourceOptions): Promise<Source> {
+export async function openSource(options: SourceOptions) {
   const { location, cacheFolder, allowOlder, timeoutMs } = options;
   const makeFolder = () => mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
   makeFolder();
@@ -90,23 +71,19 @@ export async function openSource(options: SourceOptions): Promise<Source> {
     bytes: 0,
     error: null,
   };
-  let lastTry: Promise<unknown> = Promise.resolve();
 
-  /** The facts of the new copy; undefined when it is what is there. */
-  function download(response: Response): Promise<Meta | undefined> {
-    return replaceFile(path, async (file) => {
-      status.bytes += await saveBody(response, file, timeoutMs);
-      const found = await readMetaOf(file);
-      // A server without ETags sends the same again and again.
-      if (existsSync(path) && JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
-      if (copy && !allowOlder && found.built_at < copy.built_at) {
-        throw new OlderError(found.built_at, copy.built_at);
-      }
-      return found;
-    }).catch((error: unknown) => {
-      if (error instanceof Unchanged) return undefined;
-      throw error;
-    });
+  /** Writes what is there to a file; returns its facts when it is to be in the place of the copy. */
+  async function save(response: Response, file: string): Promise<Meta> {
+    status.bytes += await saveBody(response, file, timeoutMs);
+    const found = await readMetaOf(file);
+    // A server without ETags sends the same again and again.
+    if (existsSync(path) && JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
+    if (copy && !allowOlder && found.built_at < copy.built_at) {
+      const served = `the one that is served (${copy.built_at})`;
+      const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
+      throw new SnapshotError(file, reason);
+    }
+    return found;
   }
 
   /** Whether the copy is another one now. */
@@ -116,29 +93,29 @@ export async function openSource(options: SourceOptions): Promise<Source> {
     if (!existsSync(path)) etag = undefined;
     const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
     const known = settled ? settled.etag : etag;
-    const headers: Record<string, string> = known === undefined ? {} : { "if-none-match": known };
-    return transfer(location, "GET", { headers, timeoutMs }, async (response) => {
-      if (response.status === 304 && known !== undefined) {
-        if (settled) throw new TransferError(settled.reason);
-        rejected = undefined;
-        return false;
-      }
-      if (response.status !== 200) throw await statusError(response);
+    const condition = known && { headers: { "if-none-match": known }, expected: [304] };
+    const response = await transfer(location, "GET", { timeoutMs, ...condition });
+    if (!response.ok && settled) throw new TransferError(settled.reason);
+    let isNew = response.ok;
+    if (isNew) {
       const tag = response.headers.get("etag") ?? undefined;
-      const found = await download(response).catch((error: unknown) => {
+      try {
+        copy = await replaceFile(path, (file) => save(response, file));
+      } catch (error) {
         // What did not arrive whole is asked for again.
-        if (tag !== undefined && isRejected(error)) {
+        if (tag !== undefined && error instanceof SnapshotError && !error.isPassing) {
           const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
-          rejected = { etag: tag, reason: reasonFor(error), downloads };
+          rejected = { etag: tag, reason: error.reason, downloads };
         }
-        throw error;
-      });
-      rejected = undefined;
+        if (!(error instanceof Unchanged)) throw error;
+        isNew = false;
+      }
       etag = tag;
-      writeTag(tagPath, path, tag);
-      copy = found ?? copy;
-      return found !== undefined;
-    });
+      if (etag === undefined) rmSync(tagPath, { force: true });
+      else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
+    }
+    rejected = undefined;
+    return isNew;
   }
 
   async function attempt(isForced: boolean): Promise<boolean> {
@@ -157,18 +134,22 @@ export async function openSource(options: SourceOptions): Promise<Source> {
     }
   }
 
-  lastTry = attempt(false);
+  let lastTry = attempt(false);
   // Who has a copy need not wait until a source that hangs has used up its time.
   await (copy ? Promise.race([lastTry, Bun.sleep(timeoutMs * START_SHARE)]) : lastTry);
   if (!copy) throw new Error(`${location.name} ${status.error}`);
   return {
+    /** The file of the copy. */
     path,
-    refresh(isForced = false) {
-      const next = lastTry.then(() => attempt(isForced));
-      lastTry = next;
-      return next;
+    /**
+     * Asks for the snapshot; resolves to whether the copy is another one now. What has been rejected
+     * several times is not downloaded again before it changes, or with `isForced`.
+     */
+    refresh(isForced = false): Promise<boolean> {
+      lastTry = lastTry.then(() => attempt(isForced));
+      return lastTry;
     },
-    status: () => ({ ...status }),
+    status: (): SourceStatus => ({ ...status }),
   };
 }
 
@@ -177,11 +158,6 @@ async function readMetaOf(path: string): Promise<Meta> {
   const { meta, close } = await openSnapshot(path);
   close();
   return meta;
-}
-
-/** It arrived whole, and is not to be served. */
-function isRejected(error: unknown): boolean {
-  return error instanceof SnapshotError ? !error.isPassing : error instanceof OlderError;
 }
 
 function reasonFor(error: unknown): string {
@@ -197,13 +173,4 @@ function readTag(tagPath: string, path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function writeTag(tagPath: string, path: string, etag: string | undefined): void {
-  if (etag === undefined) rmSync(tagPath, { force: true });
-  else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
-}
-
-function findIdentity(path: string): string {
-  return identityOf(statSync(path, { bigint: true }));
 }

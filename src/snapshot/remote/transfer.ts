@@ -2,9 +2,8 @@
  * Moves the bytes of snapshots between this machine and a location, from and to files, never in memory
  * whole. What an error says holds no URL and nothing that the other side wrote.
  */
-import { createReadStream, createWriteStream, renameSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { createZstdCompress } from "node:zlib";
 import { decompress } from "../../files/decompress.ts";
 import { codeOf } from "../../files/errors.ts";
 import type { Location } from "./location.ts";
@@ -19,6 +18,8 @@ export interface TransferOptions {
   /** The file to send. */
   file?: string;
   timeoutMs: number;
+  /** Statuses outside 2xx that are no error. */
+  expected?: number[];
 }
 
 const networkErrors: Record<string, string> = {
@@ -28,14 +29,13 @@ const networkErrors: Record<string, string> = {
   EPROTO: "TLS failed",
 };
 
-/** Sends a request, and reads the response's body in what `use` makes of it, all within `timeoutMs`. */
-export async function transfer<T>(
+/** Sends a request; it and the reading of the response may take `timeoutMs`. */
+export async function transfer(
   location: Location,
   method: "GET" | "HEAD" | "PUT",
   options: TransferOptions,
-  use: (response: Response) => Promise<T>,
-): Promise<T> {
-  const { timeoutMs } = options;
+): Promise<Response> {
+  const { timeoutMs, expected = [] } = options;
   const file = options.file === undefined ? undefined : Bun.file(options.file);
   const { url, headers } = location.prepare(method);
   const response = await fetch(url, {
@@ -48,17 +48,18 @@ export async function transfer<T>(
     },
     // Given the file itself, Bun reads all of it into memory when it speaks TLS.
     ...(file && { body: file.stream() }),
-    // Whatever arrives is recognised by its first bytes, and its length is that of the header.
+    // Whatever arrives is recognised by its first bytes.
     decompress: false,
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
     throw networkError(error, timeoutMs);
   });
-  if (url.startsWith("https:") && response.url.startsWith("http:")) {
-    await response.body?.cancel();
-    throw new TransferError("leads from https to http");
-  }
-  return use(response);
+  const isDowngraded = url.startsWith("https:") && response.url.startsWith("http:");
+  if (response.ok && !isDowngraded) return response;
+  await response.body?.cancel();
+  if (isDowngraded) throw new TransferError("leads from https to http");
+  if (expected.includes(response.status)) return response;
+  throw new TransferError(`responded with ${response.status}`);
 }
 
 /** Bun's own messages may have the URL in them. */
@@ -70,13 +71,10 @@ function networkError(error: unknown, timeoutMs: number): TransferError {
   return new TransferError(`cannot be reached: ${networkErrors[code] ?? (code || "no response")}`);
 }
 
-/** What is wrong with a response that is not the one hoped for. */
-export async function statusError(response: Response): Promise<TransferError> {
-  await response.body?.cancel();
-  return new TransferError(`responded with ${response.status}`);
-}
-
-/** Writes the body of a response to a new file, decompressed; returns how many bytes were received. */
+/**
+ * Writes the body of a response to a new file, decompressed; returns how many bytes were received. Of
+ * a body that is shorter than its Content-Length Bun says that the connection was cut.
+ */
 export async function saveBody(
   response: Response,
   path: string,
@@ -92,21 +90,7 @@ export async function saveBody(
     } catch (error) {
       throw networkError(error, timeoutMs);
     }
-    const length = response.headers.get("content-length");
-    if (length !== null && Number(length) !== received) {
-      throw new TransferError(`ends early: ${received} of ${length} bytes`);
-    }
   }
   await pipeline(decompress(read()), createWriteStream(path, { flags: "wx", mode: 0o600 }));
   return received;
-}
-
-/** Compresses a file in its place. */
-export async function compressFile(path: string): Promise<void> {
-  await pipeline(
-    createReadStream(path),
-    createZstdCompress(),
-    createWriteStream(`${path}.zst`, { flags: "wx" }),
-  );
-  renameSync(`${path}.zst`, path);
 }

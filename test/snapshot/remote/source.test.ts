@@ -115,7 +115,7 @@ test("it is downloaded at the start, and again when it has changed", async () =>
 
 describe("nothing changes, and it is reported once, with", () => {
   test.each<[string, () => Respond, RegExp]>([
-    ["a body that is cut", () => cut(second), /^(cannot be reached: the connection was cut|ends)/],
+    ["a body that is cut", () => cut(second), /^cannot be reached: the connection was cut$/],
     ["half of the bytes", () => serve(second.subarray(0, 40_000)), /^has \d+ bytes, not the \d+/],
     ["a flipped bit", () => serve(flip(second)), /^is damaged: a part of it has changed$/],
     ["no bytes", () => serve(Buffer.alloc(0)), /^is empty$/],

@@ -1,0 +1,88 @@
+/** `roadbook import` and `roadbook apply`: a dataset becomes a snapshot, changes make a new one of it. */
+import { statSync } from "node:fs";
+import { openInput } from "../files/lines.ts";
+import { applyChanges } from "../snapshot/build/apply.ts";
+import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/dataset.ts";
+import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
+import type { Location } from "../snapshot/remote/location.ts";
+import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
+import { endProgress, showBytes, showShare } from "./progress.ts";
+
+/** Where a snapshot goes. */
+interface Target {
+  /** As it was given. */
+  to: string;
+  /** Where that is, when it is no file. */
+  location: Location | undefined;
+}
+
+/** `dataset` is the path of a file, or `-`. */
+export async function runImport(
+  dataset: string,
+  { to, location, ...options }: Target & ImportOptions,
+): Promise<void> {
+  refuseSameFile(dataset, to);
+  const onIndexed = (share: number) => showShare("indexing", share);
+  const { counts, skipped } = await writeSnapshot("dataset", { to, location }, (path) =>
+    importDataset(readShown(dataset), path, { ...options, onIndexed }),
+  ).finally(endProgress);
+  if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
+  writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
+}
+
+/** `changes` is the path of a file, or `-`. */
+export async function runApply(
+  changes: string,
+  { to, location, expectEnd }: Target & { expectEnd: boolean },
+): Promise<void> {
+  refuseSameFile(changes, to);
+  const counts = await writeSnapshot("changes", { to, location }, (path) =>
+    applyChanges(openInput(changes), path, { expectEnd }),
+  );
+  writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
+}
+
+/**
+ * Has `write` make a plain snapshot file that becomes the target, which may be compressed, or an
+ * object in a store. Errors in the lines, called `lines`, become one that counts and lists them.
+ */
+async function writeSnapshot<T>(
+  lines: string,
+  { to, location }: Target,
+  write: (path: string) => Promise<T>,
+): Promise<T> {
+  try {
+    return await endOnSignal(async () => {
+      if (!location && !to.endsWith(".zst")) return write(to);
+      const { replaceCompressed, replaceObject } = await import("../snapshot/remote/object.ts");
+      return location ? replaceObject(location, write) : replaceCompressed(to, write);
+    });
+  } catch (error) {
+    if (!(error instanceof DatasetError)) throw error;
+    const count = plural(error.count, "error");
+    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}`);
+  }
+}
+
+/** The bytes of a dataset; of standard input nobody knows how many are to come. */
+async function* readShown(path: string): AsyncGenerator<Uint8Array> {
+  const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
+  let read = 0;
+  for await (const chunk of openInput(path)) {
+    read += chunk.length;
+    if (total > 0) showShare("reading", read / total);
+    else showBytes("reading", read);
+    yield chunk;
+  }
+}
+
+/** How much was left out, to go on where a sentence ends; empty when that is nothing. */
+function describeSkipped({ lines, references }: LineErrors): string {
+  if (lines + references === 0) return "";
+  const lost = references > 0 ? ` and ${plural(references, "reference")}` : "";
+  return `, skipped ${plural(lines, "line")}${lost}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,7 +1,0 @@
-/** `roadbook schema`: prints the JSON Schema of the dataset's lines. */
-import { datasetSchema } from "../domain/json-schema.ts";
-import { writeStdout } from "./output.ts";
-
-export function runSchema(): void {
-  writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
-}
