@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
 import { createRandom, type Random } from "../../src/community/random.ts";
-import { SCHEMA_VERSION } from "../../src/snapshot/format/header.ts";
+import { SCHEMA_VERSION } from "../../src/snapshot/format/file.ts";
 import {
   executable,
   openExecutable,

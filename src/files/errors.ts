@@ -3,9 +3,23 @@
  * Node's own are those of another realm.
  */
 
+/** The results that say what the system refused SQLite; its extended ones have more bits. */
+const sqliteCodes: Record<number, string> = {
+  3: "SQLITE_PERM",
+  5: "SQLITE_BUSY",
+  7: "SQLITE_NOMEM",
+  8: "SQLITE_READONLY",
+  10: "SQLITE_IOERR",
+  13: "SQLITE_FULL",
+  14: "SQLITE_CANTOPEN",
+};
+
 /** The error's code, such as ENOENT or SQLITE_FULL; empty when it has none. */
 export function codeOf(error: unknown): string {
-  return isObject(error) && "code" in error ? String(error.code) : "";
+  if (!isObject(error)) return "";
+  // Bun's SQLite has the number alone, better-sqlite3 the code.
+  if ("errcode" in error) return sqliteCodes[Number(error.errcode) & 0xff] ?? "SQLITE_ERROR";
+  return "code" in error ? String(error.code) : "";
 }
 
 /** The message without the code and the path that the system's errors put around it. */

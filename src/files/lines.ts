@@ -39,18 +39,14 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
 /** The lines of `bytes` in batches, blank ones left out; a byte order mark at the start is ignored. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const lenient = new TextDecoder("utf-8");
   let number = 0;
-  let rest: Uint8Array[] = [];
-  let restBytes = 0;
-  let isTooLong = false;
+  let rest: Uint8Array = new Uint8Array();
 
   function read(line: Uint8Array): Line | undefined {
     number++;
-    if (isTooLong) {
-      isTooLong = false;
-      const problem = `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`;
-      return { number, text: lenient.decode(line), problem };
+    if (line.length > MAX_LINE_BYTES) {
+      const text = new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
+      return { number, text, problem: `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB` };
     }
     try {
       const text = utf8.decode(line);
@@ -61,34 +57,25 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     }
   }
 
-  function keep(part: Uint8Array): void {
-    const room = MAX_LINE_BYTES - restBytes;
-    restBytes += part.length;
-    if (restBytes > MAX_LINE_BYTES) isTooLong = true;
-    if (part.length > 0 && room > 0) rest.push(part.subarray(0, room));
-  }
-
-  function finish(): Line | undefined {
-    const line = rest.length === 1 && rest[0] ? rest[0] : Buffer.concat(rest);
-    rest = [];
-    restBytes = 0;
-    return read(line);
-  }
-
   for await (const chunk of bytes) {
     const lines: Line[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
-      keep(chunk.subarray(from, to));
-      const line = finish();
+      const line = read(join(rest, chunk.subarray(from, to)));
       if (line) lines.push(line);
+      rest = new Uint8Array();
       from = to + 1;
     }
-    keep(chunk.subarray(from));
+    rest = join(rest, chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  if (restBytes > 0) {
-    const line = finish();
-    if (line) yield [{ ...line, isCut: true }];
-  }
+  const line = rest.length > 0 && read(rest);
+  if (line) yield [{ ...line, isCut: true }];
+}
+
+/** Two parts of a line; of one that is too long no more than shows it. */
+function join(first: Uint8Array, second: Uint8Array): Uint8Array {
+  if (first.length === 0) return second;
+  if (first.length > MAX_LINE_BYTES) return first;
+  return Buffer.concat([first, second]);
 }

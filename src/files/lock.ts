@@ -4,34 +4,9 @@
  */
 import { rmSync } from "node:fs";
 import { sqlite } from "#sqlite";
-import type { Sqlite } from "../sqlite/driver.ts";
 import { codeOf } from "./errors.ts";
 
-/** Somebody else holds the lock. */
-export class LockedError extends Error {
-  override name = "LockedError";
-}
-
 const MAX_TRIES = 100;
-
-/**
- * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
- * which the file is gone. Throws a {@link LockedError}, and what SQLite throws.
- */
-export function lock(path: string): () => void {
-  for (let tries = 1; ; tries++) {
-    const db = sqlite.openWritable(path);
-    try {
-      hold(db);
-      return () => release(path, db);
-    } catch (error) {
-      db.close();
-      const code = codeOf(error);
-      if (code.startsWith("SQLITE_BUSY")) throw new LockedError("locked by another process");
-      if (!/MOVED|IOERR/.test(code) || tries === MAX_TRIES) throw error;
-    }
-  }
-}
 
 /**
  * A holder removes the file while it still has the lock, so who opened the file before that may lock
@@ -39,17 +14,34 @@ export function lock(path: string): () => void {
  * empty, and refuses; hence the two writes. Many at once also take each other's journal away, which
  * is an I/O error and as good a reason to try again.
  */
-function hold(db: Sqlite): void {
-  db.exec("PRAGMA busy_timeout = 0");
-  db.exec("BEGIN EXCLUSIVE");
-  db.exec("PRAGMA user_version = 1");
-  db.exec("COMMIT");
-  db.exec("BEGIN EXCLUSIVE");
-  db.exec("PRAGMA user_version = 2");
-}
+const HOLD = `
+  PRAGMA busy_timeout = 0;
+  BEGIN EXCLUSIVE;
+  PRAGMA user_version = 1;
+  COMMIT;
+  BEGIN EXCLUSIVE;
+  PRAGMA user_version = 2;
+`;
 
-function release(path: string, db: Sqlite): void {
-  rmSync(path, { force: true });
-  db.exec("ROLLBACK");
-  db.close();
+/**
+ * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
+ * which the file is gone, or undefined when somebody else has it. Throws what SQLite throws.
+ */
+export function lock(path: string): (() => void) | undefined {
+  for (let tries = 1; ; tries++) {
+    const db = sqlite.openWritable(path);
+    try {
+      db.exec(HOLD);
+      return () => {
+        rmSync(path, { force: true });
+        db.exec("ROLLBACK");
+        db.close();
+      };
+    } catch (error) {
+      db.close();
+      const code = codeOf(error);
+      if (code.startsWith("SQLITE_BUSY")) return undefined;
+      if (!/READONLY|IOERR/.test(code) || tries === MAX_TRIES) throw error;
+    }
+  }
 }

@@ -13,10 +13,7 @@ const CHUNK_BYTES = 1 << 18;
 /** Something is at the path, but no file. */
 export class NotAFileError extends Error {
   override name = "NotAFileError";
-
-  constructor() {
-    super("is not a regular file");
-  }
+  override message = "is not a regular file";
 }
 
 /** Opens a file to read. Throws a {@link NotAFileError}, and what the file system throws. */
@@ -38,31 +35,18 @@ export async function* readChunks(
   from: number,
   to: number,
 ): AsyncGenerator<Uint8Array> {
-  if (source instanceof Uint8Array) {
-    for (let at = from; at < Math.min(to, source.length); at += CHUNK_BYTES) {
-      yield source.subarray(at, Math.min(to, at + CHUNK_BYTES));
-      await setImmediate();
-    }
-    return;
-  }
   const buffer = Buffer.alloc(CHUNK_BYTES);
   for (let at = from; at < to; ) {
-    const { bytesRead } = await source.read(buffer, 0, Math.min(CHUNK_BYTES, to - at), at);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-    at += bytesRead;
-  }
-}
-
-/** The first bytes of a file, in memory: as many as asked for, or all when there are fewer. */
-export async function readBytes(file: FileHandle, length: number): Promise<Uint8Array> {
-  const bytes = Buffer.alloc(length);
-  let at = 0;
-  for await (const chunk of readChunks(file, 0, length)) {
-    bytes.set(chunk, at);
+    const length = Math.min(CHUNK_BYTES, to - at);
+    const chunk =
+      source instanceof Uint8Array
+        ? source.subarray(at, at + length)
+        : buffer.subarray(0, (await source.read(buffer, 0, length, at)).bytesRead);
+    if (chunk.length === 0) return;
+    yield chunk;
     at += chunk.length;
+    if (source instanceof Uint8Array) await setImmediate();
   }
-  return bytes.subarray(0, at);
 }
 
 /** Differs when a path leads to another file, or when the file has been written to or moved. */

@@ -7,13 +7,10 @@ import {
   accessSync,
   chmodSync,
   chownSync,
-  closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -21,17 +18,18 @@ import {
   rmSync,
   statSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, reasonOf } from "./errors.ts";
-import { LockedError, lock } from "./lock.ts";
+import { lock } from "./lock.ts";
 
 /** What is to be done when the process ends before a file has its place. */
 const unfinished = new Set<() => void>();
 
 /** Removes what files that are being written have beside their targets, for who exits at once. */
 export function discardUnfinished(): void {
-  for (const discard of unfinished) discard();
+  for (const discard of [...unfinished].reverse()) discard();
 }
 
 /**
@@ -45,72 +43,63 @@ export async function replaceFile<T>(
   write: (path: string, target: string) => Promise<T>,
 ): Promise<T> {
   try {
-    const path = followLinks(target);
-    const old = statSync(path, { throwIfNoEntry: false });
+    const file = followLinks(target);
+    const old = statSync(file, { throwIfNoEntry: false });
     if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
-    accessSync(dirname(path), constants.W_OK);
-    return await replaceLocked(path, write);
+    const [parent, name] = [dirname(file), basename(file)];
+    accessSync(parent, constants.W_OK);
+    const release = lock(join(parent, `.${name}.lock`));
+    if (!release) throw new Error(`another command is writing ${target} at this moment`);
+    return await discardingAfter(release, () => {
+      sweep(parent, name);
+      return inFolder(join(parent, `.${name}.tmp-`), async (folder) => {
+        const path = join(folder, name);
+        const result = await write(path, file);
+        keepPermissions(file, path);
+        await sync(path);
+        renameSync(path, file);
+        await sync(parent);
+        return result;
+      });
+    });
   } catch (error) {
-    if (error instanceof LockedError) {
-      throw new Error(`another command is writing ${target} at this moment`);
-    }
     if (!isFileSystemError(error)) throw error;
     throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
   }
 }
 
 /** Has `use` work in a private temporary folder, which is gone afterwards. */
-export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
-  const discard = () => {
-    unfinished.delete(discard);
-    rmSync(folder, { recursive: true, force: true });
-  };
-  unfinished.add(discard);
-  try {
-    return await use(folder);
-  } finally {
-    discard();
-  }
+export function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  return inFolder(join(tmpdir(), "roadbook-"), use);
 }
 
 /** Whether two paths lead to one file, by whatever links and spelling. `-` is standard input. */
 export function isSameFile(one: string, other: string): boolean {
   const [first, second] = [one, other].map((path) => {
     try {
-      const { dev, ino } = path === "-" ? fstatSync(0) : statSync(path);
-      return `${dev} ${ino}`;
+      return path === "-" ? fstatSync(0) : statSync(path);
     } catch {
       return undefined;
     }
   });
-  return first !== undefined && first === second;
+  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-async function replaceLocked<T>(
-  target: string,
-  write: (path: string, target: string) => Promise<T>,
-): Promise<T> {
-  const [parent, name] = [dirname(target), basename(target)];
-  const release = lock(join(parent, `.${name}.lock`));
-  let folder: string | undefined;
-  const discard = () => {
-    unfinished.delete(discard);
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    release();
-  };
+async function inFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(prefix); // 0700
+  return discardingAfter(
+    () => rmSync(folder, { recursive: true, force: true }),
+    () => use(folder),
+  );
+}
+
+/** Calls `discard` after `use`, or when the process ends before. */
+async function discardingAfter<T>(discard: () => void, use: () => Promise<T>): Promise<T> {
   unfinished.add(discard);
   try {
-    sweep(parent, name);
-    folder = mkdtempSync(join(parent, `.${name}.tmp-`)); // 0700
-    const path = join(folder, name);
-    const result = await write(path, target);
-    keepPermissions(target, path);
-    sync(path);
-    renameSync(path, target);
-    sync(parent);
-    return result;
+    return await use();
   } finally {
+    unfinished.delete(discard);
     discard();
   }
 }
@@ -147,13 +136,9 @@ function keepPermissions(from: string, to: string): void {
   chmodSync(to, old.mode);
 }
 
-function sync(path: string): void {
-  const file = openSync(path, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+async function sync(path: string): Promise<void> {
+  await using file = await open(path);
+  await file.sync();
 }
 
 /** SQLite's errors for what the system refused it, and the system's own. */

@@ -9,8 +9,8 @@ export interface Statement<Row> {
   get(...values: Value[]): Row | undefined;
   all(...values: Value[]): Row[];
   iterate(...values: Value[]): IterableIterator<Row>;
-  /** The number of rows changed. */
-  run(...values: Value[]): number;
+  /** `changes` are the rows changed. */
+  run(...values: Value[]): { changes: number | bigint };
 }
 
 export interface Sqlite {
@@ -22,12 +22,10 @@ export interface Sqlite {
 export interface SqliteDriver {
   /** A file to read that nobody writes to, ever: SQLite takes no locks. */
   openImmutable(path: string): Sqlite;
-  /** A whole database file held in memory, read only. */
+  /** A whole database file held in memory, to read. */
   openBytes(bytes: Uint8Array): Sqlite;
-  /** A file to write, made when it is missing. */
+  /** A file to write, made when it is missing; the tables that FTS5 keeps its lists in are open, too. */
   openWritable(path: string): Sqlite;
-  /** The same, with the tables that FTS5 keeps its lists in open to be written as well. */
-  openUnguarded(path: string): Sqlite;
 }
 
 /**

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { demoSnapshot } from "../../src/assets.ts";
-import { parseHeader } from "../../src/snapshot/format/header.ts";
+import { parseHeader } from "../../src/snapshot/format/file.ts";
 import { readTables, type Snapshot } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";

@@ -22,7 +22,7 @@ const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Users or companies 1, 2, 3 … of these names, and a way to search them. */
 function openNamesOf(names: string[], kind: NameKind = "user", longShare?: number) {
-  const db = sqlite.openUnguarded(":memory:");
+  const db = sqlite.openWritable(":memory:");
   createSchema(db);
   const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
   const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
@@ -32,7 +32,7 @@ function openNamesOf(names: string[], kind: NameKind = "user", longShare?: numbe
   });
   buildNameIndex(db, kind, longShare);
   const { find } = openNames(db, kind);
-  return { db, find: (query: string) => find(query, 10), close: db.close };
+  return { db, find: (query: string) => find(query, 10), close: () => db.close() };
 }
 
 /** Gives users other names, and the index with them. */

@@ -2,12 +2,7 @@
  * Carries change lines out on the rows of a snapshot and on its name index, and holds them to what is
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
-import type {
-  ChangeLine,
-  DatasetLine,
-  DeletionLine,
-  ValidationError,
-} from "../../domain/dataset.ts";
+import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { openNameChanges } from "../name-index/change.ts";
 import type { LineError, LineHandler } from "./dataset.ts";
@@ -16,67 +11,51 @@ import { createRowWriter, listReferences, type Referenced } from "./rows.ts";
 /** Of the users that name a thing which is to go, this many are reported. */
 const MAX_REPORTED = 5;
 
-interface Deletion {
-  type: Referenced;
-  id: number;
-  line: number;
-}
+type Deletion = { type: Referenced; id: number; line: number };
 
-export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "parse"> {
+export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
   const writer = createRowWriter(db);
-  const users = openNameChanges(db, "user");
-  const companies = openNameChanges(db, "company");
-  const changed = {
-    role: new Set<number>(),
-    achievement: new Set<number>(),
-    company: new Set<number>(),
-    user: new Set<number>(),
-  };
-  const deletions: Deletion[] = [];
+  const names = { user: openNameChanges(db, "user"), company: openNameChanges(db, "company") };
+  const deleteFrom = (table: string) => db.prepare(`DELETE FROM ${table} WHERE id = ?`);
   const removals = {
-    role: [db.prepare("DELETE FROM role WHERE id = ?")],
-    achievement: [db.prepare("DELETE FROM achievement WHERE id = ?")],
-    company: [db.prepare("DELETE FROM company WHERE id = ?")],
-    user: ["user WHERE id", "private_user WHERE id"].map((from) =>
-      db.prepare(`DELETE FROM ${from} = ?`),
-    ),
+    role: [deleteFrom("role")],
+    achievement: [deleteFrom("achievement")],
+    company: [deleteFrom("company")],
+    user: [deleteFrom("user"), deleteFrom("private_user")],
   };
+  const changed = new Set<string>();
+  const deletions: Deletion[] = [];
 
   /** Takes away whatever has the id; returns whether there was anything. */
-  function remove({ type, id }: Pick<ChangeLine, "type" | "id">): boolean {
-    if (type === "user") users.remove(id);
-    if (type === "company") companies.remove(id);
-    return removals[type].reduce((sum, removal) => sum + removal.run(id), 0) > 0;
-  }
-
-  function deleteThing({ type, id }: DeletionLine, line: number): ValidationError[] {
-    if (!remove({ type, id })) return [{ field: "id", reason: `there is no ${type} ${id}` }];
-    if (type !== "user") deletions.push({ type, id, line });
-    return [];
-  }
-
-  function replaceThing(line: DatasetLine, number: number): ValidationError[] {
-    remove(line);
-    const errors = writer.add(line, number);
-    if (line.type === "company") companies.add(line.id);
-    if (line.type === "user" && line.public) users.add(line.id);
-    return errors;
+  function remove({ type, id }: ChangeLine): boolean {
+    if (type === "user" || type === "company") names[type].remove(id);
+    return removals[type].some((removal) => removal.run(id).changes > 0);
   }
 
   return {
+    parse: parseChange,
     add(line, number) {
       const { type, id } = line;
-      if (changed[type].has(id)) {
-        return [{ field: "id", reason: `${type} ${id} is in an earlier line already` }];
+      const thing = `${type} ${id}`;
+      if (changed.has(thing)) {
+        return [{ field: "id", reason: `${thing} is in an earlier line already` }];
       }
-      changed[type].add(id);
-      return "deleted" in line ? deleteThing(line, number) : replaceThing(line, number);
+      changed.add(thing);
+      const wasThere = remove(line);
+      if ("deleted" in line) {
+        if (!wasThere) return [{ field: "id", reason: `there is no ${thing}` }];
+        if (type !== "user") deletions.push({ type, id, line: number });
+        return [];
+      }
+      const errors = writer.add(line, number);
+      if (type === "company" || (type === "user" && line.public)) names[type].add(id);
+      return errors;
     },
     *finish() {
       yield* writer.finish();
       if (deletions.length > 0) yield* listNamed(db, deletions);
-      users.finish();
-      companies.finish();
+      names.user.finish();
+      names.company.finish();
     },
   };
 }

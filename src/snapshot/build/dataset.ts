@@ -24,7 +24,7 @@ export interface LineErrors {
   references: number;
 }
 
-export function noErrors(): LineErrors {
+function noErrors(): LineErrors {
   return { first: [], count: 0, lines: 0, references: 0 };
 }
 
@@ -65,24 +65,17 @@ export interface ReadOptions {
   expectEnd?: boolean | undefined;
 }
 
-export interface ReadResult {
-  /** Of the text, in hexadecimal. */
-  sha256: string;
-  /** What was left out; nothing when the handler skips nothing. */
-  skipped: LineErrors;
-}
-
 /**
  * Hands each line of `input` to `handler`. Rejects with a
  * {@link DatasetError} when anything was wrong that is not skipped. What shows that the input is not
  * what was sent never is: bytes that are not UTF-8, a last line that breaks off, and an end line that is
- * wrong or not the last.
+ * wrong or not the last. Resolves to the SHA-256 of the text, in hexadecimal, and what was skipped.
  */
 export async function readDataset<Line extends object>(
   input: Lines,
   handler: LineHandler<Line>,
   { expectEnd = false }: ReadOptions = {},
-): Promise<ReadResult> {
+) {
   const hash = createHash("sha256");
   async function* text() {
     for await (const chunk of decompress(bytesOf(input))) {
@@ -100,7 +93,7 @@ export async function readDataset<Line extends object>(
     if (text === undefined || problem !== undefined) return [{ field: "", reason: problem ?? "" }];
     const parsed = handler.parse(text);
     if (Array.isArray(parsed)) return parsed;
-    if (!isEndLine(parsed)) return handler.add(parsed, number);
+    if (!("lines" in parsed)) return handler.add(parsed, number);
     endedAt = number;
     if (parsed.lines === lines) return [];
     return [{ field: "lines", reason: `is ${parsed.lines}, but ${lines} lines come before it` }];
@@ -112,11 +105,10 @@ export async function readDataset<Line extends object>(
       lines++;
       last = line.number;
       if (found.length === 0) continue;
-      const canSkip = handler.skip && endedAt === 0 && !isSignOfDamage(line);
-      const wrong = canSkip ? skipped : errors;
+      const wrong = handler.skip && endedAt === 0 && !isSignOfDamage(line) ? skipped : errors;
       wrong.lines++;
       report(wrong, line.number, found);
-      if (canSkip) handler.skip?.(line.text ?? "");
+      if (wrong === skipped) handler.skip?.(line.text ?? "");
     }
   }
   if (expectEnd && endedAt === 0) {
@@ -148,20 +140,14 @@ function report(errors: LineErrors, line: number, found: ValidationError[]): voi
   }
 }
 
-function isEndLine(line: object): line is EndLine {
-  return "type" in line && line.type === "end";
-}
-
 /** Of a line with errors: whether the dataset is not what was sent, rather than wrong in one row. */
 function isSignOfDamage({ text, isCut = false }: TextLine): boolean {
-  return text === undefined || (isCut && !isJson(text)) || isMeantAsEnd(text);
-}
-
-function isJson(text: string): boolean {
+  if (text === undefined || isMeantAsEnd(text)) return true;
+  if (!isCut) return false;
   try {
     JSON.parse(text);
-    return true;
-  } catch {
     return false;
+  } catch {
+    return true;
   }
 }

@@ -19,13 +19,14 @@ export function refuseEmpty({ users, companies }: Counts): void {
 /** Throws a {@link GuardError} when more than half of the users or companies in `target` would go. */
 export function refuseShrinking(counts: Counts, target: string): void {
   const old = findCounts(target);
-  if (!old) return;
   for (const kind of ["users", "companies"] as const) {
-    if (old[kind] - counts[kind] <= old[kind] / 2) continue;
-    throw new GuardError(
-      `${target} has ${old[kind]} ${kind} and the dataset ${counts[kind]}: more than half would go, ` +
-        "nothing was written; if that is meant, say --allow-shrink",
-    );
+    const before = Number(old?.[kind] ?? 0);
+    if (before - counts[kind] > before / 2) {
+      throw new GuardError(
+        `${target} has ${before} ${kind} and the dataset ${counts[kind]}: more than half would go, ` +
+          "nothing was written; if that is meant, say --allow-shrink",
+      );
+    }
   }
 }
 
@@ -33,14 +34,11 @@ export function refuseShrinking(counts: Counts, target: string): void {
  * How much is in a snapshot, as it says itself. Undefined when there is none or it cannot say: to
  * import anew is how a damaged one is mended.
  */
-function findCounts(path: string): Pick<Counts, "users" | "companies"> | undefined {
+function findCounts(path: string): Counts | undefined {
   try {
     const db = sqlite.openImmutable(path);
     try {
-      const { users, companies } = readMeta(db).counts;
-      return Number.isInteger(users) && Number.isInteger(companies)
-        ? { users, companies }
-        : undefined;
+      return readMeta(db).counts;
     } finally {
       db.close();
     }

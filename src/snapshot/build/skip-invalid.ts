@@ -3,23 +3,32 @@
  * other lines the references to what is not there. Where lines do not agree on whether a user is
  * public, or one of them is too broken to say, the user is private.
  */
-import { listUsersHiddenBy } from "../../domain/dataset.ts";
+import { type DatasetLine, listUsersHiddenBy } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { packRoles, packUnlocks } from "../format/user-lists.ts";
-import { createRowWriter, listReferences, type RowWriter } from "./rows.ts";
+import type { LineHandler } from "./dataset.ts";
+import { createRowWriter, listReferences } from "./rows.ts";
 
-export interface SkippingWriter extends RowWriter {
-  /** Takes note of a line that is left out. */
-  skip(text: string): void;
-}
-
-export function createSkippingWriter(db: Sqlite): SkippingWriter {
-  const writer = createRowWriter(db);
+export function createSkippingWriter(db: Sqlite): LineHandler<DatasetLine> {
+  const { known, ...writer } = createRowWriter(db);
   // On disk, as a hopeless dataset may have millions, and in the file that is swept; see rows.ts.
   db.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
   const hide = db.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
+
+  function dropReferences(): void {
+    db.exec(`UPDATE user SET company_id = NULL, company_role = NULL
+              WHERE company_id NOT IN (SELECT id FROM company)`);
+    const setLists = db.prepare("UPDATE user SET roles = ?, achievements = ? WHERE id = ?");
+    for (const { id, roles, unlocks } of listReferences(db)) {
+      const keptRoles = roles.filter((role) => known.role.has(role));
+      const keptUnlocks = unlocks.filter((unlock) => known.achievement.has(unlock.achievementId));
+      if (keptRoles.length === roles.length && keptUnlocks.length === unlocks.length) continue;
+      setLists.run(packRoles(keptRoles), packUnlocks(keptUnlocks), id);
+    }
+  }
+
   return {
-    add: writer.add,
+    ...writer,
     skip(text) {
       for (const id of listUsersHiddenBy(text)) hide.run(id);
     },
@@ -29,40 +38,12 @@ export function createSkippingWriter(db: Sqlite): SkippingWriter {
         hasLostReferences = true;
         yield error;
       }
-      hideUsers(db);
-      if (hasLostReferences) dropReferences(db);
+      db.exec(`
+        INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden);
+        DELETE FROM user WHERE id IN (SELECT id FROM hidden);
+        DROP TABLE hidden;
+      `);
+      if (hasLostReferences) dropReferences();
     },
   };
-}
-
-function hideUsers(db: Sqlite): void {
-  db.exec(`
-    INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden);
-    DELETE FROM user WHERE id IN (SELECT id FROM hidden);
-    DROP TABLE hidden;
-  `);
-}
-
-function dropReferences(db: Sqlite): void {
-  db.exec(`
-    UPDATE user SET company_id = NULL, company_role = NULL
-     WHERE company_id NOT IN (SELECT id FROM company);
-  `);
-  const idsOf = (table: "role" | "achievement") =>
-    new Set(
-      db
-        .prepare<{ id: number }>(`SELECT id FROM ${table}`)
-        .all()
-        .map(({ id }) => id),
-    );
-  const [knownRoles, knownAchievements] = [idsOf("role"), idsOf("achievement")];
-  const setLists = db.prepare("UPDATE user SET roles = ?, achievements = ? WHERE id = ?");
-  for (const { id, roles, unlocks } of listReferences(db)) {
-    const kept = {
-      roles: roles.filter((role) => knownRoles.has(role)),
-      unlocks: unlocks.filter(({ achievementId }) => knownAchievements.has(achievementId)),
-    };
-    if (kept.roles.length === roles.length && kept.unlocks.length === unlocks.length) continue;
-    setLists.run(packRoles(kept.roles), packUnlocks(kept.unlocks), id);
-  }
 }

@@ -19,17 +19,18 @@ export function packRoles(ids: readonly number[]): Uint8Array | null {
   return pack(ids.toSorted((one, other) => one - other));
 }
 
-export function unpackRoles(packed: Uint8Array | null): number[] {
-  return unpack(packed);
-}
+export { unpack as unpackRoles };
 
 /** Unlocks in the order of a response: newest first, then by id. */
 export function packUnlocks(unlocks: readonly Unlock[]): Uint8Array | null {
-  return pack(
-    unlocks
-      .toSorted(newestFirst)
-      .flatMap(({ achievementId, tier, unlockedAt }) => [achievementId, tier, zigzag(unlockedAt)]),
+  const sorted = unlocks.toSorted(
+    (one, other) => other.unlockedAt - one.unlockedAt || one.achievementId - other.achievementId,
   );
+  const integers: number[] = [];
+  for (const { achievementId, tier, unlockedAt } of sorted) {
+    integers.push(achievementId, tier, zigzag(unlockedAt));
+  }
+  return pack(integers);
 }
 
 export function unpackUnlocks(packed: Uint8Array | null): Unlock[] {
@@ -40,10 +41,6 @@ export function unpackUnlocks(packed: Uint8Array | null): Unlock[] {
     unlocks.push({ achievementId, tier, unlockedAt: unzigzag(time) });
   }
   return unlocks;
-}
-
-function newestFirst(one: Unlock, other: Unlock): number {
-  return other.unlockedAt - one.unlockedAt || one.achievementId - other.achievementId;
 }
 
 /** A time before 1970 is negative. */

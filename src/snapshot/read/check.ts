@@ -1,5 +1,5 @@
 /** Reads every byte of a snapshot file and says whether it is the one that was written. */
-import { InvalidSnapshot } from "../format/header.ts";
+import { InvalidSnapshot } from "../format/file.ts";
 import { countRows, type Meta, readMeta } from "../format/meta.ts";
 import { openTables, snapshotError } from "./open.ts";
 

@@ -5,10 +5,9 @@
  */
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import { findIdentity, identityOf, NotAFileError, openFile, readBytes } from "../../files/read.ts";
+import { findIdentity, identityOf, NotAFileError, openFile } from "../../files/read.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { verifyChecksum } from "../format/checksum.ts";
-import { HEADER_BYTES, InvalidSnapshot, parseHeader } from "../format/header.ts";
+import { HEADER_BYTES, InvalidSnapshot, parseHeader, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
@@ -106,9 +105,10 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
       let db: Sqlite;
       try {
         if (size <= MAX_BYTES_IN_MEMORY) {
-          return await openBytes(await readBytes(file, size), options);
+          return await openBytes(await file.readFile(), options);
         }
-        const databaseBytes = parseHeader(await readBytes(file, HEADER_BYTES), size);
+        const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+        const databaseBytes = parseHeader(buffer, size);
         if (!options.trust) await verifyChecksum(file, databaseBytes);
         db = sqlite.openImmutable(path);
       } catch (error) {
