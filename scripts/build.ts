@@ -102,7 +102,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     // The folders of pino's modules, which it looks for workers in, would be those of this machine.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
-    // Under Bun the seam is node:sqlite; better-sqlite3 must not come along.
+    // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
     external: ["better-sqlite3"],
     plugins: [withoutTransports],
     compile: {

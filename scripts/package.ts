@@ -33,8 +33,8 @@ try {
 }
 
 /**
- * One file an entry, with what it names and no more: Elysia's types, which many files name, do not
- * compile without `skipLibCheck`.
+ * One file an entry, with what it names and no more: the types of drizzle and Elysia, which most files
+ * name, do not compile without `skipLibCheck`.
  */
 async function bundleTypes(): Promise<void> {
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);

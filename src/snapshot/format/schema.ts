@@ -1,60 +1,130 @@
-/** The tables of a snapshot. A private user has an id here and no other column. */
+/**
+ * The tables of a snapshot, declared once with drizzle and created from that declaration; only what
+ * drizzle cannot say (the FTS5 tables) is SQL. A private user has an id here and no other column.
+ */
+import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
-const kinds = ["user", "company"];
+/** Facts of the snapshot as a whole; see meta.ts. */
+export const meta = sqliteTable("meta", {
+  key: text().primaryKey(),
+  value: text().notNull(),
+});
 
-/** All printable ASCII but letters and digits; a quote, as it is inside two strings, four times. */
-const PUNCTUATION = " !\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~";
+export const role = sqliteTable("role", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  hierarchy: integer().notNull(),
+});
+
+export const achievement = sqliteTable("achievement", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
+  icon: text().notNull(),
+  kind: text().notNull(),
+  tier: integer().notNull(),
+  points: integer().notNull(),
+});
+
+export const company = sqliteTable("company", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  memberCount: integer("member_count").notNull(),
+});
+
+export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
+
+/** Public users only. Times are seconds since 1970; user-lists.ts has the two lists. */
+export const user = sqliteTable("user", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  avatarUrl: text("avatar_url"),
+  createdAt: integer("created_at").notNull(),
+  companyId: integer("company_id"),
+  companyRole: text("company_role"),
+  roles: blob(),
+  achievements: blob(),
+});
+
+/**
+ * The folded names of one kind of thing; `rank` is a name's place in the order of contract and
+ * index alike: ascending rank is the order inside a tier. There are gaps between ranks.
+ */
+const nameTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, {
+    rank: integer().primaryKey(),
+    id: integer().notNull(),
+    folded: text().notNull(),
+  });
+export const userName = nameTable("user_name");
+export const companyName = nameTable("company_name");
+
+/**
+ * The n-grams that are too common to be read through, with about the number of names they are in. The
+ * posting list of one that has a `list` is that long list; all others are in FTS5.
+ */
+const frequentNgramTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, { ngram: text().primaryKey(), count: integer().notNull(), list: integer() });
+export const userFrequentNgram = frequentNgramTable("user_frequent_ngram");
+export const companyFrequentNgram = frequentNgramTable("company_frequent_ngram");
+
+/** A row is a block of a list: see name-index/long-lists.ts. */
+const longListTable = <Name extends string>(name: Name) =>
+  sqliteTable(name, { id: integer().primaryKey(), ranks: blob().notNull() });
+export const userLongList = longListTable("user_long_list");
+export const companyLongList = longListTable("company_long_list");
 
 const tables = [
-  // Facts of the snapshot as a whole: see meta.ts.
-  "TABLE meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) STRICT, WITHOUT ROWID",
-
-  "TABLE role (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, hierarchy INTEGER NOT NULL) STRICT",
-  `TABLE achievement (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, description TEXT NOT NULL,
-    icon TEXT NOT NULL, kind TEXT NOT NULL, tier INTEGER NOT NULL, points INTEGER NOT NULL) STRICT`,
-  `TABLE company (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL,
-    member_count INTEGER NOT NULL) STRICT`,
-  "TABLE private_user (id INTEGER PRIMARY KEY NOT NULL) STRICT",
-
-  // Public users only. Times are seconds since 1970; user-lists.ts has the two lists.
-  `TABLE user (id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, avatar_url TEXT,
-    created_at INTEGER NOT NULL, company_id INTEGER, company_role TEXT, roles BLOB,
-    achievements BLOB) STRICT`,
-
-  // Folded names. The rank is a name's place in the order of contract and index alike: ascending rank
-  // is the order inside a tier. There are gaps between ranks.
-  ...kinds.map(
-    (kind) => `TABLE ${kind}_name (rank INTEGER PRIMARY KEY NOT NULL, id INTEGER NOT NULL,
-      folded TEXT NOT NULL) STRICT`,
-  ),
-
-  // The n-grams that are too common to be read through, with about the number of names they are in. The
-  // posting list of one that has a `list` is that long list; all others are in FTS5.
-  ...kinds.map(
-    (kind) => `TABLE ${kind}_frequent_ngram (ngram TEXT PRIMARY KEY NOT NULL,
-      count INTEGER NOT NULL, list INTEGER) STRICT, WITHOUT ROWID`,
-  ),
-
-  // A row is a block of a list: see name-index/long-lists.ts.
-  ...kinds.map(
-    (kind) => `TABLE ${kind}_long_list (id INTEGER PRIMARY KEY NOT NULL,
-      ranks BLOB NOT NULL) STRICT`,
-  ),
-
-  // Lists of ranks by n-gram. Contentless and without positions or sizes: only "which names have it".
-  // FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; with all
-  // printable ASCII it gives back each n-gram as it went in (folded names have no capitals).
-  ...kinds.map(
-    (kind) => `VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,
-      columnsize=0, detail=none, tokenize='ascii tokenchars ''${PUNCTUATION}''')`,
-  ),
+  meta,
+  role,
+  achievement,
+  company,
+  privateUser,
+  user,
+  userName,
+  companyName,
+  userFrequentNgram,
+  companyFrequentNgram,
+  userLongList,
+  companyLongList,
 ];
 
 /** Creates every table of an empty snapshot and marks the file as one. */
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) db.exec(`CREATE ${table.replaceAll(/\s+/g, " ")}`);
+  for (const table of tables) db.exec(createTableSql(table));
+  for (const kind of ["user", "company"]) db.exec(createNgramIndexSql(kind));
+}
+
+function createTableSql(table: (typeof tables)[number]): string {
+  const { name, columns } = getTableConfig(table);
+  const parts = columns.map(
+    (column) =>
+      `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
+  );
+  const isRowidKey = columns.some((column) => column.primary && column.getSQLType() === "integer");
+  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
+}
+
+/**
+ * Lists of ranks by n-gram. Contentless and without positions or sizes: only "which names have it".
+ * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; with
+ * all printable ASCII as token characters it gives back each n-gram as it went in (folded names have no capitals).
+ */
+function createNgramIndexSql(kind: string): string {
+  let characters = "";
+  for (let code = 0x20; code < 0x7f; code++) {
+    const character = String.fromCharCode(code);
+    if (!/[a-zA-Z0-9]/.test(character)) characters += character;
+  }
+  const option = quote("'", characters);
+  const tokenize = quote("'", `ascii tokenchars ${option}`);
+  return `CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
+}
+
+function quote(mark: string, text: string): string {
+  return mark + text.replaceAll(mark, mark + mark) + mark;
 }
