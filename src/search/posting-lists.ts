@@ -35,16 +35,10 @@ interface Bucket {
   /** Which of the two arrays they are in. */
   side: 0 | 1;
   bytes: number;
-  codePoints: number;
-  /** The bytes that the last code point still lacks. */
-  lacking: number;
-  /** Behind the last byte no name goes on. */
-  isEnd: boolean;
 }
 
 /** Each part is a walk over all names, and the places of the largest are in memory twice. */
 const PARTS = 8;
-const MIN_PART = 1 << 16;
 
 /** A boundary, and code points of up to four bytes. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
@@ -83,7 +77,7 @@ function listParts({ text, starts, laterWords }: FoldedNames): Part[] {
     const byte = text[place] ?? 0;
     counts[byte] = (counts[byte] ?? 0) + 1;
   }
-  const largest = Math.max(MIN_PART, text.length / PARTS);
+  const largest = text.length / PARTS;
   function listRanges(from: number, to: number): Part[] {
     const parts: Part[] = [];
     for (let byte = from; byte < to; byte++) {
@@ -139,12 +133,6 @@ function collect(
   }
 }
 
-/** The bytes of the code point that begins with this one. */
-function bytesOf(byte: number): number {
-  if (byte < 0x80 || byte === NAME_END) return 1;
-  return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-}
-
 function* sortPart(
   text: Uint8Array,
   { boundary, count }: Part,
@@ -154,41 +142,43 @@ function* sortPart(
 ): Generator<PostingList> {
   const { written: prefix } = encoder.encodeInto(boundary, list.ngram);
   const ends = new Uint32Array(256);
-  const buckets: Bucket[] = [
-    { from: 0, to: count, side: 0, bytes: 0, codePoints: 0, lacking: 0, isEnd: false },
-  ];
+  const buckets: Bucket[] = [{ from: 0, to: count, side: 0, bytes: 0 }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
-    const { from, to, side, bytes, codePoints, lacking, isEnd } = bucket;
-    if (bytes > 0 && lacking === 0) {
+    const { from, to, side, bytes } = bucket;
+    const first = sides[side][2 * from] ?? 0;
+    const isEnd = bytes > 0 && text[first + bytes - 1] === NAME_END;
+    if (bytes > 0 && !isContinuation(text[first + bytes])) {
+      let codePoints = 0;
+      list.ngramBytes = prefix;
+      for (let at = first; at < first + bytes; at++) {
+        const byte = text[at] ?? 0;
+        if (!isContinuation(byte)) codePoints++;
+        list.ngram[list.ngramBytes++] = byte;
+      }
+      if (isEnd) {
+        list.ngram.set(end, list.ngramBytes - 1);
+        list.ngramBytes += end.length - 1;
+      }
       list.count = to - from;
       list.isFrequent = list.count > threshold;
       list.size = takeRanks(sides[side], from, to, list.ranks);
-      const first = sides[side][2 * from] ?? 0;
-      const own = isEnd ? bytes - 1 : bytes;
-      for (let at = 0; at < own; at++) list.ngram[prefix + at] = text[first + at] ?? 0;
-      if (isEnd) list.ngram.set(end, prefix + own);
-      list.ngramBytes = prefix + own + (isEnd ? end.length : 0);
       yield list;
       if (!list.isFrequent || codePoints === MAX_NGRAM || isEnd) continue;
     }
-    // Only from the start of a name on its end is a part of n-grams.
-    const skipped = boundary !== START && lacking === 0 ? NAME_END : -1;
-    split(text, bytes, skipped, sides, bucket, ends);
+    split(text, sides, bucket, ends);
     const other = side === 0 ? 1 : 0;
     for (let byte = 0xff; byte >= 0; byte--) {
       const [start, end] = [byte === 0 ? from : (ends[byte - 1] ?? 0), ends[byte] ?? 0];
-      if (start === end) continue;
-      buckets.push({
-        from: start,
-        to: end,
-        side: other,
-        bytes: bytes + 1,
-        codePoints: lacking === 0 ? codePoints + 1 : codePoints,
-        lacking: lacking === 0 ? bytesOf(byte) - 1 : lacking - 1,
-        isEnd: byte === NAME_END,
-      });
+      // Only from the start of a name on its end is a part of n-grams.
+      if (start === end || (byte === NAME_END && boundary !== START)) continue;
+      buckets.push({ from: start, to: end, side: other, bytes: bytes + 1 });
     }
   }
+}
+
+/** Whether a byte of UTF-8 goes on with a code point. */
+function isContinuation(byte = 0): boolean {
+  return byte >> 6 === 0b10;
 }
 
 /** Copies the ranks of the places `from` to `to`, each once, to `ranks`; returns how many they are. */
@@ -206,10 +196,8 @@ function takeRanks(places: Uint32Array, from: number, to: number, ranks: Uint32A
 /** Sorts a bucket by its next byte into the other array; `ends` becomes where the places of each byte end. */
 function split(
   text: Uint8Array,
-  bytes: number,
-  skipped: number,
   sides: readonly [Uint32Array, Uint32Array],
-  { from, to, side }: Bucket,
+  { from, to, side, bytes }: Bucket,
   ends: Uint32Array,
 ): void {
   const places = sides[side];
@@ -219,7 +207,6 @@ function split(
     const byte = text[(places[2 * at] ?? 0) + bytes] ?? 0;
     ends[byte] = (ends[byte] ?? 0) + 1;
   }
-  if (skipped >= 0) ends[skipped] = 0;
   let start = from;
   for (let byte = 0; byte < 256; byte++) {
     const count = ends[byte] ?? 0;
@@ -229,7 +216,6 @@ function split(
   for (let at = from; at < to; at++) {
     const place = places[2 * at] ?? 0;
     const byte = text[place + bytes] ?? 0;
-    if (byte === skipped) continue;
     const to = ends[byte] ?? 0;
     ends[byte] = to + 1;
     target[2 * to] = place;

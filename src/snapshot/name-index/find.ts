@@ -70,7 +70,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
   /** The n-grams to look up for names that hold all the words, rarest first. */
   function listWordNgrams(words: string[]): string[] {
     const ngrams = words
-      .flatMap((word) => coverOf("", word, isFrequent).ngrams)
+      .flatMap((word) => coverOf("", word, isFrequent))
       .map((ngram) => ({ ngram, count: countOf(ngram) }))
       .sort((one, other) => one.count - other.count);
     const chosen: string[] = [];
@@ -120,17 +120,8 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       }
     }
 
-    /** Adds what matches by its words, until there are enough. */
-    function addMatchesByWords(): void {
-      for (const { rank, id, folded } of listCandidates(listWordNgrams(words), "")) {
-        const tier = tierOf(folded, query, words);
-        if (tier !== undefined) hits.set(rank, { rank, id, tier });
-        if (hits.size >= limit) return;
-      }
-    }
-
     const anywhere = coverOf("", query, isFrequent);
-    if (anywhere.isFrequent) {
+    if (anywhere.some(isFrequent)) {
       // Too many to look at all of them: tier by tier, each from lists that hold little else.
       const places: [Tier, Boundary, string][] = [
         [1, START, query + END],
@@ -139,13 +130,13 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
         [4, "", query],
       ];
       for (const [tier, boundary, text] of places) {
-        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent).ngrams, query, tier);
+        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent), query, tier);
       }
     } else {
-      addMatches(anywhere.ngrams, query, 4, Number.POSITIVE_INFINITY);
+      addMatches(anywhere, query, 4, Number.POSITIVE_INFINITY);
     }
 
-    if (hits.size < limit && words.length > 0) addMatchesByWords();
+    if (hits.size < limit && words.length > 0) addMatches(listWordNgrams(words), "", 5);
     return [...hits.values()]
       .sort((one, other) => one.tier - other.tier || one.rank - other.rank)
       .slice(0, limit)
