@@ -1,7 +1,7 @@
 /**
  * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
  */
-import { setBit } from "./bits.ts";
+import { type Bits, setBit } from "./bits.ts";
 import { wordStartsOf } from "./rank.ts";
 
 /** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
@@ -18,7 +18,7 @@ export interface FoldedNames {
   /** The UTF-8 of name after name. */
   text: Buffer;
   /** A bit for each byte of the text at which a word starts that is not its name's first. */
-  laterWords: Uint8Array;
+  laterWords: Bits;
   /** Where each name starts in it. */
   starts: Uint32Array;
   ids: Float64Array;
@@ -49,7 +49,7 @@ export function packNames(count: number) {
       const order = orderByWeight(weights);
       const names = {
         text: Buffer.alloc(end),
-        laterWords: new Uint8Array((end >> 3) + 1),
+        laterWords: new Uint32Array((end >> 5) + 1),
         starts: new Uint32Array(count),
         ids: Float64Array.from(order, (from) => ids[from] ?? 0),
         weights: Float64Array.from(order, (from) => weights[from] ?? 0),

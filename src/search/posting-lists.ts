@@ -97,7 +97,7 @@ function listParts({ text, starts, laterWords }: FoldedNames): Part[] {
     count,
   });
   let words = 0;
-  for (const byte of laterWords) for (let bits = byte; bits !== 0; bits &= bits - 1) words++;
+  for (const word of laterWords) for (let bits = word; bits !== 0; bits &= bits - 1) words++;
   return [
     ...listRanges(0, 0x80),
     behind(START, starts.length),

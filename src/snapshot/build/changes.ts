@@ -44,8 +44,8 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
 
   /** Takes away whatever has the id; returns whether there was anything. */
   function remove({ type, id }: Pick<ChangeLine, "type" | "id">): boolean {
-    if (type === "user") users.remove(id);
-    if (type === "company") companies.remove(id);
+    if (type === "user") users.change(id);
+    if (type === "company") companies.change(id);
     return removals[type].reduce((sum, removal) => sum + removal.run(id), 0) > 0;
   }
 
@@ -57,10 +57,7 @@ export function createRowChanger(db: Sqlite): Omit<LineHandler<ChangeLine>, "par
 
   function replaceThing(line: DatasetLine, number: number): ValidationError[] {
     remove(line);
-    const errors = writer.add(line, number);
-    if (line.type === "company") companies.add(line.id);
-    if (line.type === "user" && line.public) users.add(line.id);
-    return errors;
+    return writer.add(line, number);
   }
 
   return {

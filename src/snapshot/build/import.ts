@@ -7,7 +7,7 @@ import { parseLine } from "../../domain/dataset.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { type Counts, countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { buildNameIndexInSteps } from "../name-index/build.ts";
+import { buildNameIndex } from "../name-index/build.ts";
 import { type LineErrors, noErrors, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
 import { refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
@@ -54,7 +54,7 @@ export async function importDataset(
     if (!allowEmpty) refuseEmpty(counts);
     if (!allowShrink) refuseShrinking(counts, target);
     for (const kind of ["company", "user"] as const) {
-      for (const share of buildNameIndexInSteps(db, kind)) {
+      for (const share of buildNameIndex(db, kind)) {
         if (kind === "user") onIndexed?.(share);
         // A signal that came meanwhile is heard here.
         await setImmediate();

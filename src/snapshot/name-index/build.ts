@@ -37,14 +37,10 @@ export const weightOf: Record<NameKind, (row: { folded: string; memberCount: num
 
 /**
  * Indexes the names of every public user or every company of `db`; posting lists with more than one in
- * `longShare` of them are long lists.
+ * `longShare` of them are long lists. In steps, for who has other things to do in between: after each,
+ * the share (0 to 1) that is built.
  */
-export function buildNameIndex(db: Sqlite, kind: NameKind, longShare?: number): void {
-  for (const _ of buildNameIndexInSteps(db, kind, longShare));
-}
-
-/** The same, for who has other things to do in between: after each step, the share (0 to 1) that is built. */
-export function* buildNameIndexInSteps(
+export function* buildNameIndex(
   db: Sqlite,
   kind: NameKind,
   longShare = LONG_SHARE,

@@ -49,7 +49,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     return frequent;
   }
   const countOf = (ngram: string) => lookUp(ngram).count;
-  const longLists = openLongLists(db, kind);
+  const intersectLists = openLongLists(db, kind);
   const findByRank = db.prepare<Candidate>(
     `SELECT rank, id, folded FROM ${kind}_name WHERE rank = ?`,
   );
@@ -96,7 +96,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     if (long.length === 0) return listByShort.iterate(match, text);
     const among: number[] | undefined =
       short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
-    return listByRank(longLists.intersect(long, among));
+    return listByRank(intersectLists(long, among));
   }
 
   function* listByRank(ranks: Iterable<number>): Generator<Candidate, void> {
