@@ -32,8 +32,6 @@ interface Part {
 interface Bucket {
   from: number;
   to: number;
-  /** Which of the two arrays they are in. */
-  side: 0 | 1;
   bytes: number;
 }
 
@@ -71,39 +69,26 @@ export function* listPostings(
 }
 
 /** In the order of the n-grams that start there. */
-function listParts({ text, starts, laterWords }: FoldedNames): Part[] {
+function listParts({ text, laterWords }: FoldedNames): Part[] {
   const counts = new Uint32Array(256);
-  for (let place = 0; place < text.length; place++) {
-    const byte = text[place] ?? 0;
-    counts[byte] = (counts[byte] ?? 0) + 1;
-  }
-  const largest = text.length / PARTS;
-  function listRanges(from: number, to: number): Part[] {
-    const parts: Part[] = [];
-    for (let byte = from; byte < to; byte++) {
-      const count = counts[byte] ?? 0;
-      const part = parts.at(-1);
-      if (part && part.count + count <= largest) {
-        part.lastByte = byte;
-        part.count += count;
-      } else parts.push({ boundary: "", firstByte: byte, lastByte: byte, count });
-    }
-    return parts;
-  }
-  const behind = (boundary: Boundary, count: number): Part => ({
-    boundary,
-    firstByte: 0,
-    lastByte: 0,
-    count,
-  });
+  for (const byte of text) counts[byte] = (counts[byte] ?? 0) + 1;
   let words = 0;
   for (const word of laterWords) for (let bits = word; bits !== 0; bits &= bits - 1) words++;
-  return [
-    ...listRanges(0, 0x80),
-    behind(START, starts.length),
-    behind(WORD, words),
-    ...listRanges(NAME_END + 1, 0x100),
-  ];
+  const largest = text.length / PARTS;
+  const parts: Part[] = [];
+  for (const [byte, count] of counts.entries()) {
+    if (count === 0 || isContinuation(byte)) continue;
+    const part = parts.at(-1);
+    if (byte === NAME_END) {
+      // Where the boundaries are in the order of UTF-8, too.
+      parts.push({ boundary: START, firstByte: 0, lastByte: 0, count });
+      parts.push({ boundary: WORD, firstByte: 0, lastByte: 0, count: words });
+    } else if (part?.boundary === "" && part.count + count <= largest) {
+      part.lastByte = byte;
+      part.count += count;
+    } else parts.push({ boundary: "", firstByte: byte, lastByte: byte, count });
+  }
+  return parts;
 }
 
 /** Fills `places` with the places of a part, in the order of ranks. */
@@ -142,10 +127,12 @@ function* sortPart(
 ): Generator<PostingList> {
   const { written: prefix } = encoder.encodeInto(boundary, list.ngram);
   const ends = new Uint32Array(256);
-  const buckets: Bucket[] = [{ from: 0, to: count, side: 0, bytes: 0 }];
+  const buckets: Bucket[] = [{ from: 0, to: count, bytes: 0 }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
-    const { from, to, side, bytes } = bucket;
-    const first = sides[side][2 * from] ?? 0;
+    const { from, to, bytes } = bucket;
+    // Each byte more takes the places to the other side.
+    const [places, target] = bytes % 2 === 0 ? sides : [sides[1], sides[0]];
+    const first = places[2 * from] ?? 0;
     const isEnd = bytes > 0 && text[first + bytes - 1] === NAME_END;
     if (bytes > 0 && !isContinuation(text[first + bytes])) {
       let codePoints = 0;
@@ -161,17 +148,16 @@ function* sortPart(
       }
       list.count = to - from;
       list.isFrequent = list.count > threshold;
-      list.size = takeRanks(sides[side], from, to, list.ranks);
+      list.size = takeRanks(places, from, to, list.ranks);
       yield list;
       if (!list.isFrequent || codePoints === MAX_NGRAM || isEnd) continue;
     }
-    split(text, sides, bucket, ends);
-    const other = side === 0 ? 1 : 0;
+    split(text, places, target, bucket, ends);
     for (let byte = 0xff; byte >= 0; byte--) {
       const [start, end] = [byte === 0 ? from : (ends[byte - 1] ?? 0), ends[byte] ?? 0];
       // Only from the start of a name on its end is a part of n-grams.
       if (start === end || (byte === NAME_END && boundary !== START)) continue;
-      buckets.push({ from: start, to: end, side: other, bytes: bytes + 1 });
+      buckets.push({ from: start, to: end, bytes: bytes + 1 });
     }
   }
 }
@@ -193,15 +179,14 @@ function takeRanks(places: Uint32Array, from: number, to: number, ranks: Uint32A
   return size;
 }
 
-/** Sorts a bucket by its next byte into the other array; `ends` becomes where the places of each byte end. */
+/** Sorts a bucket by its next byte into `target`; `ends` becomes where the places of each byte end. */
 function split(
   text: Uint8Array,
-  sides: readonly [Uint32Array, Uint32Array],
-  { from, to, side, bytes }: Bucket,
+  places: Uint32Array,
+  target: Uint32Array,
+  { from, to, bytes }: Bucket,
   ends: Uint32Array,
 ): void {
-  const places = sides[side];
-  const target = sides[side === 0 ? 1 : 0];
   ends.fill(0);
   for (let at = from; at < to; at++) {
     const byte = text[(places[2 * at] ?? 0) + bytes] ?? 0;

@@ -32,12 +32,7 @@ interface Candidate {
   folded: string;
 }
 
-export interface Names {
-  /** The ids of at most `limit` names that match `query` (as the client wrote it), best first. */
-  find(query: string, limit: number): number[];
-}
-
-export function openNames(db: Sqlite, kind: NameKind): Names {
+export function openNames(db: Sqlite, kind: NameKind) {
   const findFrequentNgram = db.prepare<Frequent>(
     `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
   );
@@ -86,12 +81,8 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 
   /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
   function listCandidates(ngrams: string[], text: string): Iterable<Candidate> {
-    const long: number[] = [];
-    const short = ngrams.filter((ngram) => {
-      const { list } = lookUp(ngram);
-      if (list !== null) long.push(list);
-      return list === null;
-    });
+    const long = ngrams.flatMap((ngram) => lookUp(ngram).list ?? []);
+    const short = ngrams.filter((ngram) => lookUp(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
     if (long.length === 0) return listByShort.iterate(match, text);
     const among: number[] | undefined =
@@ -106,7 +97,11 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     }
   }
 
-  function find(query: string, limit: number): number[] {
+  /** The ids of at most `limit` names that match `text` (as the client wrote it), best first. */
+  function find(text: string, limit: number): number[] {
+    const query = isTooLong(text) ? "" : fold(text);
+    if (query === "") return [];
+    known.clear();
     const words = wordsOf(query);
     const hits = new Map<number, { rank: number; id: number; tier: Tier }>();
 
@@ -143,14 +138,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       .map((hit) => hit.id);
   }
 
-  return {
-    find(text, limit) {
-      if (isTooLong(text)) return [];
-      const query = fold(text);
-      known.clear();
-      return query === "" ? [] : find(query, limit);
-    },
-  };
+  return { find };
 }
 
 /** FTS5 reads its own syntax outside quotes, so a quote inside an n-gram is doubled. */
