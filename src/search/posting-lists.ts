@@ -10,7 +10,7 @@ import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 /** A list; its arrays are filled anew for the next one. */
 export interface PostingList {
   /** The UTF-8 of the n-gram, and how many bytes that are. */
-  ngram: Uint8Array;
+  ngram: Buffer;
   ngramBytes: number;
   /** The ranks of the names that have it, ascending, and how many they are. */
   ranks: Uint32Array;
@@ -41,9 +41,6 @@ const PARTS = 8;
 /** A boundary, and code points of up to four bytes. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
-const encoder = new TextEncoder();
-const end = encoder.encode(END);
-
 /** `ranks` are those of `names`, ascending; what they have more than `threshold` times is frequent. */
 export function* listPostings(
   names: FoldedNames,
@@ -55,7 +52,7 @@ export function* listPostings(
   // Pairs of a place and the rank of its name.
   const sides = [new Uint32Array(2 * most), new Uint32Array(2 * most)] as const;
   const list: PostingList = {
-    ngram: new Uint8Array(MAX_NGRAM_BYTES),
+    ngram: Buffer.alloc(MAX_NGRAM_BYTES),
     ngramBytes: 0,
     ranks: new Uint32Array(most),
     size: 0,
@@ -125,7 +122,7 @@ function* sortPart(
   threshold: number,
   list: PostingList,
 ): Generator<PostingList> {
-  const { written: prefix } = encoder.encodeInto(boundary, list.ngram);
+  const prefix = list.ngram.write(boundary);
   const ends = new Uint32Array(256);
   const buckets: Bucket[] = [{ from: 0, to: count, bytes: 0 }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
@@ -142,10 +139,7 @@ function* sortPart(
         if (!isContinuation(byte)) codePoints++;
         list.ngram[list.ngramBytes++] = byte;
       }
-      if (isEnd) {
-        list.ngram.set(end, list.ngramBytes - 1);
-        list.ngramBytes += end.length - 1;
-      }
+      if (isEnd) list.ngramBytes += list.ngram.write(END, list.ngramBytes - 1) - 1;
       list.count = to - from;
       list.isFrequent = list.count > threshold;
       list.size = takeRanks(places, from, to, list.ranks);

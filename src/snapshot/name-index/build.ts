@@ -79,10 +79,8 @@ export function* buildNameIndex(
 
 /** Of its own, so that what it packs with is not kept. */
 function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
-  const { size } = db.prepare<{ size: number }>(`SELECT count(*) AS size FROM ${kind}`).get() ?? {
-    size: 0,
-  };
-  const packing = packNames(size);
+  const count = db.prepare<{ names: number }>(`SELECT count(*) AS names FROM ${kind}`).get();
+  const packing = packNames(count?.names ?? 0);
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
     `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
   );
