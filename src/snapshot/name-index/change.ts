@@ -13,7 +13,7 @@ import { isLong, openLongListChanges } from "./long-lists.ts";
 /** To find a free rank, this many names are moved at most. */
 const MAX_MOVES = 4096;
 
-/** When more than one name in so many changes its rank, building the index anew is faster. */
+/** When more than one rank in so many changes its name, building the index anew is faster. */
 const REBUILD_SHARE = 5;
 
 interface Name {
@@ -52,6 +52,8 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   const addEntry = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
   const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
   const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
+
+  const mostChanges = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
 
   /** What was taken out, by id; of ids that had no name, nothing. */
   const taken = new Map<number, Entry | undefined>();
@@ -104,7 +106,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
     return true;
   }
 
-  /** Puts the names in that there are now. Returns false when there is no room. */
+  /** Puts the names in that there are now. Returns false when they are too many, or have no room. */
   function addAll(): boolean {
     const moved: Name[] = [];
     for (const [id, old] of taken) {
@@ -113,27 +115,24 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
       if (old?.folded === name.folded && old.memberCount === name.memberCount) add(name, old.rank);
       else moved.push(name);
     }
-    return moved.every((name) => {
+    if (moved.length > mostChanges) return false;
+    for (const name of moved) {
       const rank = findPlace(name);
-      const isFree = makeRoom(rank);
-      if (isFree) add(name, rank);
-      return isFree;
-    });
-  }
-
-  function listChanges(): Change[] {
-    return [...before]
-      .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
-      .filter(({ from, to }) => from !== to)
-      .sort((one, other) => one.rank - other.rank);
+      if (!makeRoom(rank)) return false;
+      add(name, rank);
+    }
+    return true;
   }
 
   /** Returns false when the index must be built anew. */
   function update(): boolean {
     if (!addAll()) return false;
-    const changes = listChanges();
-    const most = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
-    return changes.length === 0 || (changes.length <= most && changeNgrams(db, kind, changes));
+    const changes = [...before]
+      .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
+      .filter(({ from, to }) => from !== to)
+      .sort((one, other) => one.rank - other.rank);
+    if (changes.length === 0) return true;
+    return changes.length <= mostChanges && changeNgrams(db, kind, changes);
   }
 
   return {
