@@ -16,13 +16,13 @@ const MAX_DISTANCES_BYTES = BITS_BYTES / 2;
 const bits = emptyBlock();
 const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
 
-/** The bytes for these ranks of one block, ascending. */
-export function encodeBlock(ranks: Uint32Array): Uint8Array {
+/** The bytes for these ranks of one block, ascending: those between two places of an array. */
+export function encodeBlock(ranks: Uint32Array, from = 0, to = ranks.length): Uint8Array {
   bits.fill(0);
   let size = 0;
   let last = 0;
-  for (const rank of ranks) {
-    const offset = rank % BLOCK_RANKS;
+  for (let at = from; at < to; at++) {
+    const offset = (ranks[at] ?? 0) % BLOCK_RANKS;
     const distance = offset - last;
     if (size <= MAX_DISTANCES_BYTES) {
       if (distance >= 0x80) distances[size++] = 0x80 | (distance >> 8);

@@ -128,7 +128,9 @@ function* sortPart(
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
     const { from, to, bytes } = bucket;
     // Each byte more takes the places to the other side.
-    const [places, target] = bytes % 2 === 0 ? sides : [sides[1], sides[0]];
+    const isEven = bytes % 2 === 0;
+    const places = isEven ? sides[0] : sides[1];
+    const target = isEven ? sides[1] : sides[0];
     const first = places[2 * from] ?? 0;
     const isEnd = bytes > 0 && text[first + bytes - 1] === NAME_END;
     if (bytes > 0 && !isContinuation(text[first + bytes])) {
@@ -148,7 +150,8 @@ function* sortPart(
     }
     split(text, places, target, bucket, ends);
     for (let byte = 0xff; byte >= 0; byte--) {
-      const [start, end] = [byte === 0 ? from : (ends[byte - 1] ?? 0), ends[byte] ?? 0];
+      const start = byte === 0 ? from : (ends[byte - 1] ?? 0);
+      const end = ends[byte] ?? 0;
       // Only from the start of a name on its end is a part of n-grams.
       if (start === end || (byte === NAME_END && boundary !== START)) continue;
       buckets.push({ from: start, to: end, bytes: bytes + 1 });

@@ -36,7 +36,7 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
     for (let from = 0, to = 0; from < size; from = to) {
       const block = blockOf(ranks[from]);
       while (to < size && blockOf(ranks[to]) === block) to++;
-      insert.run(idOf(list, block), encodeBlock(ranks.subarray(from, to)));
+      insert.run(idOf(list, block), encodeBlock(ranks, from, to));
     }
     return list;
   };
