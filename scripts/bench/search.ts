@@ -4,7 +4,7 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
-import { type Names, openNames } from "../../src/snapshot/name-index/find.ts";
+import { openNames } from "../../src/snapshot/name-index/find.ts";
 import {
   type Community,
   compare,
@@ -109,7 +109,11 @@ export async function* benchSearch({ users }: Community): AsyncGenerator<Row> {
   db.close();
 }
 
-async function timeBoth(names: Names, rival: Rival, queries: string[]): Promise<Times> {
+async function timeBoth(
+  names: ReturnType<typeof openNames>,
+  rival: Rival,
+  queries: string[],
+): Promise<Times> {
   const times: Times = { ours: [], theirs: [] };
   for (const query of queries) times.ours.push(await timed(() => names.find(query, 10)));
   const end = performance.now() + RIVAL_MS;

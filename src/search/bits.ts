@@ -1,9 +1,31 @@
 /** Sets of small integers from 0 on, a bit for each. Pure. */
 
-export function hasBit(bits: Uint8Array, at: number): boolean {
-  return ((bits[at >> 3] ?? 0) >> (at & 7)) % 2 === 1;
+export type Bits = Uint32Array;
+
+export function hasBit(bits: Bits, at: number): boolean {
+  return ((bits[at >> 5] ?? 0) & (1 << (at & 31))) !== 0;
 }
 
-export function setBit(bits: Uint8Array, at: number): void {
-  bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+export function setBit(bits: Bits, at: number, isSet = true): void {
+  const bit = 1 << (at & 31);
+  const word = bits[at >> 5] ?? 0;
+  bits[at >> 5] = isSet ? word | bit : word & ~bit;
+}
+
+/** Clears what is not in `other` as well. Returns whether anything is left. */
+export function intersect(bits: Bits, other: Bits): boolean {
+  let left = 0;
+  for (let at = 0; at < bits.length; at++) {
+    left |= bits[at] = (bits[at] ?? 0) & (other[at] ?? 0);
+  }
+  return left !== 0;
+}
+
+/** The bits that are set, ascending. */
+export function* listBits(bits: Bits): Generator<number, void> {
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {
+      yield 32 * at + 31 - Math.clz32(word & -word);
+    }
+  }
 }

@@ -29,71 +29,54 @@ export const MAX_NGRAM = 16;
 const MAX_COVER = 3;
 
 /** Whether an n-gram is too common to be read through. */
-export type IsFrequent = (ngram: string) => boolean;
+type IsFrequent = (ngram: string) => boolean;
 
 /** Every n-gram of a folded name, some more than once. */
 export function ngramsOf(name: string, isFrequent: IsFrequent): string[] {
   const ngrams: string[] = [];
-  eachStart(name, (boundary, text, from) => {
-    descend(isFrequent, boundary, text, from, (ngram) => ngrams.push(ngram));
-  });
+  const list = (ngram: string) => ngrams.push(ngram);
+  grow(START, name + END, 0, isFrequent, list);
+  for (let at = 0; at < name.length; at += widthAt(name, at)) {
+    grow("", name, at, isFrequent, list);
+    if (at > 0 && isWordStart(name, at)) grow(WORD, name, at, isFrequent, list);
+  }
   return ngrams;
 }
 
-export interface Cover {
-  /**
-   * Every name that has the text at such a place is in the posting lists of all of these n-grams:
-   * short ones where there are any, else the one of the text's beginning.
-   */
-  ngrams: string[];
-  /** Whether it is the latter. */
-  isFrequent: boolean;
-}
-
-/** The n-grams to look up for names in which `text` occurs after `boundary`. */
-export function coverOf(boundary: Boundary, text: string, isFrequent: IsFrequent): Cover {
-  const first = descend(isFrequent, boundary, text, 0);
-  const beginning = boundary + text.slice(0, first.to);
-  const ngrams = first.isFrequent ? [] : [beginning];
+/**
+ * The n-grams to look up for names in which `text` occurs after `boundary`: such a name is in the posting
+ * lists of all of them. None is frequent; where there is no such n-gram, it is one, of the text's beginning.
+ */
+export function coverOf(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
+  const beginning = grow(boundary, text, 0, isFrequent);
+  const ngrams = isFrequent(beginning) ? [] : [beginning];
   const inside = text.replace(END, "");
-  for (let from = first.to; from < inside.length && ngrams.length < MAX_COVER; ) {
-    const next = descend(isFrequent, "", inside, from);
-    if (!next.isFrequent) ngrams.push(inside.slice(from, next.to));
-    from = next.to;
+  let from = beginning.length - boundary.length;
+  while (from < inside.length && ngrams.length < MAX_COVER) {
+    const next = grow("", inside, from, isFrequent);
+    if (!isFrequent(next)) ngrams.push(next);
+    from += next.length;
   }
-  return ngrams.length > 0
-    ? { ngrams, isFrequent: false }
-    : { ngrams: [beginning], isFrequent: true };
+  return ngrams.length > 0 ? ngrams : [beginning];
 }
 
-/** Calls back for each place in a name from which n-grams are taken. */
-function eachStart(
-  name: string,
-  visit: (boundary: Boundary, text: string, from: number) => void,
-): void {
-  visit(START, name + END, 0);
-  for (let at = 0; at < name.length; at += widthAt(name, at)) {
-    visit("", name, at);
-    if (at > 0 && isWordStart(name, at)) visit(WORD, name, at);
-  }
-}
-
-/** Walks from a boundary along `text` to the first n-gram that is not frequent, or as far as there is text. */
-function descend(
-  isFrequent: IsFrequent,
+/** The first n-gram from a place on that is not frequent, or as far as there is text; `visit` gets all up to it. */
+function grow(
   boundary: Boundary,
   text: string,
   from: number,
+  isFrequent: IsFrequent,
   visit?: (ngram: string) => void,
-): { to: number; isFrequent: boolean } {
+): string {
+  let ngram: string = boundary;
   let to = from;
   for (let length = 1; to < text.length && length <= MAX_NGRAM; length++) {
     to += widthAt(text, to);
-    const ngram = boundary + text.slice(from, to);
+    ngram = boundary + text.slice(from, to);
     visit?.(ngram);
-    if (!isFrequent(ngram)) return { to, isFrequent: false };
+    if (!isFrequent(ngram)) break;
   }
-  return { to, isFrequent: true };
+  return ngram;
 }
 
 function widthAt(text: string, at: number): number {

@@ -10,7 +10,7 @@ import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 /** A list; its arrays are filled anew for the next one. */
 export interface PostingList {
   /** The UTF-8 of the n-gram, and how many bytes that are. */
-  ngram: Uint8Array;
+  ngram: Buffer;
   ngramBytes: number;
   /** The ranks of the names that have it, ascending, and how many they are. */
   ranks: Uint32Array;
@@ -32,25 +32,14 @@ interface Part {
 interface Bucket {
   from: number;
   to: number;
-  /** Which of the two arrays they are in. */
-  side: 0 | 1;
   bytes: number;
-  codePoints: number;
-  /** The bytes that the last code point still lacks. */
-  lacking: number;
-  /** Behind the last byte no name goes on. */
-  isEnd: boolean;
 }
 
 /** Each part is a walk over all names, and the places of the largest are in memory twice. */
 const PARTS = 8;
-const MIN_PART = 1 << 16;
 
 /** A boundary, and code points of up to four bytes. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
-
-const encoder = new TextEncoder();
-const end = encoder.encode(END);
 
 /** `ranks` are those of `names`, ascending; what they have more than `threshold` times is frequent. */
 export function* listPostings(
@@ -63,7 +52,7 @@ export function* listPostings(
   // Pairs of a place and the rank of its name.
   const sides = [new Uint32Array(2 * most), new Uint32Array(2 * most)] as const;
   const list: PostingList = {
-    ngram: new Uint8Array(MAX_NGRAM_BYTES),
+    ngram: Buffer.alloc(MAX_NGRAM_BYTES),
     ngramBytes: 0,
     ranks: new Uint32Array(most),
     size: 0,
@@ -77,39 +66,26 @@ export function* listPostings(
 }
 
 /** In the order of the n-grams that start there. */
-function listParts({ text, starts, laterWords }: FoldedNames): Part[] {
+function listParts({ text, laterWords }: FoldedNames): Part[] {
   const counts = new Uint32Array(256);
-  for (let place = 0; place < text.length; place++) {
-    const byte = text[place] ?? 0;
-    counts[byte] = (counts[byte] ?? 0) + 1;
-  }
-  const largest = Math.max(MIN_PART, text.length / PARTS);
-  function listRanges(from: number, to: number): Part[] {
-    const parts: Part[] = [];
-    for (let byte = from; byte < to; byte++) {
-      const count = counts[byte] ?? 0;
-      const part = parts.at(-1);
-      if (part && part.count + count <= largest) {
-        part.lastByte = byte;
-        part.count += count;
-      } else parts.push({ boundary: "", firstByte: byte, lastByte: byte, count });
-    }
-    return parts;
-  }
-  const behind = (boundary: Boundary, count: number): Part => ({
-    boundary,
-    firstByte: 0,
-    lastByte: 0,
-    count,
-  });
+  for (const byte of text) counts[byte] = (counts[byte] ?? 0) + 1;
   let words = 0;
-  for (const byte of laterWords) for (let bits = byte; bits !== 0; bits &= bits - 1) words++;
-  return [
-    ...listRanges(0, 0x80),
-    behind(START, starts.length),
-    behind(WORD, words),
-    ...listRanges(NAME_END + 1, 0x100),
-  ];
+  for (const word of laterWords) for (let bits = word; bits !== 0; bits &= bits - 1) words++;
+  const largest = text.length / PARTS;
+  const parts: Part[] = [];
+  for (const [byte, count] of counts.entries()) {
+    if (count === 0 || isContinuation(byte)) continue;
+    const part = parts.at(-1);
+    if (byte === NAME_END) {
+      // Where the boundaries are in the order of UTF-8, too.
+      parts.push({ boundary: START, firstByte: 0, lastByte: 0, count });
+      parts.push({ boundary: WORD, firstByte: 0, lastByte: 0, count: words });
+    } else if (part?.boundary === "" && part.count + count <= largest) {
+      part.lastByte = byte;
+      part.count += count;
+    } else parts.push({ boundary: "", firstByte: byte, lastByte: byte, count });
+  }
+  return parts;
 }
 
 /** Fills `places` with the places of a part, in the order of ranks. */
@@ -139,12 +115,6 @@ function collect(
   }
 }
 
-/** The bytes of the code point that begins with this one. */
-function bytesOf(byte: number): number {
-  if (byte < 0x80 || byte === NAME_END) return 1;
-  return byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
-}
-
 function* sortPart(
   text: Uint8Array,
   { boundary, count }: Part,
@@ -152,43 +122,46 @@ function* sortPart(
   threshold: number,
   list: PostingList,
 ): Generator<PostingList> {
-  const { written: prefix } = encoder.encodeInto(boundary, list.ngram);
+  const prefix = list.ngram.write(boundary);
   const ends = new Uint32Array(256);
-  const buckets: Bucket[] = [
-    { from: 0, to: count, side: 0, bytes: 0, codePoints: 0, lacking: 0, isEnd: false },
-  ];
+  const buckets: Bucket[] = [{ from: 0, to: count, bytes: 0 }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
-    const { from, to, side, bytes, codePoints, lacking, isEnd } = bucket;
-    if (bytes > 0 && lacking === 0) {
+    const { from, to, bytes } = bucket;
+    // Each byte more takes the places to the other side.
+    const isEven = bytes % 2 === 0;
+    const places = isEven ? sides[0] : sides[1];
+    const target = isEven ? sides[1] : sides[0];
+    const first = places[2 * from] ?? 0;
+    const isEnd = bytes > 0 && text[first + bytes - 1] === NAME_END;
+    if (bytes > 0 && !isContinuation(text[first + bytes])) {
+      let codePoints = 0;
+      list.ngramBytes = prefix;
+      for (let at = first; at < first + bytes; at++) {
+        const byte = text[at] ?? 0;
+        if (!isContinuation(byte)) codePoints++;
+        list.ngram[list.ngramBytes++] = byte;
+      }
+      if (isEnd) list.ngramBytes += list.ngram.write(END, list.ngramBytes - 1) - 1;
       list.count = to - from;
       list.isFrequent = list.count > threshold;
-      list.size = takeRanks(sides[side], from, to, list.ranks);
-      const first = sides[side][2 * from] ?? 0;
-      const own = isEnd ? bytes - 1 : bytes;
-      for (let at = 0; at < own; at++) list.ngram[prefix + at] = text[first + at] ?? 0;
-      if (isEnd) list.ngram.set(end, prefix + own);
-      list.ngramBytes = prefix + own + (isEnd ? end.length : 0);
+      list.size = takeRanks(places, from, to, list.ranks);
       yield list;
       if (!list.isFrequent || codePoints === MAX_NGRAM || isEnd) continue;
     }
-    // Only from the start of a name on its end is a part of n-grams.
-    const skipped = boundary !== START && lacking === 0 ? NAME_END : -1;
-    split(text, bytes, skipped, sides, bucket, ends);
-    const other = side === 0 ? 1 : 0;
+    split(text, places, target, bucket, ends);
     for (let byte = 0xff; byte >= 0; byte--) {
-      const [start, end] = [byte === 0 ? from : (ends[byte - 1] ?? 0), ends[byte] ?? 0];
-      if (start === end) continue;
-      buckets.push({
-        from: start,
-        to: end,
-        side: other,
-        bytes: bytes + 1,
-        codePoints: lacking === 0 ? codePoints + 1 : codePoints,
-        lacking: lacking === 0 ? bytesOf(byte) - 1 : lacking - 1,
-        isEnd: byte === NAME_END,
-      });
+      const start = byte === 0 ? from : (ends[byte - 1] ?? 0);
+      const end = ends[byte] ?? 0;
+      // Only from the start of a name on its end is a part of n-grams.
+      if (start === end || (byte === NAME_END && boundary !== START)) continue;
+      buckets.push({ from: start, to: end, bytes: bytes + 1 });
     }
   }
+}
+
+/** Whether a byte of UTF-8 goes on with a code point. */
+function isContinuation(byte = 0): boolean {
+  return byte >> 6 === 0b10;
 }
 
 /** Copies the ranks of the places `from` to `to`, each once, to `ranks`; returns how many they are. */
@@ -203,23 +176,19 @@ function takeRanks(places: Uint32Array, from: number, to: number, ranks: Uint32A
   return size;
 }
 
-/** Sorts a bucket by its next byte into the other array; `ends` becomes where the places of each byte end. */
+/** Sorts a bucket by its next byte into `target`; `ends` becomes where the places of each byte end. */
 function split(
   text: Uint8Array,
-  bytes: number,
-  skipped: number,
-  sides: readonly [Uint32Array, Uint32Array],
-  { from, to, side }: Bucket,
+  places: Uint32Array,
+  target: Uint32Array,
+  { from, to, bytes }: Bucket,
   ends: Uint32Array,
 ): void {
-  const places = sides[side];
-  const target = sides[side === 0 ? 1 : 0];
   ends.fill(0);
   for (let at = from; at < to; at++) {
     const byte = text[(places[2 * at] ?? 0) + bytes] ?? 0;
     ends[byte] = (ends[byte] ?? 0) + 1;
   }
-  if (skipped >= 0) ends[skipped] = 0;
   let start = from;
   for (let byte = 0; byte < 256; byte++) {
     const count = ends[byte] ?? 0;
@@ -229,7 +198,6 @@ function split(
   for (let at = from; at < to; at++) {
     const place = places[2 * at] ?? 0;
     const byte = text[place + bytes] ?? 0;
-    if (byte === skipped) continue;
     const to = ends[byte] ?? 0;
     ends[byte] = to + 1;
     target[2 * to] = place;

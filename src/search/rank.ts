@@ -31,21 +31,21 @@ export function tierOf(name: string, query: string, words: string[]): Tier | und
   return words.length > 0 && words.every((word) => name.includes(word)) ? 5 : undefined;
 }
 
-const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-const MARK = /\p{M}/u;
-
 /**
- * Whether a word starts at code unit `at`: a letter or digit, at the beginning or after a character
- * that is neither. Marks belong to the letter before them, so the look back passes over them.
+ * Where a word starts: a letter or digit, at the beginning or after a character that is neither. Marks
+ * belong to the letter before them, so the look back passes over them.
  */
+const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
+const WORD_START_HERE = new RegExp(WORD_START, "uy");
+
+/** The code units at which words start. */
+export function wordStartsOf(name: string): number[] {
+  return Array.from(name.matchAll(WORD_START), ({ index }) => index);
+}
+
 export function isWordStart(name: string, at: number): boolean {
-  if (!LETTER_OR_DIGIT.test(codePointAt(name, at))) return false;
-  for (let before = at; before > 0; ) {
-    before -= isLowSurrogate(name.charCodeAt(before - 1)) ? 2 : 1;
-    const character = codePointAt(name, before);
-    if (!MARK.test(character)) return !LETTER_OR_DIGIT.test(character);
-  }
-  return true;
+  WORD_START_HERE.lastIndex = at;
+  return WORD_START_HERE.test(name);
 }
 
 export function isTooLong(query: string): boolean {
@@ -56,12 +56,4 @@ export function isTooLong(query: string): boolean {
 export function hasCodePoints(text: string, count: number): boolean {
   if (text.length < count) return false;
   return text.length >= 2 * count || [...text].length >= count;
-}
-
-function codePointAt(text: string, at: number): string {
-  return String.fromCodePoint(text.codePointAt(at) ?? 0);
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

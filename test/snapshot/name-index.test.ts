@@ -30,7 +30,7 @@ function openNamesOf(names: string[], kind: NameKind = "user", longShare?: numbe
     if (kind === "user") addUser.run(index + 1, name);
     else addCompany.run(index + 1, name, membersOf(index));
   });
-  buildNameIndex(db, kind, longShare);
+  for (const _ of buildNameIndex(db, kind, longShare));
   const { find } = openNames(db, kind);
   return { db, find: (query: string) => find(query, 10), close: () => db.close() };
 }
@@ -40,9 +40,8 @@ function rename(db: Sqlite, names: [id: number, name: string][]): void {
   const changes = openNameChanges(db, "user");
   const setName = db.prepare("UPDATE user SET name = ? WHERE id = ?");
   for (const [id, name] of names) {
-    changes.remove(id);
+    changes.change(id);
     setName.run(name, id);
-    changes.add(id);
   }
   changes.finish();
 }
@@ -53,7 +52,7 @@ function strayRanksOf(db: Sqlite): unknown[] {
     .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
     .all();
   const known = new Set(frequent.map(({ ngram }) => ngram));
-  const longLists = openLongLists(db, "user");
+  const intersectLists = openLongLists(db, "user");
   const ngramsByRank = db
     .prepare<{ rank: number; folded: string }>("SELECT rank, folded FROM user_name ORDER BY rank")
     .all()
@@ -63,7 +62,7 @@ function strayRanksOf(db: Sqlite): unknown[] {
     }));
   return frequent.flatMap(({ ngram, list }) => {
     if (list === null) return [];
-    const listed = [...longLists.intersect([list])];
+    const listed = [...intersectLists([list])];
     const ranks = ngramsByRank.filter(({ ngrams }) => ngrams.has(ngram)).map(({ rank }) => rank);
     return Bun.deepEquals(listed, ranks) ? [] : { ngram, listed, ranks };
   });

@@ -28,7 +28,7 @@ export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
 
   /** Takes away whatever has the id; returns whether there was anything. */
   function remove({ type, id }: ChangeLine): boolean {
-    if (type === "user" || type === "company") names[type].remove(id);
+    if (type === "user" || type === "company") names[type].change(id);
     return removals[type].some((removal) => removal.run(id).changes > 0);
   }
 
@@ -47,9 +47,7 @@ export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
         if (type !== "user") deletions.push({ type, id, line: number });
         return [];
       }
-      const errors = writer.add(line, number);
-      if (type === "company" || (type === "user" && line.public)) names[type].add(id);
-      return errors;
+      return writer.add(line, number);
     },
     *finish() {
       yield* writer.finish();

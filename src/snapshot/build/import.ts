@@ -7,7 +7,7 @@ import { replaceFile } from "../../files/replace.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { buildNameIndexInSteps } from "../name-index/build.ts";
+import { buildNameIndex } from "../name-index/build.ts";
 import { checkSnapshot } from "../read/check.ts";
 import { type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
@@ -45,7 +45,7 @@ export async function importDataset(
     if (!options.allowEmpty) refuseEmpty(counts);
     if (!options.allowShrink) refuseShrinking(counts, target);
     for (const kind of ["company", "user"] as const) {
-      for (const share of buildNameIndexInSteps(db, kind)) {
+      for (const share of buildNameIndex(db, kind)) {
         if (kind === "user") options.onIndexed?.(share);
         // A signal that came meanwhile is heard here.
         await setImmediate();

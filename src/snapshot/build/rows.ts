@@ -29,7 +29,7 @@ export function createRowWriter(db: Sqlite) {
   };
   const hasUser = db.prepare("SELECT 1 FROM user WHERE id = ?");
   const hasPrivateUser = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
-  const privateBits = new Uint8Array(PRIVATE_BITS / 8);
+  const privateBits = new Uint32Array(PRIVATE_BITS / 32);
 
   // References to what has not come yet wait on disk: in the worst order that is all of them. Not in
   // a temporary table, whose file is in a folder that nobody sweeps.

@@ -37,14 +37,10 @@ export const weightOf: Record<NameKind, (row: { folded: string; memberCount: num
 
 /**
  * Indexes the names of every public user or every company of `db`; posting lists with more than one in
- * `longShare` of them are long lists.
+ * `longShare` of them are long lists. In steps, for who has other things to do in between: after each,
+ * the share (0 to 1) that is built.
  */
-export function buildNameIndex(db: Sqlite, kind: NameKind, longShare?: number): void {
-  for (const _ of buildNameIndexInSteps(db, kind, longShare));
-}
-
-/** The same, for who has other things to do in between: after each step, the share (0 to 1) that is built. */
-export function* buildNameIndexInSteps(
+export function* buildNameIndex(
   db: Sqlite,
   kind: NameKind,
   longShare = LONG_SHARE,
@@ -83,10 +79,8 @@ export function* buildNameIndexInSteps(
 
 /** Of its own, so that what it packs with is not kept. */
 function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
-  const { size } = db.prepare<{ size: number }>(`SELECT count(*) AS size FROM ${kind}`).get() ?? {
-    size: 0,
-  };
-  const packing = packNames(size);
+  const count = db.prepare<{ names: number }>(`SELECT count(*) AS names FROM ${kind}`).get();
+  const packing = packNames(count?.names ?? 0);
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
     `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
   );

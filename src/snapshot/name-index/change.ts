@@ -13,36 +13,35 @@ import { isLong, openLongListChanges } from "./long-lists.ts";
 /** To find a free rank, this many names are moved at most. */
 const MAX_MOVES = 4096;
 
-/** When more than one name in so many changes its rank, building the index anew is faster. */
+/** When more than one rank in so many changes its name, building the index anew is faster. */
 const REBUILD_SHARE = 5;
 
-interface Key {
+interface Name {
   id: number;
   folded: string;
-  weight: number;
+  memberCount: number;
 }
 
-export interface NameChanges {
-  /** Takes the name out; to be called while its row is still there. Unknown ids are ignored. */
-  remove(id: number): void;
-  /** Puts the name in; to be called when its row is there. */
-  add(id: number): void;
-  /** Brings the lists of n-grams up to date with all of it. */
-  finish(): void;
+interface Entry extends Name {
+  rank: number;
 }
 
-export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
+/** The folded name that the index had, and has, at a rank. */
+interface Change {
+  rank: number;
+  from: string | undefined;
+  to: string | undefined;
+}
+
+export function openNameChanges(db: Sqlite, kind: NameKind) {
   const memberCount = kind === "company" ? "thing.member_count" : "0";
-  const findThing = db.prepare<{ name: string; memberCount: number }>(
-    `SELECT name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
+  const findThing = db.prepare<{ id: number; name: string; memberCount: number }>(
+    `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
   );
-  const findNext = db.prepare<{ rank: number; id: number; folded: string; memberCount: number }>(
+  const listFrom = db.prepare<Entry>(
     `SELECT entry.rank, entry.id, entry.folded, ${memberCount} AS memberCount
        FROM ${kind}_name AS entry ${kind === "company" ? "JOIN company AS thing USING (id)" : ""}
-      WHERE entry.rank >= ? ORDER BY entry.rank LIMIT 1`,
-  );
-  const listFrom = db.prepare<{ rank: number; folded: string }>(
-    `SELECT rank, folded FROM ${kind}_name WHERE rank >= ? ORDER BY rank`,
+      WHERE entry.rank >= ? ORDER BY entry.rank`,
   );
   const findFolded = db.prepare<{ folded: string }>(
     `SELECT folded FROM ${kind}_name WHERE rank = ?`,
@@ -54,27 +53,28 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
   const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
   const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
 
-  /** The folded name that the index has, or has not, at each rank that is no longer as it was. */
-  const before = new Map<number, string | undefined>();
-  /** Nothing is known of the ranks any more: the index will be built from the rows. */
-  let isLost = false;
-  let removed: (Key & { rank: number }) | undefined;
+  const mostChanges = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
 
-  function keyOf(id: number): Key | undefined {
+  /** What was taken out, by id; of ids that had no name, nothing. */
+  const taken = new Map<number, Entry | undefined>();
+  /** The folded name that the index had, or had not, at each rank that may be no longer as it was. */
+  const before = new Map<number, string | undefined>();
+
+  /** As the row says. */
+  function nameOf(id: number): Name | undefined {
     const thing = findThing.get(id);
-    if (!thing) return undefined;
-    const folded = fold(thing.name);
-    return { id, folded, weight: weightOf[kind]({ folded, memberCount: thing.memberCount }) };
+    return thing && { ...thing, folded: fold(thing.name) };
   }
 
   /** The lowest rank at which the name may stand: right after the one before it. */
-  function findPlace({ id, weight }: Key): number {
+  function findPlace(name: Name): number {
+    const weight = weightOf[kind](name);
     let low = 1;
     let high = (lastRank.get()?.rank ?? 0) + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const next = findNext.get(middle);
-      const isBefore = next && (weightOf[kind](next) - weight || next.id - id) < 0;
+      const next = listFrom.get(middle);
+      const isBefore = next && (weightOf[kind](next) - weight || next.id - name.id) < 0;
       if (isBefore) low = next.rank + 1;
       else high = middle;
     }
@@ -85,60 +85,75 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
     if (!before.has(rank)) before.set(rank, folded);
   }
 
-  /** Moves the names from `rank` on up to the next free rank by one. */
-  function makeRoom(rank: number): void {
-    const run: number[] = [];
-    for (const entry of listFrom.iterate(rank)) {
-      if (entry.rank !== rank + run.length) break;
-      if (run.length === MAX_MOVES) {
-        isLost = true;
-        return;
-      }
-      touch(entry.rank, entry.folded);
-      run.push(entry.rank);
-    }
-    touch(rank + run.length, undefined);
-    for (const from of run.reverse()) moveUp.run(from);
+  function add({ id, folded }: Name, rank: number): void {
+    touch(rank, undefined);
+    addEntry.run(rank, id, folded);
   }
 
-  function rebuild(): void {
-    db.exec(`DELETE FROM ${kind}_name`);
-    db.exec(`DELETE FROM ${kind}_frequent_ngram`);
-    db.exec(`DELETE FROM ${kind}_long_list`);
-    db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
-    buildNameIndex(db, kind);
+  /** Moves the names from `rank` on up to the next free rank by one; returns false when that is far. */
+  function makeRoom(rank: number): boolean {
+    const run: Entry[] = [];
+    for (const entry of listFrom.iterate(rank)) {
+      if (entry.rank !== rank + run.length) break;
+      if (run.length === MAX_MOVES) return false;
+      run.push(entry);
+    }
+    touch(rank + run.length, undefined);
+    for (const { rank, folded } of run.reverse()) {
+      touch(rank, folded);
+      moveUp.run(rank);
+    }
+    return true;
+  }
+
+  /** Puts the names in that there are now. Returns false when they are too many, or have no room. */
+  function addAll(): boolean {
+    const moved: Name[] = [];
+    for (const [id, old] of taken) {
+      const name = nameOf(id);
+      if (!name) continue;
+      if (old?.folded === name.folded && old.memberCount === name.memberCount) add(name, old.rank);
+      else moved.push(name);
+    }
+    if (moved.length > mostChanges) return false;
+    for (const name of moved) {
+      const rank = findPlace(name);
+      if (!makeRoom(rank)) return false;
+      add(name, rank);
+    }
+    return true;
+  }
+
+  /** Returns false when the index must be built anew. */
+  function update(): boolean {
+    if (!addAll()) return false;
+    const changes = [...before]
+      .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
+      .filter(({ from, to }) => from !== to)
+      .sort((one, other) => one.rank - other.rank);
+    if (changes.length === 0) return true;
+    return changes.length <= mostChanges && changeNgrams(db, kind, changes);
   }
 
   return {
-    remove(id) {
-      const key = isLost ? undefined : keyOf(id);
-      if (!key) return;
-      const entry = findNext.get(findPlace(key));
-      if (entry?.id !== id) throw new Error(`the search index does not have ${kind} ${id}`);
+    /** To be called once for each id, before its row comes, goes or changes. */
+    change(id: number): void {
+      const name = nameOf(id);
+      const entry = name && listFrom.get(findPlace(name));
+      if (entry?.id !== name?.id) throw new Error(`the search index does not have ${kind} ${id}`);
+      taken.set(id, entry);
+      if (!entry) return;
       touch(entry.rank, entry.folded);
       removeEntry.run(entry.rank);
-      removed = { ...key, rank: entry.rank };
     },
-    add(id) {
-      const key = isLost ? undefined : keyOf(id);
-      if (!key) return;
-      const isSame =
-        removed?.id === id && removed.folded === key.folded && removed.weight === key.weight;
-      const rank = isSame && removed ? removed.rank : findPlace(key);
-      if (!isSame) makeRoom(rank);
-      if (isLost) return;
-      touch(rank, undefined);
-      addEntry.run(rank, id, key.folded);
-    },
-    finish() {
-      const ranks = [...before]
-        .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
-        .filter(({ from, to }) => from !== to)
-        .sort((one, other) => one.rank - other.rank);
-      if (!isLost && ranks.length === 0) return;
-      const last = lastRank.get()?.rank ?? 0;
-      if (isLost || ranks.length > last / REBUILD_SHARE || !changeNgrams(db, kind, ranks))
-        rebuild();
+    /** Brings the index up to date with the rows as they are then. */
+    finish(): void {
+      if (update()) return;
+      for (const table of ["name", "frequent_ngram", "long_list"]) {
+        db.exec(`DELETE FROM ${kind}_${table}`);
+      }
+      db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
+      for (const _ of buildNameIndex(db, kind));
     },
   };
 }
@@ -147,70 +162,51 @@ export function openNameChanges(db: Sqlite, kind: NameKind): NameChanges {
  * Replaces the n-grams of names by those of others, at ascending ranks. Returns false when the table of
  * frequent n-grams no longer fits the names, and the index must be built anew.
  */
-function changeNgrams(
-  db: Sqlite,
-  kind: NameKind,
-  ranks: { rank: number; from: string | undefined; to: string | undefined }[],
-): boolean {
-  const frequent = db
+function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
+  const rows = db
     .prepare<{ ngram: string; count: number; list: number | null }>(
       `SELECT ngram, count, list FROM ${kind}_frequent_ngram`,
     )
     .all();
-  const counts = new Map(frequent.map(({ ngram, count }) => [ngram, count]));
-  const isFrequent = (ngram: string) => counts.has(ngram);
-  const lists = new Map(
-    frequent.flatMap(({ ngram, list }) => (list === null ? [] : [[ngram, list] as const])),
-  );
-  const changed = new Set<string>();
+  const frequent = new Map(rows.map((row) => [row.ngram, row]));
+  const changed = new Set<(typeof rows)[number]>();
   const grown = new Set<string>();
-  function count(ngrams: string[], by: 1 | -1): void {
+  const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
+  // FTS5 takes the command "delete", or none.
+  const changeRow = db.prepare(
+    `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
+  );
+  function change(rank: number, folded: string | undefined, isListed: boolean): void {
+    if (folded === undefined) return;
+    const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
+    const short = longLists.set(ngrams, rank, isListed);
+    changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
     for (const ngram of ngrams) {
-      const former = counts.get(ngram);
-      if (former === undefined) {
-        if (by > 0) grown.add(ngram);
-        continue;
-      }
-      counts.set(ngram, former + by);
-      changed.add(ngram);
+      const row = frequent.get(ngram);
+      if (row) {
+        row.count += isListed ? 1 : -1;
+        changed.add(row);
+      } else if (isListed) grown.add(ngram);
     }
   }
-
-  const removeNgrams = db.prepare(
-    `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES ('delete', ?, ?)`,
-  );
-  const addNgrams = db.prepare(`INSERT INTO ${kind}_ngram (rowid, ngrams) VALUES (?, ?)`);
-  const longLists = openLongListChanges(db, kind, lists);
-  for (const { rank, from, to } of ranks) {
-    if (from !== undefined) {
-      const ngrams = ngramsOf(from, isFrequent);
-      removeNgrams.run(rank, longLists.set(ngrams, rank, false).join(SEPARATOR));
-      count(ngrams, -1);
-    }
-    if (to !== undefined) {
-      const ngrams = ngramsOf(to, isFrequent);
-      addNgrams.run(rank, longLists.set(ngrams, rank, true).join(SEPARATOR));
-      count(ngrams, 1);
-    }
+  for (const { rank, from, to } of changes) {
+    change(rank, from, false);
+    change(rank, to, true);
   }
   longLists.finish();
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
-  for (const ngram of changed) {
-    const left = counts.get(ngram) ?? 0;
+  for (const { ngram, count, list } of changed) {
     // What few or none have left would show who was there.
-    if (left < FREQUENT_ABOVE / 2) return false;
+    if (count < FREQUENT_ABOVE / 2) return false;
     // FTS5 takes longer for a list that has grown long.
-    if (!lists.has(ngram) && isLong(left / 2, names?.count ?? 0)) return false;
-    setCount.run(left, ngram);
+    if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
+    setCount.run(count, ngram);
   }
   // Merges all lists into one segment: only then what was taken out is out of the file.
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
-  for (const ngram of grown) {
-    if (findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE)) return false;
-  }
-  return true;
+  return ![...grown].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
 }

@@ -32,12 +32,7 @@ interface Candidate {
   folded: string;
 }
 
-export interface Names {
-  /** The ids of at most `limit` names that match `query` (as the client wrote it), best first. */
-  find(query: string, limit: number): number[];
-}
-
-export function openNames(db: Sqlite, kind: NameKind): Names {
+export function openNames(db: Sqlite, kind: NameKind) {
   const findFrequentNgram = db.prepare<Frequent>(
     `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
   );
@@ -49,7 +44,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     return frequent;
   }
   const countOf = (ngram: string) => lookUp(ngram).count;
-  const longLists = openLongLists(db, kind);
+  const intersectLists = openLongLists(db, kind);
   const findByRank = db.prepare<Candidate>(
     `SELECT rank, id, folded FROM ${kind}_name WHERE rank = ?`,
   );
@@ -70,7 +65,7 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
   /** The n-grams to look up for names that hold all the words, rarest first. */
   function listWordNgrams(words: string[]): string[] {
     const ngrams = words
-      .flatMap((word) => coverOf("", word, isFrequent).ngrams)
+      .flatMap((word) => coverOf("", word, isFrequent))
       .map((ngram) => ({ ngram, count: countOf(ngram) }))
       .sort((one, other) => one.count - other.count);
     const chosen: string[] = [];
@@ -86,17 +81,13 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
 
   /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
   function listCandidates(ngrams: string[], text: string): Iterable<Candidate> {
-    const long: number[] = [];
-    const short = ngrams.filter((ngram) => {
-      const { list } = lookUp(ngram);
-      if (list !== null) long.push(list);
-      return list === null;
-    });
+    const long = ngrams.flatMap((ngram) => lookUp(ngram).list ?? []);
+    const short = ngrams.filter((ngram) => lookUp(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
     if (long.length === 0) return listByShort.iterate(match, text);
     const among: number[] | undefined =
       short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
-    return listByRank(longLists.intersect(long, among));
+    return listByRank(intersectLists(long, among));
   }
 
   function* listByRank(ranks: Iterable<number>): Generator<Candidate, void> {
@@ -106,7 +97,11 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
     }
   }
 
-  function find(query: string, limit: number): number[] {
+  /** The ids of at most `limit` names that match `text` (as the client wrote it), best first. */
+  function find(text: string, limit: number): number[] {
+    const query = isTooLong(text) ? "" : fold(text);
+    if (query === "") return [];
+    known.clear();
     const words = wordsOf(query);
     const hits = new Map<number, { rank: number; id: number; tier: Tier }>();
 
@@ -120,17 +115,8 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
       }
     }
 
-    /** Adds what matches by its words, until there are enough. */
-    function addMatchesByWords(): void {
-      for (const { rank, id, folded } of listCandidates(listWordNgrams(words), "")) {
-        const tier = tierOf(folded, query, words);
-        if (tier !== undefined) hits.set(rank, { rank, id, tier });
-        if (hits.size >= limit) return;
-      }
-    }
-
     const anywhere = coverOf("", query, isFrequent);
-    if (anywhere.isFrequent) {
+    if (anywhere.some(isFrequent)) {
       // Too many to look at all of them: tier by tier, each from lists that hold little else.
       const places: [Tier, Boundary, string][] = [
         [1, START, query + END],
@@ -139,27 +125,20 @@ export function openNames(db: Sqlite, kind: NameKind): Names {
         [4, "", query],
       ];
       for (const [tier, boundary, text] of places) {
-        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent).ngrams, query, tier);
+        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent), query, tier);
       }
     } else {
-      addMatches(anywhere.ngrams, query, 4, Number.POSITIVE_INFINITY);
+      addMatches(anywhere, query, 4, Number.POSITIVE_INFINITY);
     }
 
-    if (hits.size < limit && words.length > 0) addMatchesByWords();
+    if (hits.size < limit && words.length > 0) addMatches(listWordNgrams(words), "", 5);
     return [...hits.values()]
       .sort((one, other) => one.tier - other.tier || one.rank - other.rank)
       .slice(0, limit)
       .map((hit) => hit.id);
   }
 
-  return {
-    find(text, limit) {
-      if (isTooLong(text)) return [];
-      const query = fold(text);
-      known.clear();
-      return query === "" ? [] : find(query, limit);
-    },
-  };
+  return { find };
 }
 
 /** FTS5 reads its own syntax outside quotes, so a quote inside an n-gram is doubled. */
