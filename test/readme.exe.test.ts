@@ -164,12 +164,16 @@ test("the table of flags, with that for more than one machine, is the program's 
   const rows = rowsIn(readme);
   const others = rowsIn(await Bun.file(join(root, "scripts/deploy/README.md")).text());
   const serve = createProgram({}).commands.find((command) => command.name() === "serve");
-  const flags = (serve?.options ?? []).map((option) => ({
-    name: option.name(),
-    value: /<(.*)>/.exec(option.flags)?.[1],
-    standard: option.defaultValueDescription,
-    description: option.description,
-  }));
+  const help = serve?.createHelp();
+  const flags = (serve?.options ?? []).map((option) => {
+    const shown = help?.optionDescription(option).slice(option.description.length) ?? "";
+    return {
+      name: option.name(),
+      value: /<(.*)>/.exec(option.flags)?.[1],
+      standard: /^ \(default: (.*)\)$/.exec(shown)?.[1],
+      description: option.description,
+    };
+  });
   const isOther = ({ name }: { name: string | undefined }) =>
     others.some((other) => other.name === name);
   expect(rows).toEqual(flags.filter((row) => !isOther(row)));
