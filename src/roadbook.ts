@@ -144,7 +144,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 
   async function close(): Promise<void> {
     for (const one of listening) await one.close();
-    await reloadable.close();
+    reloadable.close();
   }
 
   return {

@@ -129,6 +129,27 @@ describe("changes", () => {
   });
 });
 
+describe("closed meanwhile", () => {
+  test("it does not take the new file", async () => {
+    const snapshot = await makeSnapshot();
+    const roadbook = await createRoadbook({ snapshot });
+    await applyChanges([user(50, "Zofia Nowak")], snapshot);
+    const refresh = roadbook.refresh();
+    await roadbook.close();
+    expect(await refresh).toBeUndefined();
+  });
+
+  test("it finishes a change, and makes another, to no effect", async () => {
+    const roadbook = await createRoadbook({ dataset: community });
+    const { counts } = roadbook.meta();
+    const change = roadbook.apply([user(50, "Zofia Nowak")]);
+    await roadbook.close();
+    expect((await change).counts.users).toBe(counts.users + 1);
+    expect((await roadbook.apply([user(51, "Ewa Nowak")])).counts.users).toBe(counts.users + 2);
+    await roadbook.close();
+  });
+});
+
 describe("listen", () => {
   test("serves on a free port, counts by address, and close ends it", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });

@@ -40,7 +40,22 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let number = 0;
-  let rest: Uint8Array = new Uint8Array();
+  /** The unfinished line; of one that is too long no more than shows it. */
+  let parts: Uint8Array[] = [];
+  let size = 0;
+
+  function keep(part: Uint8Array): void {
+    if (size <= MAX_LINE_BYTES) parts.push(part);
+    size += part.length;
+  }
+
+  function finish(): Line | undefined {
+    // Put together once: chunks may be as small as a byte.
+    const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+    parts = [];
+    size = 0;
+    return read(line);
+  }
 
   function read(line: Uint8Array): Line | undefined {
     number++;
@@ -61,21 +76,14 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     const lines: Line[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
-      const line = read(join(rest, chunk.subarray(from, to)));
+      keep(chunk.subarray(from, to));
+      const line = finish();
       if (line) lines.push(line);
-      rest = new Uint8Array();
       from = to + 1;
     }
-    rest = join(rest, chunk.subarray(from));
+    keep(chunk.subarray(from));
     if (lines.length > 0) yield lines;
   }
-  const line = rest.length > 0 && read(rest);
+  const line = size > 0 && finish();
   if (line) yield [{ ...line, isCut: true }];
-}
-
-/** Two parts of a line; of one that is too long no more than shows it. */
-function join(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  if (first.length > MAX_LINE_BYTES) return first;
-  return Buffer.concat([first, second]);
 }

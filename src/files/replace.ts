@@ -112,7 +112,7 @@ function followLinks(path: string): string {
     if (codeOf(error) !== "ENOENT") throw error;
   }
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (!isLink) return path;
+  if (!isLink) return resolve(path);
   return followLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 

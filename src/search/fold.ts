@@ -32,7 +32,7 @@ export function fold(text: string): string {
 }
 
 /** `text` with each run of white space as one space, and none at the ends. */
-export function collapseSpaces(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }
 

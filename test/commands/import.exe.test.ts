@@ -1,6 +1,6 @@
 /** What an import does when the dataset is not what was meant: cut, emptied, or wrong in some lines. */
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
@@ -437,4 +437,13 @@ test("an import from a pipe and a seed show on a terminal how far they are", asy
   // Where the lines themselves are on the terminal, they are all there is.
   const { stdout } = await run(["script", "-qec", `${program} seed --users 3`, "/dev/null"]);
   expect(stdout).not.toContain("\u001b");
+});
+
+test("a folder whose name begins like a URI is a folder", async () => {
+  const cwd = temporaryFolder();
+  mkdirSync(join(cwd, "file:"));
+  const stdin = textOf([ann]);
+  const { code, stderr } = await roadbook(["import", "-", "--to", "file:/s"], { cwd, stdin });
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(readdirSync(join(cwd, "file:"))).toEqual(["s"]);
 });

@@ -31,17 +31,20 @@ export async function openReloadableSnapshot(
   let last: Promise<unknown> = Promise.resolve();
 
   /** After whatever is under way. */
-  function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
     const next = last.then(work);
     last = next.catch(() => {});
     return next;
   }
 
   function swap(next: Snapshot): Meta {
-    // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
-    snapshot.close();
-    snapshot = next;
-    refused = undefined;
+    if (isClosed) next.close();
+    else {
+      // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
+      snapshot.close();
+      snapshot = next;
+      refused = undefined;
+    }
     return next.meta;
   }
 
@@ -52,7 +55,8 @@ export async function openReloadableSnapshot(
     if (isClosed || !(isChanged || isRetry || (refused && isForced))) return undefined;
     seen = found;
     try {
-      return { meta: swap(await openSnapshot(source)) };
+      const meta = swap(await openSnapshot(source));
+      return isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
       const isNew = isChanged || error.message !== refused?.message;
@@ -85,10 +89,10 @@ export async function openReloadableSnapshot(
         source = bytes;
         return meta;
       }),
-    close: () =>
-      inTurn(() => {
-        if (!isClosed) snapshot.close();
-        isClosed = true;
-      }),
+    /** At once: what is under way changes nothing more. */
+    close(): void {
+      if (!isClosed) snapshot.close();
+      isClosed = true;
+    },
   };
 }

@@ -18,7 +18,7 @@ export interface TransferOptions {
   /** The file to send. */
   file?: string;
   timeoutMs: number;
-  /** Statuses outside 2xx that are no error. */
+  /** Statuses of failures that are no error. */
   expected?: number[];
 }
 
@@ -55,7 +55,9 @@ export async function transfer(
     throw networkError(error, timeoutMs);
   });
   const isDowngraded = url.startsWith("https:") && response.url.startsWith("http:");
-  if (response.ok && !isDowngraded) return response;
+  // What is read is there in full with 200 alone: 206 is a part of it, and 204 none.
+  const isDone = method === "PUT" ? response.ok : response.status === 200;
+  if (isDone && !isDowngraded) return response;
   await response.body?.cancel();
   if (isDowngraded) throw new TransferError("leads from https to http");
   if (expected.includes(response.status)) return response;

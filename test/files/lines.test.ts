@@ -1,0 +1,33 @@
+/** Lines come out the same, however their bytes come in. */
+import { expect, test } from "bun:test";
+import { type Line, readLines } from "../../src/files/lines.ts";
+
+async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<Line[]> {
+  async function* chunks() {
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      yield bytes.subarray(at, at + chunkBytes);
+    }
+  }
+  const lines: Line[] = [];
+  for await (const batch of readLines(chunks())) lines.push(...batch);
+  return lines;
+}
+
+test.each([1, 2, 3, 7, 64])("in chunks of %d bytes", async (chunkBytes) => {
+  const bytes = Buffer.from("\ufeffone\n\n  \ntwö\r\n?\nthree");
+  bytes[bytes.indexOf("?")] = 0xff;
+  expect(await linesOf(bytes, chunkBytes)).toEqual(await linesOf(bytes, bytes.length));
+});
+
+test("a long line in tiny chunks takes time with its length, and one too long is cut", async () => {
+  const most = 2 ** 20;
+  const bytes = Buffer.alloc(2 * most + 2, "a");
+  bytes[most] = 10;
+  const began = performance.now();
+  const [first, second] = await linesOf(bytes, 4);
+  // Put together anew for each chunk, it takes ten times as long.
+  expect(performance.now() - began).toBeLessThan(3000);
+  expect(first).toEqual({ number: 1, text: "a".repeat(most) });
+  expect(second).toMatchObject({ problem: "is longer than 1 MiB", isCut: true });
+  expect(second?.text).toBe("a".repeat(most));
+});
