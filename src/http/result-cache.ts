@@ -9,7 +9,7 @@ import type { Result } from "./result.ts";
 
 const MAX_RESULTS = 1000;
 
-/** Of the bodies together: 8 MB at most. */
+/** Of the bodies together: 8 MB at most. Each of the three codings of them takes as much again at worst. */
 const MAX_UTF16_UNITS = 4_000_000;
 
 /** Nobody asks a longer one again. */
