@@ -71,7 +71,7 @@ const bits = [
   "&".repeat(2000),
 ];
 
-export interface FuzzResult {
+interface FuzzResult {
   requests: number;
   statuses: Record<string, number>;
 }

@@ -5,7 +5,7 @@
  */
 import { type Connection, connect } from "./connection.ts";
 
-export interface OpenLoad {
+interface OpenLoad {
   origin: string;
   /** Asked for in turn. */
   paths: string[];

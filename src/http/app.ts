@@ -15,7 +15,7 @@ import { createResultCache } from "./result-cache.ts";
 import { createRouter, type Match } from "./router.ts";
 import { type Route, routesWith } from "./routes.ts";
 
-export interface AppOptions extends Service {
+interface AppOptions extends Service {
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;

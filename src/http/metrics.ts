@@ -6,7 +6,7 @@ import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./app.ts";
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The facts of the snapshot that is served. */
   meta(): Meta;
   /** How searches are counted; undefined without a limit. */

@@ -9,7 +9,7 @@ import type { Result } from "./result.ts";
 
 const MAX_RESULTS = 1000;
 
-/** Of the bodies together, before they are compressed. */
+/** Of the bodies together. Each of the three codings of them takes as much again at worst. */
 const MAX_BYTES = 8 * 2 ** 20;
 
 /** Nobody asks a longer one again. */

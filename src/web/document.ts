@@ -4,7 +4,7 @@ import { renderView, titleOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
 import type { View } from "./view.ts";
 
-export interface DocumentOptions {
+interface DocumentOptions {
   view: View;
   language: Language;
   /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
