@@ -67,7 +67,7 @@ const languages = data.languages.map((entry) => {
     men: listsOf(entry.men, 0),
     women: listsOf(entry.women, -1),
     users,
-    handles: entry.handles ? split(entry.handles) : users,
+    handles: entry.handles ? split(entry.handles).map(parse) : users,
     companies: weighted(ownScript ? data.ownScriptCompanies : data.companies, full),
   };
 });
@@ -77,15 +77,26 @@ const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );
 
+/** Text and words in turn. */
+type Pattern = string[];
+
+function parse(pattern: string): Pattern {
+  return pattern.replaceAll("##", "{digits}").split(/[{}]/);
+}
+
 /** Each pattern as often as its weight says, with `{full}` as names are put together. */
-function weighted(patterns: Record<string, number>, full: string): string[] {
+function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   return Object.entries(patterns).flatMap(([text, weight]) =>
-    Array<string>(weight).fill(text.replace("{full}", full)),
+    Array<Pattern>(weight).fill(parse(text.replace("{full}", full))),
   );
 }
 
-function draw(random: Random, pattern: string, lists: Lists): string {
-  return pattern.replace(/\{(\w+)\}|##/g, (_, word = "digits") => drawWord(random, word, lists));
+function draw(random: Random, pattern: Pattern, lists: Lists): string {
+  let name = "";
+  for (const [at, part] of pattern.entries()) {
+    name += at % 2 === 0 ? part : drawWord(random, part, lists);
+  }
+  return name;
 }
 
 function drawWord(random: Random, word: string, lists: Lists): string {
