@@ -5,7 +5,7 @@
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { isDecidedByUrl } from "./caching.ts";
-import type { Context, Service } from "./context.ts";
+import type { Service } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
 import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
 import { isRequestId, originOf, pathOf } from "./request.ts";
@@ -13,7 +13,7 @@ import { createRespond } from "./response.ts";
 import { fail, type Result } from "./result.ts";
 import { createResultCache } from "./result-cache.ts";
 import { createRouter, type Match } from "./router.ts";
-import { type Route, routesWith } from "./routes.ts";
+import { routesWith } from "./routes.ts";
 
 interface AppOptions extends Service {
   clients: Clients;
@@ -63,7 +63,7 @@ export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Respon
 export function createFetch(options: AppOptions): Fetch {
   const { searchLimit, clients, onBug, onResponse, interfere } = options;
   const findRoute = createRouter(routesWith(options));
-  const cached = createResultCache(options.snapshot);
+  const results = createResultCache(options.snapshot);
   const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.isIndexed ?? false);
 
   /** Responds to a request of a client, or to one that the page makes for it. */
@@ -82,22 +82,29 @@ export function createFetch(options: AppOptions): Fetch {
     let decision: Decision | undefined;
 
     function outcome(): Outcome | Promise<Outcome> {
-      match = findRoute(pathOf(request.url));
-      if (!match) return fail("route_not_found");
+      const found = results.find(request.url)?.match ?? findRoute(pathOf(request.url));
+      match = found;
+      if (!found) return fail("route_not_found");
       if (!isRead) return method === "OPTIONS" ? preflight : methodNotAllowed;
-      const { route, params } = match;
-      if (!searchLimit || !route.limited || peer === undefined) return handle(route, params);
+      if (!searchLimit || !found.route.limited || peer === undefined) return handle(found);
       return next(searchLimit.limiter.consume(client()), (made) => {
         decision = made;
-        return made.allowed ? handle(route, params) : failLimited(made);
+        return made.allowed ? handle(found) : failLimited(made);
       });
     }
 
-    function handle(route: Route, params: Context["params"]): Outcome | Promise<Outcome> {
-      const make = () => route.handler({ request, params, service: options, ask });
-      const read = () => (isDecidedByUrl(route.cache) ? cached(request.url, make) : make());
-      if (!interfere) return read();
-      return next(interfere(route.name), (outcome) => outcome ?? read());
+    function handle(found: Match): Outcome | Promise<Outcome> {
+      if (!interfere) return read(found);
+      return next(interfere(found.route.name), (outcome) => outcome ?? read(found));
+    }
+
+    function read(found: Match): Result | Promise<Result> {
+      const cached = results.find(request.url);
+      if (cached) return cached.result;
+      const { route, params } = found;
+      const result = route.handler({ request, params, service: options, ask });
+      if (isDecidedByUrl(route.cache)) results.add(request.url, found, result);
+      return result;
     }
 
     /** Whom it is for stays the same; what the page itself was asked for does not matter. */

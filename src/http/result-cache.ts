@@ -6,6 +6,7 @@
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import type { Result } from "./result.ts";
+import type { Match } from "./router.ts";
 
 const MAX_RESULTS = 1000;
 
@@ -15,30 +16,29 @@ const MAX_BYTES = 8 * 2 ** 20;
 /** Nobody asks a longer one again. */
 const MAX_URL_LENGTH = 200;
 
-type Read = () => Result | Promise<Result>;
-
-/** Gives the result at a URL, cached or read. Errors are not cached. */
+/** `find` gives the route and the result at a URL, if they are cached; `add` may cache them. */
 export function createResultCache(snapshot: () => Snapshot) {
-  const cache = new LRUCache<string, Result>({
+  const cache = new LRUCache<string, { match: Match; result: Result }>({
     max: MAX_RESULTS,
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }) => body?.length || 1,
+    sizeCalculation: ({ result: { body } }) => body?.length || 1,
   });
   /** What was asked for once: to cache what is never asked again takes 8 % of a request, this 3 %. */
   const askedOnce = new Set<string>();
   let last: Snapshot | undefined;
-  return (url: string, read: Read): ReturnType<Read> => {
-    if (url.length > MAX_URL_LENGTH) return read();
-    const current = snapshot();
-    if (current !== last) cache.clear();
-    last = current;
-    const cached = cache.get(url);
-    if (cached) return cached;
-    const result = read();
-    if (result instanceof Promise || result.status !== 200) return result;
-    if (askedOnce.delete(url)) cache.set(url, { ...result, body: Buffer.from(result.body ?? "") });
-    else askedOnce.add(url);
-    if (askedOnce.size > MAX_RESULTS) askedOnce.clear();
-    return result;
+  return {
+    find(url: string) {
+      const current = snapshot();
+      if (current !== last) cache.clear();
+      last = current;
+      return cache.get(url);
+    },
+    add(url: string, match: Match, result: Result | Promise<Result>): void {
+      if (result instanceof Promise || result.status !== 200 || url.length > MAX_URL_LENGTH) return;
+      if (askedOnce.delete(url)) {
+        cache.set(url, { match, result: { ...result, body: Buffer.from(result.body ?? "") } });
+      } else askedOnce.add(url);
+      if (askedOnce.size > MAX_RESULTS) askedOnce.clear();
+    },
   };
 }
