@@ -1,7 +1,7 @@
 /**
  * Results that are asked for again, with what response.ts makes of them, by URL. They are those of one
  * snapshot, and go when it goes. Of searches for the first letters of a million users by Zipf's law, half
- * are cached; a profile that is takes two thirds of the time, a hundred achievements a third.
+ * are cached; a profile that is takes three fifths of the time, a hundred achievements a third.
  */
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../snapshot/read/open.ts";
