@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
-import type { Peer, ResponseFacts } from "../http/app.ts";
+import type { Fetch, ResponseFacts } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -84,12 +84,17 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const respond = createAdminFetch(metrics, () => isReady);
     admin = listen({ host: config.adminHost, port: adminPort }, respond);
   }
-  const respond = async (request: Request, peer: Peer) => {
-    const response = await roadbook.fetch(request, peer);
+  const complete = async (request: Request, responding: ReturnType<Fetch>) => {
+    const response = await responding;
     if (!isReady) response.headers.set("connection", "close");
     // Bun dates every response but those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
+  };
+  // To wait for each response takes 7 % of a profile request.
+  const respond: Fetch = (request, peer) => {
+    const response = roadbook.fetch(request, peer);
+    return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };
   const listener = listen(config, respond, tls);
   // Before the ready line: whoever waits for it may send a signal at once.

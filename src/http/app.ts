@@ -11,7 +11,7 @@ import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
 import { isRequestId, originOf, pathOf } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { fail, type Result } from "./result.ts";
-import { createResultCache } from "./result-cache.ts";
+import { type Cached, createResultCache } from "./result-cache.ts";
 import { createRouter, type Match } from "./router.ts";
 import { routesWith } from "./routes.ts";
 
@@ -74,7 +74,7 @@ export function createFetch(options: AppOptions): Fetch {
     isInner: boolean,
   ): Response | Promise<Response> {
     const startMs = performance.now();
-    const { method } = request;
+    const { method, url } = request;
     const isRead = method === "GET" || method === "HEAD";
     const forwardedFor = () => request.headers.get("x-forwarded-for");
     const client = () => clients.keyOf(addressOf(peer), forwardedFor());
@@ -82,28 +82,28 @@ export function createFetch(options: AppOptions): Fetch {
     let decision: Decision | undefined;
 
     function outcome(): Outcome | Promise<Outcome> {
-      const found = results.find(request.url)?.match ?? findRoute(pathOf(request.url));
+      const cached = results.find(url);
+      const found = cached?.match ?? findRoute(pathOf(url));
       match = found;
       if (!found) return fail("route_not_found");
       if (!isRead) return method === "OPTIONS" ? preflight : methodNotAllowed;
-      if (!searchLimit || !found.route.limited || peer === undefined) return handle(found);
+      if (!searchLimit || !found.route.limited || peer === undefined) return handle(found, cached);
       return next(searchLimit.limiter.consume(client()), (made) => {
         decision = made;
-        return made.allowed ? handle(found) : failLimited(made);
+        // Another snapshot may have come meanwhile.
+        return made.allowed ? handle(found, results.find(url)) : failLimited(made);
       });
     }
 
-    function handle(found: Match): Outcome | Promise<Outcome> {
-      if (!interfere) return read(found);
+    function handle(found: Match, cached: Cached | undefined): Outcome | Promise<Outcome> {
+      if (!interfere) return cached?.result ?? read(found);
       return next(interfere(found.route.name), (outcome) => outcome ?? read(found));
     }
 
     function read(found: Match): Result | Promise<Result> {
-      const cached = results.find(request.url);
-      if (cached) return cached.result;
       const { route, params } = found;
       const result = route.handler({ request, params, service: options, ask });
-      if (isDecidedByUrl(route.cache)) results.add(request.url, found, result);
+      if (isDecidedByUrl(route.cache)) results.add(url, found, result);
       return result;
     }
 
@@ -111,7 +111,7 @@ export function createFetch(options: AppOptions): Fetch {
     async function ask(path: string): Promise<Response> {
       const hops = forwardedFor();
       const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
-      const inner = new Request(originOf(request.url) + path, { headers });
+      const inner = new Request(originOf(url) + path, { headers });
       return exchange(inner, peer, requestId, true);
     }
 

@@ -16,9 +16,14 @@ const MAX_BYTES = 8 * 2 ** 20;
 /** Nobody asks a longer one again. */
 const MAX_URL_LENGTH = 200;
 
+export interface Cached {
+  match: Match;
+  result: Result;
+}
+
 /** `find` gives the route and the result at a URL, if they are cached; `add` may cache them. */
 export function createResultCache(snapshot: () => Snapshot) {
-  const cache = new LRUCache<string, { match: Match; result: Result }>({
+  const cache = new LRUCache<string, Cached>({
     max: MAX_RESULTS,
     maxSize: MAX_BYTES,
     sizeCalculation: ({ result: { body } }) => body?.length || 1,
@@ -27,7 +32,7 @@ export function createResultCache(snapshot: () => Snapshot) {
   const askedOnce = new Set<string>();
   let last: Snapshot | undefined;
   return {
-    find(url: string) {
+    find(url: string): Cached | undefined {
       const current = snapshot();
       if (current !== last) cache.clear();
       last = current;
