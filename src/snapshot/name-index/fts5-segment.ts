@@ -10,6 +10,8 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 const PAGE_BYTES = 4050;
 /** Two numbers: where the first rank of a list that goes on here is, and where the terms' offsets are. */
 const HEAD_BYTES = 4;
+/** A list that goes on over so many pages before another term comes gets a skip page. */
+const MIN_SKIPPED = 4;
 /** Terms of the main index, which is the only one here, begin with a 0. */
 const MAIN_INDEX = 0x30;
 
@@ -17,24 +19,35 @@ const MAIN_INDEX = 0x30;
 const TOTALS = 1;
 const STRUCTURE = 10;
 const PAGES = 2 ** 37;
+const SKIP_PAGES = PAGES + 2 ** 36;
+
+export interface Segment {
+  /** In the order of the n-grams' UTF-8. */
+  add(list: PostingList): void;
+  /** After the last list; `names` is how many names are in them. */
+  finish(names: number): void;
+}
 
 /** The lists of `table`, an FTS5 table with `detail=none`, must be empty. */
-export function createSegment(db: Sqlite, table: string) {
+export function createSegment(db: Sqlite, table: string): Segment {
   const addBlock = db.prepare(`INSERT OR REPLACE INTO ${table}_data VALUES (?, ?)`);
-  // Twice the page: no skip pages. Lists as long as FTS5 has them here, at four million names and more,
-  // alone get some: they spare a query for several words of ten million 0.2 ms.
   const addTerm = db.prepare(`INSERT INTO ${table}_idx VALUES (1, ?, CAST(? AS INTEGER))`);
   const page = createBytes();
   /** Of the terms on the page, each from the one before. */
   const offsets = createBytes();
-  const term = createBytes();
   let number = 1;
   let lastOffset = 0;
+  const term = createBytes();
+  /** The last page with a term: its number, and what tells its first term from the one before. */
+  let termPage = 1;
+  let separator = new Uint8Array();
+  /** The first ranks on the pages after it. */
+  let firstRanks: number[] = [];
   let entries = 0;
   page.size = HEAD_BYTES;
 
   function finishPage(): void {
-    page.bytes.writeUInt16BE(page.size, 2);
+    putUint16(page, 2, page.size);
     append(page, offsets.bytes, 0, offsets.size);
     addBlock.run(PAGES + number, taken(page));
     number++;
@@ -44,26 +57,55 @@ export function createSegment(db: Sqlite, table: string) {
     lastOffset = 0;
   }
 
+  /** Ends the pages that are found by the first term on the first of them. */
+  function finishTermPage(): void {
+    // A last one may have a term again.
+    const pagesWithoutTerm = number - termPage - 1;
+    const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && writeSkipPage();
+    addTerm.run(separator, 2 * termPage + Number(hasSkips));
+    firstRanks = [];
+  }
+
+  /**
+   * Writes where ranks go on: the first of each page after the one with the term. Returns false, and FTS5
+   * reads from the beginning, where there are none or more than fit: some two thousand pages.
+   */
+  function writeSkipPage(): boolean {
+    if (firstRanks.length === 0) return false;
+    const skip = createBytes();
+    putVarint(skip, 0); // nothing comes before this page
+    putVarint(skip, termPage + 1);
+    let last = 0;
+    for (const rank of firstRanks) {
+      if (skip.size >= PAGE_BYTES) return false;
+      putVarint(skip, rank - last);
+      last = rank;
+    }
+    addBlock.run(SKIP_PAGES + termPage, taken(skip));
+    return true;
+  }
+
   function startTerm({ ngram, ngramBytes }: PostingList): void {
     const shared = sharedBytes(term, ngram, ngramBytes);
     if (page.size + offsets.size + ngramBytes + 3 >= PAGE_BYTES) finishPage();
     const isFirst = offsets.size === 0;
     putVarint(offsets, page.size - lastOffset);
     lastOffset = page.size;
+    if (isFirst && number > 1) finishTermPage();
     term.size = 0;
     term.bytes[term.size++] = MAIN_INDEX;
     append(term, ngram, 0, ngramBytes);
-    // A page is found by what tells its first term from the one before.
-    if (isFirst) addTerm.run(term.bytes.subarray(0, number === 1 ? 0 : shared + 1), 2 * number);
-    else putVarint(page, shared);
+    if (isFirst) {
+      separator = number === 1 ? new Uint8Array() : term.bytes.slice(0, shared + 1);
+      termPage = number;
+    } else putVarint(page, shared);
     const from = isFirst ? 0 : shared;
     putVarint(page, term.size - from);
     append(page, term.bytes, from, term.size);
   }
 
   return {
-    /** In the order of the n-grams' UTF-8. */
-    add(list: PostingList): void {
+    add(list) {
       startTerm(list);
       entries += list.count;
       let last = 0;
@@ -71,7 +113,8 @@ export function createSegment(db: Sqlite, table: string) {
         const rank = list.ranks[at] ?? 0;
         if (page.size === HEAD_BYTES) {
           // The list goes on here.
-          page.bytes.writeUInt16BE(HEAD_BYTES);
+          putUint16(page, 0, HEAD_BYTES);
+          firstRanks.push(rank);
           last = 0;
         }
         putVarint(page, rank - last);
@@ -79,14 +122,15 @@ export function createSegment(db: Sqlite, table: string) {
         if (page.size + offsets.size >= PAGE_BYTES) finishPage();
       }
     },
-    /** After the last list; `names` is how many names are in them. */
-    finish(names: number): void {
+    finish(names) {
       if (page.size > HEAD_BYTES) finishPage();
       const pages = number - 1;
       const totals = createBytes();
-      for (const value of [names, entries]) putVarint(totals, value);
+      putVarint(totals, names);
+      putVarint(totals, entries);
       addBlock.run(TOTALS, taken(totals));
       if (pages === 0) return;
+      finishTermPage();
       const structure = createBytes();
       structure.size = 4; // the version of the settings, which are FTS5's own
       // One level with one segment, written in so many pages; of that level nothing is being merged.
@@ -97,12 +141,12 @@ export function createSegment(db: Sqlite, table: string) {
 }
 
 interface Bytes {
-  bytes: Buffer;
+  bytes: Uint8Array;
   size: number;
 }
 
 function createBytes(): Bytes {
-  return { bytes: Buffer.alloc(2 * PAGE_BYTES), size: 0 };
+  return { bytes: new Uint8Array(2 * PAGE_BYTES), size: 0 };
 }
 
 function taken({ bytes, size }: Bytes): Uint8Array {
@@ -111,6 +155,11 @@ function taken({ bytes, size }: Bytes): Uint8Array {
 
 function append(target: Bytes, source: Uint8Array, from: number, to: number): void {
   for (let at = from; at < to; at++) target.bytes[target.size++] = source[at] ?? 0;
+}
+
+function putUint16({ bytes }: Bytes, at: number, value: number): void {
+  bytes[at] = value >> 8;
+  bytes[at + 1] = value;
 }
 
 /** SQLite's: seven bits a byte, the highest first, the eighth bit set on all but the last. */
