@@ -6,89 +6,69 @@ import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sq
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
-/** Facts of the snapshot as a whole; see meta.ts. */
-export const meta = sqliteTable("meta", {
-  key: text().primaryKey(),
-  value: text().notNull(),
-});
-
-export const role = sqliteTable("role", {
-  id: integer().primaryKey(),
-  name: text().notNull(),
-  hierarchy: integer().notNull(),
-});
-
-export const achievement = sqliteTable("achievement", {
-  id: integer().primaryKey(),
-  name: text().notNull(),
-  description: text().notNull(),
-  icon: text().notNull(),
-  kind: text().notNull(),
-  tier: integer().notNull(),
-  points: integer().notNull(),
-});
-
-export const company = sqliteTable("company", {
-  id: integer().primaryKey(),
-  name: text().notNull(),
-  memberCount: integer("member_count").notNull(),
-});
-
-export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
-
-/** Public users only. Times are seconds since 1970; user-lists.ts has the two lists. */
-export const user = sqliteTable("user", {
-  id: integer().primaryKey(),
-  name: text().notNull(),
-  avatarUrl: text("avatar_url"),
-  createdAt: integer("created_at").notNull(),
-  companyId: integer("company_id"),
-  companyRole: text("company_role"),
-  roles: blob(),
-  achievements: blob(),
-});
-
-/**
- * The folded names of one kind of thing; `rank` is a name's place in the order of contract and
- * index alike: ascending rank is the order inside a tier. There are gaps between ranks.
- */
-const nameTable = <Name extends string>(name: Name) =>
-  sqliteTable(name, {
-    rank: integer().primaryKey(),
-    id: integer().notNull(),
-    folded: text().notNull(),
-  });
-export const userName = nameTable("user_name");
-export const companyName = nameTable("company_name");
-
-/**
- * The n-grams that are too common to be read through, with about the number of names they are in. The
- * posting list of one that has a `list` is that long list; all others are in FTS5.
- */
-const frequentNgramTable = <Name extends string>(name: Name) =>
-  sqliteTable(name, { ngram: text().primaryKey(), count: integer().notNull(), list: integer() });
-export const userFrequentNgram = frequentNgramTable("user_frequent_ngram");
-export const companyFrequentNgram = frequentNgramTable("company_frequent_ngram");
-
-/** A row is a block of a list: see name-index/long-lists.ts. */
-const longListTable = <Name extends string>(name: Name) =>
-  sqliteTable(name, { id: integer().primaryKey(), ranks: blob().notNull() });
-export const userLongList = longListTable("user_long_list");
-export const companyLongList = longListTable("company_long_list");
+const kinds = ["user", "company"];
 
 const tables = [
-  meta,
-  role,
-  achievement,
-  company,
-  privateUser,
-  user,
-  userName,
-  companyName,
-  userFrequentNgram,
-  companyFrequentNgram,
-  userLongList,
-  companyLongList,
+  // Facts of the snapshot as a whole: see meta.ts.
+  sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() }),
+
+  sqliteTable("role", {
+    id: integer().primaryKey(),
+    name: text().notNull(),
+    hierarchy: integer().notNull(),
+  }),
+  sqliteTable("achievement", {
+    id: integer().primaryKey(),
+    name: text().notNull(),
+    description: text().notNull(),
+    icon: text().notNull(),
+    kind: text().notNull(),
+    tier: integer().notNull(),
+    points: integer().notNull(),
+  }),
+  sqliteTable("company", {
+    id: integer().primaryKey(),
+    name: text().notNull(),
+    memberCount: integer("member_count").notNull(),
+  }),
+  sqliteTable("private_user", { id: integer().primaryKey() }),
+
+  // Public users only. Times are seconds since 1970; user-lists.ts has the two lists.
+  sqliteTable("user", {
+    id: integer().primaryKey(),
+    name: text().notNull(),
+    avatarUrl: text("avatar_url"),
+    createdAt: integer("created_at").notNull(),
+    companyId: integer("company_id"),
+    companyRole: text("company_role"),
+    roles: blob(),
+    achievements: blob(),
+  }),
+
+  // Folded names; `rank` is a name's place in the order of contract and index alike: ascending rank is
+  // the order inside a tier. There are gaps between ranks.
+  ...kinds.map((kind) =>
+    sqliteTable(`${kind}_name`, {
+      rank: integer().primaryKey(),
+      id: integer().notNull(),
+      folded: text().notNull(),
+    }),
+  ),
+
+  // The n-grams that are too common to be read through, with about the number of names they are in. The
+  // posting list of one that has a `list` is that long list; all others are in FTS5.
+  ...kinds.map((kind) =>
+    sqliteTable(`${kind}_frequent_ngram`, {
+      ngram: text().primaryKey(),
+      count: integer().notNull(),
+      list: integer(),
+    }),
+  ),
+
+  // A row is a block of a list: see name-index/long-lists.ts.
+  ...kinds.map((kind) =>
+    sqliteTable(`${kind}_long_list`, { id: integer().primaryKey(), ranks: blob().notNull() }),
+  ),
 ];
 
 /** Creates every table of an empty snapshot and marks the file as one. */
@@ -96,7 +76,7 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createTableSql(table));
-  for (const kind of ["user", "company"]) db.exec(createNgramIndexSql(kind));
+  for (const kind of kinds) db.exec(createNgramIndexSql(kind));
 }
 
 function createTableSql(table: (typeof tables)[number]): string {
