@@ -3,7 +3,7 @@
  * places in the names where n-grams start, which goes on only below n-grams that are frequent: so it finds
  * out which these are, and their lists, without a table of n-grams. Pure; ngrams.ts has the rule.
  */
-import { hasBit } from "./bits.ts";
+import { hasBit, listBits } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 
@@ -70,7 +70,7 @@ function listParts({ text, laterWords }: FoldedNames): Part[] {
   const counts = new Uint32Array(256);
   for (const byte of text) counts[byte] = (counts[byte] ?? 0) + 1;
   let words = 0;
-  for (const word of laterWords) for (let bits = word; bits !== 0; bits &= bits - 1) words++;
+  for (const _ of listBits(laterWords)) words++;
   const largest = text.length / PARTS;
   const parts: Part[] = [];
   for (const [byte, count] of counts.entries()) {

@@ -21,15 +21,8 @@ const STRUCTURE = 10;
 const PAGES = 2 ** 37;
 const SKIP_PAGES = PAGES + 2 ** 36;
 
-export interface Segment {
-  /** In the order of the n-grams' UTF-8. */
-  add(list: PostingList): void;
-  /** After the last list; `names` is how many names are in them. */
-  finish(names: number): void;
-}
-
 /** The lists of `table`, an FTS5 table with `detail=none`, must be empty. */
-export function createSegment(db: Sqlite, table: string): Segment {
+export function createSegment(db: Sqlite, table: string) {
   const addBlock = db.prepare(`INSERT OR REPLACE INTO ${table}_data VALUES (?, ?)`);
   const addTerm = db.prepare(`INSERT INTO ${table}_idx VALUES (1, ?, CAST(? AS INTEGER))`);
   const page = createBytes();
@@ -105,7 +98,8 @@ export function createSegment(db: Sqlite, table: string): Segment {
   }
 
   return {
-    add(list) {
+    /** In the order of the n-grams' UTF-8. */
+    add(list: PostingList): void {
       startTerm(list);
       entries += list.count;
       let last = 0;
@@ -122,7 +116,8 @@ export function createSegment(db: Sqlite, table: string): Segment {
         if (page.size + offsets.size >= PAGE_BYTES) finishPage();
       }
     },
-    finish(names) {
+    /** After the last list; `names` is how many names are in them. */
+    finish(names: number): void {
       if (page.size > HEAD_BYTES) finishPage();
       const pages = number - 1;
       const totals = createBytes();
