@@ -14,7 +14,7 @@ export function hasValidator(policy: CachePolicy): boolean {
 
 /** Whether a response is decided by the URL and the snapshot alone. */
 export function isDecidedByUrl(policy: CachePolicy): boolean {
-  return policy === "public" || policy === "private";
+  return policy !== "page" && policy !== "none";
 }
 
 /**

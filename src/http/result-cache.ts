@@ -39,6 +39,7 @@ export function createResultCache(snapshot: () => Snapshot) {
       return cache.get(url);
     },
     add(url: string, match: Match, result: Result | Promise<Result>): void {
+      // What was waited for may be of the snapshot before.
       if (result instanceof Promise || result.status !== 200 || url.length > MAX_URL_LENGTH) return;
       if (askedOnce.delete(url)) {
         cache.set(url, { match, result: { ...result, body: Buffer.from(result.body ?? "") } });
