@@ -1,6 +1,6 @@
 /**
  * The typed client of the API, for browsers, Node and Bun: one function an operation of the OpenAPI
- * document. It imports types only, reads nothing of its surroundings, and never asks twice unless told to.
+ * document. It imports types only, reads nothing of its surroundings, and retries nothing by default.
  */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";

@@ -178,7 +178,7 @@ export async function openApiDocument(url: string): Promise<string> {
   return (await template).replaceAll(ORIGIN, () => JSON.stringify(url).slice(1, -1));
 }
 
-/** As the plugin makes it of the routes: it writes 3.0.3 unless told, and ours are schemas of 3.1. */
+/** As the plugin makes it of the routes: it writes 3.0.3 by default, and ours are schemas of 3.1. */
 async function renderTemplate(): Promise<string> {
   const documentation = {
     openapi: "3.1.0",

@@ -40,10 +40,11 @@ const DRAIN_TURN_MS = 20;
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** What Bun says when the system refused; of a name without an address it says something at random. */
-const REFUSALS = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"];
+const SYSTEM_ERRORS = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"];
 
 function reasonOf(error: unknown, host: string): string {
-  if (!ipaddr.isValid(host) && !REFUSALS.includes(codeOf(error))) return "the name has no address";
+  if (!ipaddr.isValid(host) && !SYSTEM_ERRORS.includes(codeOf(error)))
+    return "the name has no address";
   return error instanceof Error ? error.message : String(error);
 }
 

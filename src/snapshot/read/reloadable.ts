@@ -1,7 +1,7 @@
 /**
  * The snapshot that responses come from just now: opens the file again when it has been replaced, and
  * keeps the old one when the new one is bad. Nothing here watches the clock; who owns it says when to
- * look.
+ * check.
  */
 import { findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
@@ -10,8 +10,8 @@ import { type OpenOptions, openSnapshot, type Snapshot, SnapshotError } from "./
 /** What became of a replaced file. */
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
-/** A file that cannot be opened for a passing reason is tried again at each so many-th look. */
-const LOOKS_UNTIL_RETRY = 5;
+/** A file that cannot be opened for a passing reason is tried again at every so many-th check. */
+const CHECKS_UNTIL_RETRY = 5;
 
 /**
  * Opens the snapshot at a path, or one in bytes. `options` hold for this time and not for what comes in
@@ -26,7 +26,7 @@ export async function openReloadableSnapshot(
   let seen = identity();
   let snapshot = await openSnapshot(source, options);
   let refused: SnapshotError | undefined;
-  let looks = 0;
+  let checks = 0;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -48,10 +48,10 @@ export async function openReloadableSnapshot(
     return next.meta;
   }
 
-  async function look(isForced: boolean): Promise<Replacement | undefined> {
+  async function check(isForced: boolean): Promise<Replacement | undefined> {
     const found = identity();
     const isChanged = found !== seen;
-    const isRetry = refused?.isPassing && ++looks % LOOKS_UNTIL_RETRY === 0;
+    const isRetry = refused?.isPassing && ++checks % CHECKS_UNTIL_RETRY === 0;
     if (isClosed || !(isChanged || isRetry || (refused && isForced))) return undefined;
     seen = found;
     try {
@@ -71,11 +71,11 @@ export async function openReloadableSnapshot(
     /** Why the file as it is now is not the one responses come from; undefined when it is. */
     refused: () => refused,
     /**
-     * Looks at the file; resolves to what came of it, when that is new. One that could not be opened
-     * for a passing reason is tried again at some of the next looks, a bad one when it changes; with
+     * Checks the file; resolves to what came of it, when that is new. One that could not be opened
+     * for a passing reason is tried again at some of the next checks, a bad one when it changes; with
      * `isForced`, both at once.
      */
-    refresh: (isForced = false) => inTurn(() => look(isForced)),
+    refresh: (isForced = false) => inTurn(() => check(isForced)),
     /** Has `make` turn the bytes of the snapshot into those of the one in its place. */
     change: (make: (bytes: Uint8Array) => Promise<Uint8Array>) =>
       inTurn(async () => {
