@@ -92,7 +92,7 @@ test.each([
   ["search:status=429", paths.search, 429, "rate_limited"],
   ["achievements:status=429", paths.achievements, 429, "rate_limited"],
   ["search:status=500", paths.search, 500, "internal_error"],
-  ["search:status=503", paths.search, 503, "internal_error"],
+  ["search:status=503", paths.search, 503, "unavailable"],
 ])(
   "%s has the body and the headers of an error of the API",
   async (fault, [path = ""], status, code) => {

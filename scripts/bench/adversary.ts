@@ -23,7 +23,7 @@ export async function climb(args: string[]): Promise<void> {
     },
   });
   const users = usersOf(values.size);
-  const db = await openTables(await buildSnapshot(users), { trust: true });
+  const { db } = await openTables(await buildSnapshot(users), { trust: true });
   const names = openNames(db, "user");
   const random = createRandom(Number(values.seed));
   const { below } = random;

@@ -52,6 +52,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const limiter = await openLimiter(config, log);
   const path = source?.path ?? config.snapshot;
   let metrics: Metrics | undefined;
+  let unavailable = 0;
   const roadbook = await createRoadbook({
     // Most flags are called what the library calls them.
     ...config,
@@ -71,6 +72,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       metrics?.countResponse(facts);
+      if (facts.status === 503) unavailable++;
       if (config.accessLog && !facts.isInner) logAccess(log, facts);
     },
   });
@@ -104,7 +106,8 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
       const replacement = await roadbook.refresh(isForced);
       if (!replacement) return;
       metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      logReplacement(log, replacement);
+      logReplacement(log, replacement, unavailable);
+      if ("meta" in replacement) unavailable = 0;
     } catch (error) {
       log.error({ err: error }, "bug");
     }
@@ -222,14 +225,20 @@ function logAccess(log: Logger, facts: ResponseFacts): void {
   log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
-function logReplacement(log: Logger, replacement: Replacement): void {
+/** `unavailable` is how many responses were 503s since the last new snapshot. */
+function logReplacement(log: Logger, replacement: Replacement, unavailable: number): void {
   if ("meta" in replacement) {
-    const { built_at, counts } = replacement.meta;
-    log.info({ builtAt: built_at, counts }, "serving a new snapshot");
+    const { built_at: builtAt, counts } = replacement.meta;
+    const facts = { builtAt, counts, ...(unavailable > 0 && { unavailable }) };
+    log.info(facts, "serving a new snapshot");
     return;
   }
-  const { message, isPassing } = replacement.refused;
-  log.error(`${message}; serving the old snapshot${isPassing ? ", trying again" : ""}`);
+  const { refused, isSpoiled } = replacement;
+  const outcome = isSpoiled
+    ? "responding with 503 until a good file is there"
+    : "serving the old snapshot";
+  const retrying = refused.isPassing && !isSpoiled ? ", trying again" : "";
+  log.error(`${refused.message}; ${outcome}${retrying}`);
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

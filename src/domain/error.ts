@@ -24,6 +24,10 @@ export const errors = {
     status: 500,
     message: "Something went wrong on our side; please report the X-Request-Id of this response.",
   },
+  unavailable: {
+    status: 503,
+    message: "The data cannot be served at the moment; try again later.",
+  },
 } as const;
 
 export type ErrorCode = keyof typeof errors;

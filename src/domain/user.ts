@@ -24,7 +24,7 @@ export type UserSearchResult = Static<typeof UserSearchResult>;
 
 /** With so many of each, in the longest texts, a response takes 5 ms before it is compressed. */
 const MAX_ROLES = 1000;
-const MAX_ACHIEVEMENTS = 1000;
+export const MAX_ACHIEVEMENTS = 1000;
 
 const details = {
   name: Name,

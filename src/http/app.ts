@@ -4,6 +4,7 @@
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
+import { SpoiledSnapshot } from "../snapshot/read/open.ts";
 import { isDecidedByUrl } from "./caching.ts";
 import type { Service } from "./context.ts";
 import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
@@ -121,7 +122,8 @@ export function createFetch(options: AppOptions): Fetch {
       return respond(request, result, match && isRead ? match.route.cache : "none");
     }
 
-    function respondToBug(error: unknown): Response {
+    function respondToError(error: unknown): Response {
+      if (error instanceof SpoiledSnapshot) return respond(request, fail("unavailable"), "none");
       onBug(error, requestId);
       return respond(request, fail("internal_error"), "none");
     }
@@ -146,9 +148,9 @@ export function createFetch(options: AppOptions): Fetch {
     let response: Response | Promise<Response>;
     try {
       response = next(outcome(), toResponse);
-      if (response instanceof Promise) response = response.catch(respondToBug);
+      if (response instanceof Promise) response = response.catch(respondToError);
     } catch (error) {
-      response = respondToBug(error);
+      response = respondToError(error);
     }
     return next(response, finish);
   }

@@ -5,10 +5,15 @@ import { apiVersion, version } from "../domain/version.ts";
 import type { Context } from "./context.ts";
 import examples from "./examples.json" with { type: "json" };
 import type { Operation } from "./openapi.ts";
-import { type Result, succeed } from "./result.ts";
+import { fail, type Result, succeed } from "./result.ts";
+
+const SPOILED =
+  "The file of the snapshot is being written over in place; nothing is served until a good one is there.";
 
 export function getHealth({ service }: Context): Result {
-  const { built_at, dataset_sha256, counts } = service.snapshot().meta;
+  const { meta, isSpoiled } = service.snapshot();
+  if (isSpoiled()) return fail("unavailable", { message: SPOILED });
+  const { built_at, dataset_sha256, counts } = meta;
   const limit = service.searchLimit?.limiter.status();
   return succeed({
     api_version: apiVersion,

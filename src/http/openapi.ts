@@ -290,7 +290,7 @@ function responsesOf({ cache, limited }: Route, { success, example, errors: own 
   };
   if (hasValidator(cache))
     responses[304] = response("The body that If-None-Match names is still the same", validated);
-  const codes: ErrorCode[] = [...own, "internal_error"];
+  const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
   if (limited) codes.push("rate_limited");
   for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
     responses[status] = errorResponse(ofStatus, { ...common, ...(status === 429 && retryAfter) });

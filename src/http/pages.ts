@@ -101,6 +101,8 @@ async function renderPage({ service, request, ask }: Context, address: Address):
     "referrer-policy": "same-origin",
   };
   const status = (view.kind === "problem" && statusOf[view.problem]) || 200;
+  if (service.snapshot().isSpoiled())
+    return { ...content("text/html", body, headers), status: 503 };
   return { ...content("text/html", body, headers), status };
 }
 

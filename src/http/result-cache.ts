@@ -34,7 +34,7 @@ export function createResultCache(snapshot: () => Snapshot) {
   return {
     find(url: string): Cached | undefined {
       const current = snapshot();
-      if (current !== last) cache.clear();
+      if (current !== last || current.isSpoiled()) cache.clear();
       last = current;
       return cache.get(url);
     },

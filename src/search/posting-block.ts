@@ -7,7 +7,8 @@ import { type Bits, setBit } from "./bits.ts";
 /** The ranks of a block. Their bits, as one row of a table, just fit a page of 4096 bytes. */
 export const BLOCK_RANKS = 32_256;
 
-const BITS_BYTES = BLOCK_RANKS / 8;
+/** The bytes of a block at most. */
+export const BITS_BYTES = BLOCK_RANKS / 8;
 
 /** Of longer distances no two rows would fit a page: bits take as much then, and no decoding. */
 const MAX_DISTANCES_BYTES = BITS_BYTES / 2;

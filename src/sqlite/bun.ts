@@ -4,16 +4,21 @@
  */
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
+import { MAX_VALUE_BYTES, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
+
+const limits = { length: MAX_VALUE_BYTES };
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
-    const database = new DatabaseSync(`${pathToFileURL(path)}?immutable=1`, { readOnly: true });
+    const database = new DatabaseSync(`${pathToFileURL(path)}?immutable=1`, {
+      readOnly: true,
+      limits,
+    });
     database.exec(READ_CACHE);
     return database as Sqlite;
   },
   openBytes(bytes) {
-    const database = new DatabaseSync(":memory:");
+    const database = new DatabaseSync(":memory:", { limits });
     database.deserialize(bytes);
     return database as Sqlite;
   },

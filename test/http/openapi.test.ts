@@ -34,10 +34,10 @@ test("it is OpenAPI 3.1 of version 2.1.0 and has the four endpoints and health",
 test("every endpoint names its parameter, and all its statuses", () => {
   for (const [path, { parameters = [], responses }] of operations) {
     const [wanted, statuses] = path.startsWith("/users")
-      ? [["userId"], [200, 304, 400, 403, 404, 405, 431, 500]]
+      ? [["userId"], [200, 304, 400, 403, 404, 405, 431, 500, 503]]
       : path.startsWith("/search")
-        ? [["q"], [200, 304, 400, 405, 429, 431, 500]]
-        : [[], [200, 405, 431, 500]];
+        ? [["q"], [200, 304, 400, 405, 429, 431, 500, 503]]
+        : [[], [200, 405, 431, 500, 503]];
     expect(parameters.map(({ name }) => name)).toEqual(wanted);
     expect(parameters.every(({ required }) => required)).toBeTrue();
     expect(Object.keys(responses)).toEqual(statuses.map(String));

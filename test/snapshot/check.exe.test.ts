@@ -1,12 +1,14 @@
 /** That `check` finds every change, and that `serve` refuses what cannot be one of its snapshots. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { appendChecksum } from "../../src/snapshot/format/file.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { SnapshotError } from "../../src/snapshot/read/open.ts";
+import { sqlite } from "../../src/sqlite/bun.ts";
 import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
-import { roadbook, run, temporaryFolder } from "../support.ts";
+import { openExecutable, openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
 
 test("a snapshot as it was written is whole", async () => {
   const path = await makeSnapshot();
@@ -120,6 +122,115 @@ describe("what is no snapshot is one clear line, to check and to serve", () => {
     }
   });
 });
+
+describe("a file with a right checksum that Roadbook has not written is one clear line", () => {
+  const schema = /was not written by Roadbook: it has other tables than a snapshot/;
+  const endless = `WITH RECURSIVE endless (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
+                   SELECT id, 'Driver' AS name, 1 AS hierarchy FROM endless`;
+  const cases: [string, string, RegExp][] = [
+    ["an endless view for a table", `DROP TABLE role; CREATE VIEW role AS ${endless}`, schema],
+    ["a view more", `CREATE VIEW more AS ${endless}`, schema],
+    ["a trigger", "CREATE TRIGGER more AFTER INSERT ON user BEGIN SELECT 1; END", schema],
+    ["an index more", "CREATE INDEX more ON user (name)", schema],
+    ["an index less", "DROP INDEX achievement_icon", schema],
+    ["a table more", "CREATE TABLE more (id INTEGER PRIMARY KEY)", schema],
+    ["a table less", "DROP TABLE private_user", schema],
+    ["a table with a column more", "ALTER TABLE role ADD COLUMN more TEXT", schema],
+    [
+      "a view for a table of FTS5",
+      `DROP TABLE user_ngram_idx;
+       CREATE VIEW user_ngram_idx AS SELECT 1 AS segid, 2 AS term, 3 AS pgno`,
+      schema,
+    ],
+    [
+      "a huge fact",
+      "UPDATE meta SET value = hex(zeroblob(3000000)) WHERE key = 'dataset_sha256'",
+      /is damaged: its meta table has no dataset_sha256 that can be read/,
+    ],
+    [
+      "a fact that is none",
+      `UPDATE meta SET value = '{"users":null}' WHERE key = 'counts'`,
+      /is damaged: its meta table has no counts that can be read/,
+    ],
+    [
+      "a fact less",
+      "DELETE FROM meta WHERE key = 'built_at'",
+      /is damaged: its meta table has no built_at that can be read/,
+    ],
+  ];
+  test.each(cases)("to check and to serve: %s", async (_, sql, expected) => {
+    const path = await makeSnapshot();
+    await craft(path, sql);
+    for (const words of [
+      ["check", path],
+      ["export", path],
+      ["apply", makeFile([]), "--to", path],
+      ["serve", "--port", "0", "--snapshot", path],
+    ]) {
+      if (words[0] !== "check" && words[0] !== "serve" && expected !== schema) continue;
+      const { code, stdout, stderr } = await roadbook(words);
+      expect([words[0], code, stdout]).toEqual([words[0], 1, ""]);
+      expect(stderr).toMatch(/^roadbook: \S+ .*\n$/);
+      expect(stderr).toMatch(expected);
+    }
+  });
+
+  test.each([
+    ["roles", "UPDATE user SET roles = zeroblob(5000000) WHERE id = 44", "/users/public/44"],
+    [
+      "achievements",
+      "UPDATE user SET achievements = zeroblob(5000000) WHERE id = 44",
+      "/users/44/achievements",
+    ],
+    [
+      "ranks",
+      `INSERT INTO user_frequent_ngram VALUES ('x', 1000, 5), ('xy', 1000, 5);
+       INSERT INTO user_long_list VALUES (5, zeroblob(5000000))`,
+      "/search/users?q=xy",
+    ],
+  ])(
+    "to check, and an error when it is asked for: a huge list of %s",
+    async (column, sql, path) => {
+      const snapshot = await makeSnapshot();
+      await craft(snapshot, sql);
+      const { code, stderr } = await roadbook(["check", snapshot]);
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          new RegExp(`is damaged: \\w+ has ${column} longer than Roadbook writes`),
+        ),
+      ]);
+      const server = await openExecutable(["--snapshot", snapshot]);
+      expect((await server.fetch(path)).status).toBe(500);
+      expect((await server.fetch("/users/public/42")).status).toBe(200);
+      await server.close();
+    },
+  );
+});
+
+test("a posting list whose block has a number beyond all is not read without end", async () => {
+  const snapshot = await makeSnapshot();
+  await craft(
+    snapshot,
+    `INSERT INTO user_frequent_ngram VALUES ('x', 1000, 5), ('xy', 1000, 5);
+     INSERT INTO user_long_list VALUES (${Number.MAX_SAFE_INTEGER}, x'01')`,
+  );
+  const roadbook = await openInProcess({ snapshot });
+  expect(await (await roadbook.fetch("/search/users?q=xy")).json()).toEqual({
+    success: true,
+    users: [],
+  });
+  await roadbook.close();
+});
+
+/** Changes the tables of a snapshot and gives it the checksum of what it is then. */
+async function craft(path: string, sql: string): Promise<void> {
+  truncateSync(path, statSync(path).size - 81);
+  const db = sqlite.openWritable(path);
+  db.exec(sql);
+  db.close();
+  await appendChecksum(path);
+}
 
 function setPragma(path: string, pragma: string): void {
   const db = new Database(path);

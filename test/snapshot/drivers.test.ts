@@ -1,10 +1,19 @@
 /** Two independent builds of SQLite read the same snapshot and give the same answers. */
 import { expect, test } from "bun:test";
+import { chmodSync, renameSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { demoSnapshot } from "../../src/assets.ts";
-import { parseHeader } from "../../src/snapshot/format/file.ts";
-import { readTables, type Snapshot } from "../../src/snapshot/read/open.ts";
+import { openFile, watchWrites } from "../../src/files/read.ts";
+import { InvalidSnapshot, parseHeader } from "../../src/snapshot/format/file.ts";
+import { checkSchema, createSchema } from "../../src/snapshot/format/schema.ts";
+import {
+  readTables,
+  type Snapshot,
+  SpoiledSnapshot,
+  type Tables,
+} from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
+import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -23,6 +32,10 @@ const queries = [
   "zzzzzz",
 ];
 
+function tablesOf(db: Sqlite, isSpoiled = () => false): Tables {
+  return { db, isSpoiled, close: () => db.close() };
+}
+
 function answersOf({ meta, users, search }: Snapshot): unknown {
   return {
     meta,
@@ -38,8 +51,8 @@ test("Bun's SQLite and better-sqlite3 agree on a snapshot, as a file and as byte
   await Bun.write(path, bytes);
   const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
   const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
-    readTables(driver.openImmutable(path)),
-    readTables(driver.openBytes(database)),
+    readTables(tablesOf(driver.openImmutable(path))),
+    readTables(tablesOf(driver.openBytes(database))),
   ]);
   const [first, ...others] = snapshots.map((snapshot) => answersOf(snapshot));
   expect(JSON.stringify(first)).toContain("Łukasz Nowak");
@@ -62,6 +75,39 @@ test.each(drivers)(
     db.close();
   },
 );
+
+test.each(drivers)("%s reads nothing of a file that is written over", async (_, driver) => {
+  const path = join(temporaryFolder(), "snapshot");
+  await Bun.write(path, await demoSnapshot());
+  await using file = await openFile(path);
+  const { users, search, isSpoiled, close } = readTables(
+    tablesOf(driver.openImmutable(path), watchWrites(file)),
+  );
+  const reads = [
+    () => users.find(1),
+    () => users.listAchievements(1),
+    () => users.findAchievementByIcon("night-owl.svg"),
+    () => search.listUsers("an"),
+    () => search.listCompanies("ex"),
+  ];
+  renameSync(path, `${path}.renamed`);
+  chmodSync(`${path}.renamed`, 0o600);
+  for (const read of reads) expect(read).not.toThrow();
+  expect(isSpoiled()).toBe(false);
+  truncateSync(`${path}.renamed`, 5000);
+  for (const read of reads) expect(read).toThrow(SpoiledSnapshot);
+  expect(isSpoiled()).toBe(true);
+  close();
+});
+
+test.each(drivers)("%s makes the schema that snapshots are held to", (_, driver) => {
+  const db = driver.openWritable(":memory:");
+  createSchema(db);
+  expect(() => checkSchema(db)).not.toThrow();
+  db.exec("CREATE INDEX other ON user (name)");
+  expect(() => checkSchema(db)).toThrow(InvalidSnapshot);
+  db.close();
+});
 
 test.each(drivers)("%s writes rows while it reads others, as an import does", (_, driver) => {
   const db = driver.openWritable(join(temporaryFolder(), "db"));

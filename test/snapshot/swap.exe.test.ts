@@ -1,13 +1,19 @@
 /** That a running server goes over to a replaced snapshot, whole and without a failed answer. */
 import { describe, expect, test } from "bun:test";
 import {
+  chmodSync,
+  closeSync,
   copyFileSync,
+  ftruncateSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   symlinkSync,
+  truncateSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { join } from "node:path";
 import {
@@ -20,7 +26,14 @@ import {
   user,
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { openExecutable, roadbook, type Target, temporaryFolder, until } from "../support.ts";
+import {
+  openExecutable,
+  openInProcess,
+  roadbook,
+  type Target,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 import { flipBits, healthOf, replace, swapUnderLoad } from "./bad-days.ts";
 
 async function serve(snapshot: string): Promise<Target & { pid: number }> {
@@ -245,32 +258,158 @@ test("a small snapshot that is written over in place cannot hurt the one in use"
   await server.close();
 });
 
-test("a large snapshot that is copied over in place ends no server, which goes over to it in the end", async () => {
-  const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
-  const server = await serve(snapshot);
-  const users = async () => (await healthOf(server)).snapshot.counts.users;
-  expect(await users()).toBe(5000);
-  let isDone = false;
-  const hammer = (async () => {
-    for (let id = 1; !isDone; id++) {
-      for (const path of [`/users/public/${id * 7}`, `/search/users?q=${id % 100}a`]) {
-        expect((await server.fetch(path)).status).toBeOneOf([200, 403, 404, 500]);
+describe("a large snapshot that is written over in place", () => {
+  const publicUrl = "http://roadbook.test";
+  const paths = Array.from({ length: 120 }, (_, id) => [
+    `/users/public/${id * 41 + 1}`,
+    `/users/${id * 41 + 1}/achievements`,
+    `/search/users?q=${String.fromCharCode(97 + (id % 26))}a`,
+  ]).flat();
+
+  /** What each path is to respond with, from a snapshot that nobody writes to. */
+  async function responsesOf(snapshot: string): Promise<Map<string, string>> {
+    const roadbook = await openInProcess({ snapshot });
+    const responses = new Map<string, string>();
+    for (const path of paths) responses.set(path, await summarize(roadbook, path));
+    await roadbook.close();
+    return responses;
+  }
+
+  async function summarize(target: Target, path: string): Promise<string> {
+    const response = await target.fetch(path);
+    return `${response.status} ${await response.text()}`;
+  }
+
+  const unavailable = `503 ${JSON.stringify({
+    success: false,
+    error: {
+      code: "unavailable",
+      message: "The data cannot be served at the moment; try again later.",
+    },
+  })}`;
+
+  /** Serves a snapshot, and has every path asked for three times, so that results are cached. */
+  async function open(snapshot: string) {
+    const lines: string[] = [];
+    const flags = ["--search-limit", "0", "--public-url", publicUrl];
+    const server = await openExecutable(["--snapshot", snapshot, ...flags], (text) =>
+      lines.push(...text.split("\n").filter((line) => line !== "")),
+    );
+    const before = await responsesOf(snapshot);
+    for (let times = 0; times < 3; times++) {
+      for (const path of paths) expect(await summarize(server, path)).toBe(before.get(path) ?? "");
+    }
+    return { server, lines, before };
+  }
+
+  test("slowly, is a 503 from the first byte until the new file is whole", async () => {
+    const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
+    const after = await responsesOf(other);
+    const { server, lines, before } = await open(snapshot);
+    expect([...after.values()]).not.toEqual([...before.values()]);
+    const bytes = readFileSync(other);
+    const file = openSync(snapshot, "r+");
+    const wrong: string[] = [];
+    const step = Math.ceil(bytes.length / runs(60));
+    for (let at = 0, next = 0; at < bytes.length; at += step) {
+      writeSync(file, bytes, at, Math.min(step, bytes.length - at), at);
+      if (at + step >= bytes.length) break;
+      for (let count = 0; count < 20; count++) {
+        const path = paths[next++ % paths.length] ?? "/";
+        const got = await summarize(server, path);
+        if (got !== unavailable) wrong.push(`${path}: ${got}`);
       }
     }
-  })();
-  for (let times = 0; times < 5; times++) {
-    for (const size of [0, 4_000_000, 8_765_432]) {
-      writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // as a copy goes on
-      await Bun.sleep(30); // in which the server may look
+    expect(wrong).toEqual([]);
+    expect(lines.filter((line) => line.includes("being written over"))).toHaveLength(1);
+    ftruncateSync(file, bytes.length);
+    closeSync(file);
+    await until(async () => (await summarize(server, paths[0] ?? "/")) !== unavailable);
+    for (const path of paths) expect(await summarize(server, path)).toBe(after.get(path) ?? "");
+    expect((await server.fetch("/health")).status).toBe(200);
+    await server.close();
+    expect(lines.filter((line) => /error|"level":50/.test(line))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("serving a new snapshot"))).toHaveLength(1);
+  }, 60_000);
+
+  test("by truncate, is a 503 that is logged once, and /health fails, until a good one is there", async () => {
+    const snapshot = await makeLarge();
+    const { server, lines, before } = await open(snapshot);
+    truncateSync(snapshot, 5000);
+    for (const path of paths) expect(await summarize(server, path)).toBe(unavailable);
+    await until(() => lines.some((line) => line.includes("being written over")));
+    for (const path of paths) expect(await summarize(server, path)).toBe(unavailable);
+    const health = await server.fetch("/health");
+    const { error } = (await health.json()) as { error: { code: string; message: string } };
+    expect([health.status, error.code]).toEqual([503, "unavailable"]);
+    expect(error.message).toContain("written over");
+    const { code, stderr } = await roadbook(["health", server.origin]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("responded with 503")]);
+    expect((await server.fetch("/", { headers: { accept: "text/html" } })).status).toBe(503);
+    // What needs no data is as before.
+    for (const path of ["/docs/json", "/favicon.svg", "/robots.txt"]) {
+      expect([path, (await server.fetch(path)).status]).toEqual([path, 200]);
     }
-  }
-  copyFileSync(other, snapshot);
-  await until(async () => (await users()) === 4500);
-  isDone = true;
-  await hammer;
-  expect((await server.fetch("/search/users?q=an")).status).toBe(200);
+    // Another bad file has its own line.
+    writeFileSync(`${snapshot}.bad`, "bad");
+    renameSync(`${snapshot}.bad`, snapshot);
+    await until(() => lines.some((line) => line.includes("is not a Roadbook snapshot")));
+    expect(await summarize(server, paths[0] ?? "/")).toBe(unavailable);
+    replace(snapshot, await makeLarge());
+    await until(async () => (await summarize(server, paths[0] ?? "/")) !== unavailable);
+    for (const path of paths) expect(await summarize(server, path)).toBe(before.get(path) ?? "");
+    await server.close();
+    expect(lines.filter((line) => /error|"level":50/.test(line))).toHaveLength(2);
+  }, 60_000);
+
+  test("at once, ends no server, which goes over to it in the end", async () => {
+    const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
+    const [before, after] = [await responsesOf(snapshot), await responsesOf(other)];
+    const server = await openExecutable([
+      ...["--snapshot", snapshot, "--search-limit", "0"],
+      ...["--log-level", "fatal", "--public-url", publicUrl],
+    ]);
+    let isDone = false;
+    const wrong: string[] = [];
+    const hammer = (async () => {
+      for (let at = 0; !isDone; at++) {
+        const path = paths[at % paths.length] ?? "/";
+        const got = await summarize(server, path);
+        if (![before.get(path), after.get(path), unavailable].includes(got)) wrong.push(got);
+      }
+    })();
+    for (let times = 0; times < 5; times++) {
+      for (const size of [0, 4_000_000, 8_765_432]) {
+        writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // as a copy goes on
+        await Bun.sleep(30); // in which the server may look
+      }
+    }
+    copyFileSync(other, snapshot);
+    const path = paths[0] ?? "/";
+    await until(async () => (await summarize(server, path)) === after.get(path));
+    isDone = true;
+    await hammer;
+    expect(wrong).toEqual([]);
+    await server.close();
+  }, 60_000);
+});
+
+test("new permissions and another place do not disturb a large snapshot", async () => {
+  const snapshot = await makeLarge();
+  const log: string[] = [];
+  const server = await openExecutable(["--snapshot", snapshot], (text) => log.push(text));
+  const status = async () => (await server.fetch("/users/public/1")).status;
+  const before = await status();
+  chmodSync(snapshot, 0o600);
+  expect(await status()).toBe(before);
+  await until(() => log.join("").includes("serving a new snapshot"));
+  renameSync(snapshot, `${snapshot}.away`);
+  writeFileSync(snapshot, "bad");
+  await until(async () => (await healthOf(server)).refused_replacement !== null);
+  expect(await status()).toBe(before);
   await server.close();
-}, 60_000);
+  expect(log.join("")).not.toContain("written over");
+});
 
 const isLinux = process.platform === "linux";
 

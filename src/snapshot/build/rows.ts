@@ -7,13 +7,28 @@ import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Sqlite, Value } from "../../sqlite/driver.ts";
-import { packRoles, packUnlocks, unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
+import type { Bounded } from "../format/bounds.ts";
+import {
+  listColumn,
+  packRoles,
+  packUnlocks,
+  unpackRoles,
+  unpackUnlocks,
+} from "../format/user-lists.ts";
 
 /**
  * Ids of private users set one of so many bits; those of public users that find none set are not looked up,
  * which of a million takes 0.5 s. What was there before (in `apply`) is removed before it is added anew.
  */
 const PRIVATE_BITS = 2 ** 23;
+
+/** How many definitions a dataset may have; every one of them may be in memory while it is served. */
+const definitions = {
+  role: { max: 10_000, name: "roles" },
+  achievement: { max: 100_000, name: "achievement definitions" },
+};
+type Defined = keyof typeof definitions;
+const isDefined = (type: DatasetLine["type"]): type is Defined => type in definitions;
 
 export type Referenced = "role" | "achievement" | "company";
 
@@ -41,6 +56,14 @@ export function createRowWriter(db: Sqlite) {
     achievement: new Set<number>(),
     company: new Set<number>(),
   };
+
+  const lastLines = { role: 0, achievement: 0 };
+
+  function tooMany(type: Defined, line: number) {
+    const { max, name } = definitions[type];
+    const reason = `a dataset can have at most ${max.toLocaleString("en")} ${name}`;
+    return { line, field: "", reason };
+  }
 
   /** Writes the row of a line; returns whether its id was free. */
   function insert(line: DatasetLine): boolean {
@@ -77,6 +100,11 @@ export function createRowWriter(db: Sqlite) {
     parse: parseLine,
     add(line: DatasetLine, number: number) {
       const { type, id } = line;
+      if (isDefined(type)) {
+        lastLines[type] = number;
+        const isFull = known[type].size >= definitions[type].max;
+        if (isFull && !known[type].has(id)) return [tooMany(type, number)];
+      }
       if (!insert(line)) return [{ field: "id", reason: `${type} ${id} is there already` }];
       if (type === "user" && line.public) refer(line, number);
       return [];
@@ -94,6 +122,13 @@ export function createRowWriter(db: Sqlite) {
         yield { line, field, reason: `there is no ${type} ${id}` };
       }
       db.exec("DROP TABLE pending");
+      // A change file may add to those that are there.
+      for (const type of ["role", "achievement"] as const) {
+        const count = db.prepare<{ rows: number }>(`SELECT count(*) AS rows FROM ${type}`).get();
+        if (lastLines[type] > 0 && (count?.rows ?? 0) > definitions[type].max) {
+          yield tooMany(type, lastLines[type]);
+        }
+      }
     },
   };
 }
@@ -129,9 +164,13 @@ export function* listReferences(db: Sqlite) {
   const rows = db.prepare<{
     id: number;
     companyId: number | null;
-    roles: Uint8Array | null;
-    unlocks: Uint8Array | null;
-  }>("SELECT id, company_id AS companyId, roles, achievements AS unlocks FROM user ORDER BY id");
+    roles: Bounded;
+    unlocks: Bounded;
+  }>(
+    `SELECT id, company_id AS companyId, ${listColumn("roles")} AS roles,
+            ${listColumn("achievements")} AS unlocks
+       FROM user ORDER BY id`,
+  );
   for (const { id, companyId, roles, unlocks } of rows.iterate()) {
     yield { id, companyId, roles: unpackRoles(roles), unlocks: unpackUnlocks(unlocks) };
   }

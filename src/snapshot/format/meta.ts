@@ -1,5 +1,7 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { bounded } from "./bounds.ts";
+import { InvalidSnapshot } from "./file.ts";
 
 export interface Counts {
   roles: number;
@@ -22,6 +24,12 @@ export interface Meta {
   counts: Counts;
 }
 
+const MAX_VALUE_BYTES = 1000;
+
+/** As `JSON.stringify` writes them. */
+const COUNTS =
+  /^\{"roles":\d{1,15},"achievements":\d{1,15},"companies":\d{1,15},"users":\d{1,15},"public_users":\d{1,15}\}$/;
+
 /** Writes the facts of `meta` in the place of any that are there. */
 export function writeMeta(db: Sqlite, meta: Meta): void {
   const write = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
@@ -30,14 +38,21 @@ export function writeMeta(db: Sqlite, meta: Meta): void {
   }
 }
 
+/** Throws an {@link InvalidSnapshot} when they are not facts as {@link writeMeta} writes them. */
 export function readMeta(db: Sqlite): Meta {
-  const find = db.prepare<{ value: string }>("SELECT value FROM meta WHERE key = ?");
-  const value = (key: keyof Meta) => find.get(key)?.value ?? "";
+  const find = db.prepare<{ value: string | 0 }>(
+    `SELECT ${bounded("value", MAX_VALUE_BYTES)} AS value FROM meta WHERE key = ?`,
+  );
+  const value = (key: keyof Meta, shape: RegExp): string => {
+    const found = find.get(key)?.value;
+    if (typeof found === "string" && shape.test(found)) return found;
+    throw new InvalidSnapshot(`is damaged: its meta table has no ${key} that can be read`);
+  };
   return {
-    built_at: value("built_at"),
-    dataset_sha256: value("dataset_sha256"),
-    roadbook_version: value("roadbook_version"),
-    counts: JSON.parse(value("counts")),
+    built_at: value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    dataset_sha256: value("dataset_sha256", /^[0-9a-f]{64}$/),
+    roadbook_version: value("roadbook_version", /^[\w.+-]+$/),
+    counts: JSON.parse(value("counts", COUNTS)),
   };
 }
 

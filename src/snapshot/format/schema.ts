@@ -1,10 +1,12 @@
 /**
  * The tables of a snapshot, declared once with drizzle and created from that declaration; only what
- * drizzle cannot say (the FTS5 tables) is SQL. A private user has an id here and no other column.
+ * drizzle cannot say (the FTS5 tables) and an index are SQL. A private user has an id here and no other column.
  */
+
 import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { sqlite } from "#sqlite";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
+import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
 const kinds = ["user", "company"];
 
@@ -77,6 +79,38 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createTableSql(table));
   for (const kind of kinds) db.exec(createNgramIndexSql(kind));
+  // A badge is found by the icon in its path.
+  db.exec("CREATE INDEX achievement_icon ON achievement (icon)");
+}
+
+let expected: string | undefined;
+
+/**
+ * Throws an {@link InvalidSnapshot} unless the tables of `db` are those of {@link createSchema}, and no
+ * view, trigger or index is there beside them: a view in place of a table can run without end.
+ */
+export function checkSchema(db: Sqlite): void {
+  expected ??= findExpected();
+  if (describeSchema(db) === expected) return;
+  throw new InvalidSnapshot(
+    "was not written by Roadbook: it has other tables than a snapshot; import the dataset again",
+  );
+}
+
+function findExpected(): string {
+  const db = sqlite.openWritable(":memory:");
+  try {
+    createSchema(db);
+    return describeSchema(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** Everything in the schema, FTS5's own tables included; the same text for the same schema. */
+function describeSchema(db: Sqlite): string {
+  const rows = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
+  return JSON.stringify(rows.all());
 }
 
 function createTableSql(table: (typeof tables)[number]): string {

@@ -4,9 +4,16 @@
  * a block in which the first ones do not meet is not read of the others.
  */
 import { type Bits, intersect, listBits, setBit } from "../../search/bits.ts";
-import { BLOCK_RANKS, decodeBlock, emptyBlock, encodeBlock } from "../../search/posting-block.ts";
+import {
+  BITS_BYTES,
+  BLOCK_RANKS,
+  decodeBlock,
+  emptyBlock,
+  encodeBlock,
+} from "../../search/posting-block.ts";
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import { type Bounded, bounded, bytesOf } from "../format/bounds.ts";
 import type { NameKind } from "./build.ts";
 
 /** A list is long when it has more than one in so many of the names. */
@@ -16,6 +23,9 @@ export const LONG_SHARE = 512;
 const MAX_LISTS = 2 ** 20;
 const idOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (rank = 0) => Math.floor(rank / BLOCK_RANKS);
+
+/** The last there can be: a rank has 32 bits. */
+const MAX_BLOCK = blockOf(2 ** 32 - 1);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
@@ -44,12 +54,13 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
 
 /** Reads blocks; of a list that has no rank there, none. */
 function openBlocks(db: Sqlite, kind: NameKind) {
-  const find = db.prepare<{ ranks: Uint8Array }>(
-    `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
+  const find = db.prepare<{ ranks: Bounded }>(
+    `SELECT ${bounded("ranks", BITS_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
   );
   return (list: number, block: number): Bits | undefined => {
     const row = find.get(idOf(list, block));
-    return row && decodeBlock(row.ranks);
+    const bytes = row && bytesOf(row.ranks);
+    return bytes ? decodeBlock(bytes) : undefined;
   };
 }
 
@@ -58,7 +69,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   const last = db
     .prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`)
     .get();
-  const blocks = Math.floor((last?.id ?? 0) / MAX_LISTS) + 1;
+  const blocks = Math.min(Math.floor((last?.id ?? 0) / MAX_LISTS), MAX_BLOCK) + 1;
 
   function* readAll(list: number): Generator<[number, Bits], void> {
     for (let block = 0; block < blocks; block++) {

@@ -4,9 +4,9 @@
  */
 import { withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
-import { openTables, snapshotError } from "./open.ts";
+import type { Bounded } from "../format/bounds.ts";
+import { listColumn, unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
+import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.ts";
 
 /**
  * SQLite makes the lines itself, but for the two lists: as rows brought here and put together, they
@@ -24,7 +24,8 @@ const queries = [
             'avatar_url', avatar_url,
             'created_at', strftime('%Y-%m-%dT%H:%M:%SZ', created_at, 'unixepoch'),
             'company', iif(company_id IS NULL, NULL, json_object('id', company_id, 'role', company_role))
-          ) AS line, ifnull(roles, x'') AS roles, ifnull(achievements, x'') AS achievements
+          ) AS line, ifnull(${listColumn("roles")}, x'') AS roles,
+          ifnull(${listColumn("achievements")}, x'') AS achievements
      FROM user
     UNION ALL
    SELECT id, json_object('type', 'user', 'id', id, 'public', json('false')), NULL, NULL
@@ -35,12 +36,12 @@ const queries = [
 interface Row {
   line: string;
   /** Of public users alone. */
-  roles?: Uint8Array | null;
-  achievements?: Uint8Array | null;
+  roles?: Bounded;
+  achievements?: Bounded;
 }
 
 function lineOf({ line, roles, achievements }: Row): string {
-  if (!roles || !achievements) return line;
+  if (roles == null || achievements == null) return line;
   const unlocks = unpackUnlocks(achievements)
     .sort((one, other) => one.achievementId - other.achievementId)
     .map(({ achievementId, tier, unlockedAt }) => ({
@@ -57,14 +58,15 @@ export async function exportDataset(path: string): Promise<Iterable<string>> {
   return withEndLine(listLines(path, await openTables(path)));
 }
 
-function* listLines(path: string, db: Sqlite): Generator<string> {
+function* listLines(path: string, { db, isSpoiled, close }: Tables): Generator<string> {
   try {
     for (const query of queries) {
       for (const row of db.prepare<Row>(query).iterate()) yield lineOf(row);
     }
+    if (isSpoiled()) throw new SpoiledSnapshot();
   } catch (error) {
     throw snapshotError(path, error);
   } finally {
-    db.close();
+    close();
   }
 }

@@ -3,9 +3,16 @@
  * the checksum before anything is read; what is not a snapshot of this schema, or not as it was
  * written, is refused with a sentence for the operator.
  */
+import type { FileHandle } from "node:fs/promises";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import { findIdentity, identityOf, NotAFileError, openFile } from "../../files/read.ts";
+import {
+  findIdentity,
+  identityOf,
+  NotAFileError,
+  openFile,
+  watchWrites,
+} from "../../files/read.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { HEADER_BYTES, InvalidSnapshot, parseHeader, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
@@ -15,7 +22,7 @@ import { openUsers } from "./users.ts";
 export type Snapshot = ReturnType<typeof readTables>;
 
 export interface OpenOptions {
-  /** Does without the checksum; the header and the size must be right all the same. */
+  /** Skips the checksum, and for bytes the comparison of the schema, which takes 3 ms of a start. */
   trust?: boolean;
 }
 
@@ -34,9 +41,23 @@ export class SnapshotError extends Error {
   }
 }
 
+/** The snapshot's file has been written to since it was opened: nothing that is read is certain. */
+export class SpoiledSnapshot extends Error {
+  override name = "SpoiledSnapshot";
+  override message = "is being written over in place";
+}
+
+/** The tables of an open snapshot. */
+export interface Tables {
+  db: Sqlite;
+  /** Whether the file has been written to since it was opened, so that any read may be wrong. */
+  isSpoiled(): boolean;
+  close(): void;
+}
+
 /**
  * A smaller file is read into memory, where nobody can write over it. A larger one must only be
- * replaced, as every command here does: written over, it gives errors until it is whole again.
+ * replaced, as every command here does: written over, it is spoiled.
  */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
@@ -48,34 +69,73 @@ export async function openSnapshot(
   source: string | Uint8Array,
   options: OpenOptions = {},
 ): Promise<Snapshot> {
-  const db = await openTables(source, options);
+  const tables = await openTables(source, options);
   try {
-    return readTables(db);
+    return readTables(tables);
   } catch (error) {
-    db.close();
+    tables.close();
     throw snapshotError(source, error);
   }
 }
 
-/** What responses come from. */
-export function readTables(db: Sqlite) {
+/** What responses come from. Every read throws a {@link SpoiledSnapshot} once the file is spoiled. */
+export function readTables({ db, isSpoiled, close }: Tables) {
+  let isKnownSpoiled = false;
+  /** Once true, it stays so. */
+  const findSpoiled = () => {
+    isKnownSpoiled ||= isSpoiled();
+    return isKnownSpoiled;
+  };
+  /** Looks after the read, as the file may be written to during it. */
+  const guard =
+    <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
+    (...args: Args): Result => {
+      try {
+        if (!isKnownSpoiled) {
+          const result = read(...args);
+          if (!findSpoiled()) return result;
+        }
+      } catch (error) {
+        if (!findSpoiled()) throw error;
+      }
+      throw new SpoiledSnapshot();
+    };
+  const users = openUsers(db);
+  const search = openSearch(db);
   return {
     meta: readMeta(db),
-    users: openUsers(db),
-    search: openSearch(db),
-    close: () => db.close(),
+    users: {
+      find: guard(users.find),
+      listAchievements: guard(users.listAchievements),
+      findAchievementByIcon: guard(users.findAchievementByIcon),
+    },
+    search: {
+      listCompanies: guard(search.listCompanies),
+      listUsers: guard(search.listUsers),
+    },
+    isSpoiled: findSpoiled,
+    close,
   };
 }
 
-/** The tables of a snapshot, for who reads all of them. Throws a {@link SnapshotError}. */
+/** The tables of a snapshot, for callers that read all of them. Throws a {@link SnapshotError}. */
 export async function openTables(
   source: string | Uint8Array,
   options: OpenOptions = {},
-): Promise<Sqlite> {
+): Promise<Tables> {
   try {
-    return await (typeof source === "string"
-      ? openPath(source, options)
-      : openBytes(source, options));
+    const open =
+      typeof source === "string" ? openPath(source, options) : openBytes(source, options);
+    const tables = await open;
+    try {
+      // Loaded here, as the demo is opened without it.
+      const isKnown = options.trust && typeof source !== "string";
+      if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db);
+      return tables;
+    } catch (error) {
+      tables.close();
+      throw error;
+    }
   } catch (error) {
     throw snapshotError(source, error);
   }
@@ -85,6 +145,7 @@ export async function openTables(
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
   const name = typeof source === "string" ? source : "the snapshot";
+  if (error instanceof SpoiledSnapshot) return new SnapshotError(name, error.message, true);
   if (error instanceof InvalidSnapshot || error instanceof NotAFileError) {
     return new SnapshotError(name, error.message);
   }
@@ -95,11 +156,13 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
 }
 
 /** What is verified is the very file that is opened, or it is verified once more. */
-async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
+async function openPath(path: string, options: OpenOptions): Promise<Tables> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const file = await openFile(path);
+    let isKept = false;
     try {
       const before = await file.stat({ bigint: true });
+      const isWritten = watchWrites(file);
       const isSame = () => findIdentity(path) === identityOf(before);
       const size = Number(before.size);
       let db: Sqlite;
@@ -115,17 +178,30 @@ async function openPath(path: string, options: OpenOptions): Promise<Sqlite> {
         if (isSame()) throw error;
         continue;
       }
-      if (isSame()) return db;
+      if (isSame()) {
+        isKept = true;
+        return watched(db, file, isWritten);
+      }
       db.close();
     } finally {
-      await file.close();
+      if (!isKept) await file.close();
     }
   }
   throw new SnapshotError(path, "cannot be read: it changes all the time", true);
 }
 
-async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Sqlite> {
+/** Keeps the file open beside SQLite, which does not say whether it has been written to. */
+function watched(db: Sqlite, file: FileHandle, isSpoiled: () => boolean): Tables {
+  const close = () => {
+    db.close();
+    file.close().catch(() => {});
+  };
+  return { db, isSpoiled, close };
+}
+
+async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Tables> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   if (!options.trust) await verifyChecksum(bytes, databaseBytes);
-  return sqlite.openBytes(bytes.subarray(0, databaseBytes));
+  const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
+  return { db, isSpoiled: () => false, close: () => db.close() };
 }

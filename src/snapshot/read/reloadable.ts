@@ -3,12 +3,22 @@
  * keeps the old one when the new one is bad. Nothing here watches the clock; who owns it says when to
  * check.
  */
-import { findIdentity } from "../../files/read.ts";
+import { fileOf, findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
-import { type OpenOptions, openSnapshot, type Snapshot, SnapshotError } from "./open.ts";
+import {
+  type OpenOptions,
+  openSnapshot,
+  type Snapshot,
+  SnapshotError,
+  SpoiledSnapshot,
+  snapshotError,
+} from "./open.ts";
 
-/** What became of a replaced file. */
-export type Replacement = { meta: Meta } | { refused: SnapshotError };
+/**
+ * What became of a replaced file. With `isSpoiled`, no snapshot can be served meanwhile: the file of the
+ * former one has been written over instead of replaced.
+ */
+export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: boolean };
 
 /** A file that cannot be opened for a passing reason is tried again at every so many-th check. */
 const CHECKS_UNTIL_RETRY = 5;
@@ -26,6 +36,8 @@ export async function openReloadableSnapshot(
   let seen = identity();
   let snapshot = await openSnapshot(source, options);
   let refused: SnapshotError | undefined;
+  /** The file that was at the path when the snapshot was found spoiled; see {@link fileOf}. */
+  let spoiledFile: string | undefined;
   let checks = 0;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -44,24 +56,35 @@ export async function openReloadableSnapshot(
       snapshot.close();
       snapshot = next;
       refused = undefined;
+      spoiledFile = undefined;
     }
     return next.meta;
   }
 
   async function check(isForced: boolean): Promise<Replacement | undefined> {
+    if (isClosed) return undefined;
     const found = identity();
+    if (spoiledFile === undefined && snapshot.isSpoiled()) {
+      // Said before anything else: to read the file again takes time, and requests fail meanwhile.
+      spoiledFile = fileOf(found);
+      refused = snapshotError(source, new SpoiledSnapshot());
+      return { refused, isSpoiled: true };
+    }
     const isChanged = found !== seen;
-    const isRetry = refused?.isPassing && ++checks % CHECKS_UNTIL_RETRY === 0;
-    if (isClosed || !(isChanged || isRetry || (refused && isForced))) return undefined;
+    const isSpoiled = spoiledFile !== undefined;
+    const isRetry = (refused?.isPassing || isSpoiled) && ++checks % CHECKS_UNTIL_RETRY === 0;
+    if (!(isChanged || isRetry || (refused && isForced))) return undefined;
     seen = found;
     try {
       const meta = swap(await openSnapshot(source));
       return isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      const isNew = isChanged || error.message !== refused?.message;
+      // While the file is written over, it is bad in one way after another.
+      const isNew =
+        (isChanged || error.message !== refused?.message) && fileOf(found) !== spoiledFile;
       refused = error;
-      return isNew ? { refused } : undefined;
+      return isNew ? { refused, isSpoiled } : undefined;
     }
   }
 

@@ -8,7 +8,8 @@ import { compareRoles, type Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import { drawnAvatarPath, type User } from "../../domain/user.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
+import type { Bounded } from "../format/bounds.ts";
+import { listColumn, unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
 
 type Missing = "profile_private" | "user_not_found";
 
@@ -18,25 +19,26 @@ interface UserRow {
   created_at: number;
   company_id: number | null;
   company_role: string | null;
-  roles: Uint8Array | null;
+  roles: Bounded;
 }
 
 export function openUsers(db: Sqlite) {
   const findUser = db.prepare<UserRow>(
-    "SELECT name, avatar_url, created_at, company_id, company_role, roles FROM user WHERE id = ?",
+    `SELECT name, avatar_url, created_at, company_id, company_role, ${listColumn("roles")} AS roles
+       FROM user WHERE id = ?`,
   );
-  const findUnlocks = db.prepare<{ achievements: Uint8Array | null }>(
-    "SELECT achievements FROM user WHERE id = ?",
+  const findUnlocks = db.prepare<{ achievements: Bounded }>(
+    `SELECT ${listColumn("achievements")} AS achievements FROM user WHERE id = ?`,
   );
   const findPrivate = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
   const findCompany = db.prepare<{ name: string }>("SELECT name FROM company WHERE id = ?");
-  // Roles and definitions are few beside the users who have them.
-  const roles = readById<Role>(db, "SELECT id, name, hierarchy FROM role");
-  const definitions = readById<Achievement>(
-    db,
-    "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement",
+  const findRole = openById<Role>(db, "SELECT id, name, hierarchy FROM role WHERE id = ?");
+  const selectDefinition =
+    "SELECT id, name, description, icon, kind AS type, tier, points FROM achievement";
+  const findDefinition = openById<Achievement>(db, `${selectDefinition} WHERE id = ?`);
+  const findByIcon = db.prepare<Achievement>(
+    `${selectDefinition} WHERE icon = ? ORDER BY id LIMIT 1`,
   );
-  const byIcon = new Map([...definitions.values()].reverse().map((one) => [one.icon, one]));
 
   /** Why there is no public user of an id. */
   const missing = (id: number): Missing =>
@@ -58,7 +60,7 @@ export function openUsers(db: Sqlite) {
             ? { id: company_id, name: company.name, role: company_role }
             : null,
         roles: unpackRoles(row.roles)
-          .flatMap((role) => roles.get(role) ?? [])
+          .flatMap((role) => findRole(role) ?? [])
           .sort(compareRoles),
         created_at: formatTime(created_at),
       };
@@ -69,17 +71,23 @@ export function openUsers(db: Sqlite) {
       const user = findUnlocks.get(userId);
       if (!user) return missing(userId);
       return unpackUnlocks(user.achievements).flatMap(({ achievementId, tier, unlockedAt }) => {
-        const achievement = definitions.get(achievementId);
+        const achievement = findDefinition(achievementId);
         return achievement ? { achievement, tier, unlocked_at: formatTime(unlockedAt) } : [];
       });
     },
 
     /** The definition with that icon; of several, the one with the lowest id. */
-    findAchievementByIcon: (icon: string): Achievement | undefined => byIcon.get(icon),
+    findAchievementByIcon: (icon: string): Achievement | undefined => findByIcon.get(icon),
   };
 }
 
-function readById<Row extends { id: number }>(db: Sqlite, sql: string): Map<number, Row> {
-  const rows = db.prepare<Row>(sql).all();
-  return new Map(rows.map((row) => [row.id, row]));
+/** Rows by id, each read when it is first needed: all at once, they would hold up requests. */
+function openById<Row>(db: Sqlite, sql: string): (id: number) => Row | undefined {
+  const find = db.prepare<Row>(sql);
+  const known = new Map<number, Row>();
+  return (id) => {
+    const row = known.get(id) ?? find.get(id);
+    if (row) known.set(id, row);
+    return row;
+  };
 }

@@ -1,0 +1,102 @@
+/** How many roles and achievements a dataset may define, and that each of them is found. */
+import { describe, expect, test } from "bun:test";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { DatasetError } from "../../src/snapshot/build/dataset.ts";
+import { importDataset } from "../../src/snapshot/build/import.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { drawBadge } from "../../src/web/drawings.ts";
+import { bytesOf, makeSnapshot, user } from "../datasets.ts";
+import { openInProcess } from "../support.ts";
+
+const role = (id: number) => ({ type: "role", id, name: `Role ${id}`, hierarchy: id });
+const achievement = (id: number) => ({
+  type: "achievement",
+  id,
+  name: `Achievement ${id}`,
+  description: "",
+  icon: `${id % 50_000}.svg`,
+  kind: "distance",
+  tier: id > 50_000 ? 3 : 1,
+  points: 1,
+});
+
+const definitions = [
+  ["role", role, 10_000, "a dataset can have at most 10,000 roles"],
+  [
+    "achievement",
+    achievement,
+    100_000,
+    "a dataset can have at most 100,000 achievement definitions",
+  ],
+] as const;
+
+function listOf<Item>(count: number, make: (id: number) => Item): Item[] {
+  return Array.from({ length: count }, (_, index) => make(index + 1));
+}
+
+async function errorOf(work: Promise<unknown>): Promise<DatasetError> {
+  const error = await work.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  if (error instanceof DatasetError) return error;
+  throw new Error(`no DatasetError but ${error}`);
+}
+
+describe.each(definitions)("of each %s", (type, make, max, reason) => {
+  test("an import takes as many as are allowed, and no more", async () => {
+    const lines = [...listOf<object>(max, make), user(1, "Ann")];
+    const snapshot = await makeSnapshot(lines);
+    const { counts } = await checkSnapshot(snapshot);
+    expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
+
+    const over = [...lines, make(max + 1), make(max + 2)];
+    const error = await errorOf(importDataset(bytesOf(over), snapshot));
+    expect(error.count).toBe(2);
+    expect(error.message).toContain(`line ${max + 2}: ${reason}`);
+
+    const { counts: kept, skipped } = await importDataset(bytesOf(over), snapshot, {
+      skipInvalid: true,
+    });
+    expect(type === "role" ? kept.roles : kept.achievements).toBe(max);
+    expect([skipped.lines, skipped.references]).toEqual([2, 0]);
+  });
+
+  test("an apply leaves no more than are allowed", async () => {
+    const snapshot = await makeSnapshot([...listOf<object>(max, make), user(1, "Ann")]);
+    const deletion = { type, id: 1, deleted: true };
+    await applyChanges(bytesOf([make(2), make(max)]), snapshot);
+    const error = await errorOf(applyChanges(bytesOf([make(max + 1)]), snapshot));
+    expect(error.message).toBe(`line 1: ${reason}`);
+    // In the end there are as many as are allowed.
+    await applyChanges(bytesOf([make(max + 1), deletion]), snapshot);
+    const { counts } = await checkSnapshot(snapshot);
+    expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
+  });
+});
+
+test("the most definitions and the most of a user's are all found", async () => {
+  const ids = listOf(1000, (id) => id * 100);
+  const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
+  const roleIds = listOf(1000, (id) => id * 10);
+  const snapshot = await makeSnapshot([
+    ...listOf(10_000, role),
+    ...listOf(100_000, achievement),
+    user(1, "Ann", { roles: roleIds, achievements: unlocked }),
+  ]);
+  const roadbook = await openInProcess({ snapshot });
+  const bodyOf = async (path: string) => (await roadbook.fetch(path)).json();
+  const { achievements } = (await bodyOf("/users/1/achievements")) as {
+    achievements: { achievement: { id: number; name: string } }[];
+  };
+  expect(achievements.map((entry) => entry.achievement.id)).toEqual(ids);
+  expect(achievements.at(-1)?.achievement.name).toBe("Achievement 100000");
+  const profile = (await bodyOf("/users/public/1")) as { user: { roles: { id: number }[] } };
+  expect(profile.user.roles.map(({ id }) => id)).toEqual(roleIds.toReversed());
+  // Of two that have the icon, the one with the lower id.
+  const icon = await roadbook.fetch("/icons/7.svg");
+  const { kind, ...seventh } = achievement(7);
+  expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));
+  expect((await roadbook.fetch("/icons/none.svg")).status).toBe(404);
+  await roadbook.close();
+});
