@@ -18,8 +18,8 @@ export const HEADER_BYTES = 100;
 const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/** RFC 8878, 3.1.1. */
-const ZSTD_MAGIC = "28b52ffd";
+/** A frame, or one to skip (RFC 8878, 3.1). */
+const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
 
 /** Why something is not a snapshot that can be read; `message` goes on where its name ends. */
 export class InvalidSnapshot extends Error {
@@ -31,9 +31,21 @@ export class InvalidSnapshot extends Error {
  * {@link InvalidSnapshot}.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
-  if (size === 0) throw new InvalidSnapshot("is empty");
+  const written = parseFileBytes(bytes);
+  if (size !== written) {
+    throw new InvalidSnapshot(`has ${size} bytes, not the ${written} it was written with`);
+  }
+  return written - TRAILER_BYTES;
+}
+
+/**
+ * The length of the whole file that begins with `bytes`, as its header says. Throws an
+ * {@link InvalidSnapshot} when it is not the header of a snapshot of this schema.
+ */
+export function parseFileBytes(bytes: Uint8Array): number {
+  if (bytes.length === 0) throw new InvalidSnapshot("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  if (header.toString("hex", 0, 4) === ZSTD_MAGIC) {
+  if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
     throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
@@ -50,13 +62,7 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
     );
   }
   // Pages, and the bytes of one.
-  const databaseBytes = header.readUInt32BE(28) * header.readUInt16BE(16);
-  if (size !== databaseBytes + TRAILER_BYTES) {
-    throw new InvalidSnapshot(
-      `has ${size} bytes, not the ${databaseBytes + TRAILER_BYTES} it was written with`,
-    );
-  }
-  return databaseBytes;
+  return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
 }
 
 /** Makes a finished database file a snapshot. */
