@@ -28,6 +28,11 @@ export function reasonOf(error: unknown): string {
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
+/** SQLite's errors for what the system refused it, and the system's own. */
+export function isFileSystemError(error: unknown): boolean {
+  return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
+}
+
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }

@@ -8,21 +8,35 @@ import {
   chmodSync,
   chownSync,
   constants,
+  existsSync,
   fstatSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
+import { open, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { codeOf, reasonOf } from "./errors.ts";
+import { setTimeout } from "node:timers/promises";
+import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
+
+/** Another process is writing the target. */
+export class BusyError extends Error {
+  override name = "BusyError";
+}
+
+/** How often a process that waits for another looks. */
+const POLL_MS = 50;
+
+/** A process that works in a temporary folder has the lock of this file in it. */
+const FOLDER_LOCK = ".lock";
+
+const entirely = { recursive: true, force: true };
 
 /** What is to be done when the process ends before a file has its place. */
 const unfinished = new Set<() => void>();
@@ -37,6 +51,7 @@ export function discardUnfinished(): void {
  * the permissions of the one before; a symbolic link stays, and the file it leads to is replaced.
  * `write` gets that file, too. It may leave more beside the path: the folder goes in the end. When
  * `write` throws, `target` is untouched. Errors of the file system become one line that names `target`.
+ * Throws a {@link BusyError} when another process is writing it.
  */
 export async function replaceFile<T>(
   target: string,
@@ -48,16 +63,17 @@ export async function replaceFile<T>(
     if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
     const [parent, name] = [dirname(file), basename(file)];
     accessSync(parent, constants.W_OK);
-    const release = lock(join(parent, `.${name}.lock`));
-    if (!release) throw new Error(`another command is writing ${target} at this moment`);
-    return await discardingAfter(release, () => {
-      sweep(parent, name);
-      return inFolder(join(parent, `.${name}.tmp-`), async (folder) => {
+    const release = lock(lockOf(file));
+    if (!release) throw new BusyError(`another command is writing ${target} at this moment`);
+    return await discardingAfter(release, release, async () => {
+      await sweep(parent, name);
+      return inFolder(mkdtempSync(join(parent, `.${name}.tmp-`)), async (folder) => {
         const path = join(folder, name);
         const result = await write(path, file);
         keepPermissions(file, path);
         await sync(path);
-        renameSync(path, file);
+        // Not synchronously: it may delete the old file, which takes 0.2 s for a gigabyte.
+        await rename(path, file);
         await sync(parent);
         return result;
       });
@@ -68,9 +84,25 @@ export async function replaceFile<T>(
   }
 }
 
-/** Has `use` work in a private temporary folder, which is gone afterwards. */
-export function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
-  return inFolder(join(tmpdir(), "roadbook-"), use);
+/** Waits until no other process writes `target`, at most `timeoutMs`; resolves to whether that is so. */
+export async function untilFree(target: string, timeoutMs: number): Promise<boolean> {
+  for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
+    const release = lock(lockOf(followLinks(target)));
+    release?.();
+    if (release) return true;
+    await setTimeout(POLL_MS);
+  }
+  return false;
+}
+
+/**
+ * Has `use` work in a private temporary folder, which is gone afterwards. Removes those that killed
+ * processes have left.
+ */
+export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  await sweepTemporaryFolders();
+  const { folder, release } = makeTemporaryFolder();
+  return discardingAfter(release, release, () => inFolder(folder, use));
 }
 
 /** Whether two paths lead to one file, by whatever links and spelling. `-` is standard input. */
@@ -85,23 +117,70 @@ export function isSameFile(one: string, other: string): boolean {
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-async function inFolder<T>(prefix: string, use: (folder: string) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(prefix); // 0700
+/** A folder whose lock this process has, so that no other one removes it. */
+function makeTemporaryFolder(): { folder: string; release: () => void } {
+  for (;;) {
+    const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
+    try {
+      const release = lock(join(folder, FOLDER_LOCK));
+      if (release) return { folder, release };
+    } catch (error) {
+      if (existsSync(folder)) throw error;
+    }
+    // Another process has taken it for one that nobody works in before it was locked.
+  }
+}
+
+async function sweepTemporaryFolders(): Promise<void> {
+  const parent = tmpdir();
+  for (const name of readdirSync(parent)) {
+    const folder = join(parent, name);
+    if (!/^roadbook-\w{6}$/.test(name) || !isTemporaryFolder(folder)) continue;
+    try {
+      const release = lock(join(folder, FOLDER_LOCK));
+      if (!release) continue;
+      await discardingAfter(release, release, () => rm(folder, entirely));
+    } catch {
+      // It is only tidying: another process may be at it, too.
+    }
+  }
+}
+
+/** Whether `inTemporaryFolder` made it for the same user, who alone can then have put anything into it. */
+function isTemporaryFolder(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (!found?.isDirectory() || found.uid !== process.getuid?.() || found.mode & 0o077) return false;
+  return lstatSync(join(folder, FOLDER_LOCK), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Has `use` work in a folder, which is gone afterwards. */
+function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promise<T> {
+  // A large file takes long to delete, so only a process that ends waits for it.
   return discardingAfter(
-    () => rmSync(folder, { recursive: true, force: true }),
+    () => rm(folder, entirely),
+    () => rmSync(folder, entirely),
     () => use(folder),
   );
 }
 
-/** Calls `discard` after `use`, or when the process ends before. */
-async function discardingAfter<T>(discard: () => void, use: () => Promise<T>): Promise<T> {
-  unfinished.add(discard);
+/** Calls `discard` after `use`, or `discardAtOnce` when the process ends before. */
+async function discardingAfter<T>(
+  discard: () => void | Promise<void>,
+  discardAtOnce: () => void,
+  use: () => Promise<T>,
+): Promise<T> {
+  unfinished.add(discardAtOnce);
   try {
     return await use();
   } finally {
-    unfinished.delete(discard);
-    discard();
+    await discard();
+    unfinished.delete(discardAtOnce);
   }
+}
+
+/** The lock of a file that is written. */
+function lockOf(file: string): string {
+  return join(dirname(file), `.${basename(file)}.lock`);
 }
 
 /** The file at the end of symbolic links, whether there is one or not. */
@@ -117,13 +196,13 @@ function followLinks(path: string): string {
 }
 
 /** Removes what killed writers of `name` have left. Nobody else writes it: the caller has the lock. */
-function sweep(parent: string, name: string): void {
+async function sweep(parent: string, name: string): Promise<void> {
   // Roadbook 0.1 worked at the fixed name.
   const former = [`.${name}.new`, `.${name}.new-journal`];
   for (const entry of readdirSync(parent)) {
     const isFolder = entry.startsWith(`.${name}.tmp-`) && entry.length === name.length + 12;
     if (isFolder || former.includes(entry)) {
-      rmSync(join(parent, entry), { recursive: true, force: true });
+      await rm(join(parent, entry), entirely);
     }
   }
 }
@@ -139,9 +218,4 @@ function keepPermissions(from: string, to: string): void {
 async function sync(path: string): Promise<void> {
   await using file = await open(path);
   await file.sync();
-}
-
-/** SQLite's errors for what the system refused it, and the system's own. */
-function isFileSystemError(error: unknown): boolean {
-  return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
 }

@@ -40,9 +40,9 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 
 /**
  * The length of the whole file that begins with `bytes`, as its header says. Throws an
- * {@link InvalidSnapshot} when it is not the header of a snapshot of this schema.
+ * {@link InvalidSnapshot} when it is not the header of a snapshot of this schema, or of any schema.
  */
-export function parseFileBytes(bytes: Uint8Array): number {
+export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (bytes.length === 0) throw new InvalidSnapshot("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
@@ -55,7 +55,7 @@ export function parseFileBytes(bytes: Uint8Array): number {
     throw new InvalidSnapshot("is a SQLite file, but not a Roadbook snapshot");
   }
   const version = header.readUInt32BE(60);
-  if (version !== SCHEMA_VERSION) {
+  if (version !== SCHEMA_VERSION && !isAnySchema) {
     const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
     throw new InvalidSnapshot(
       `has schema ${version}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
