@@ -7,10 +7,10 @@ import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress } from "node:zlib";
-import { decompress } from "../../files/decompress.ts";
 import { inTemporaryFolder, replaceFile } from "../../files/replace.ts";
 import type { Location } from "./location.ts";
-import { saveBody, TransferError, transfer } from "./transfer.ts";
+import { saveSnapshot } from "./save.ts";
+import { readBody, TransferError, transfer } from "./transfer.ts";
 
 /** The store has another object than the one that was read. */
 const CONFLICT =
@@ -54,10 +54,7 @@ export function replaceCompressed<T>(
   return replaceFile(target, async (path, old) => {
     const plain = join(dirname(path), "plain");
     try {
-      if (existsSync(old)) {
-        const input = createReadStream(old);
-        await pipeline(decompress(input), createWriteStream(plain, { flags: "wx" }));
-      }
+      if (existsSync(old)) await saveSnapshot(createReadStream(old), plain, true);
       const result = await write(plain);
       await compress(plain, path);
       return result;
@@ -77,7 +74,8 @@ async function compress(from: string, to: string): Promise<string> {
 async function getObject(location: Location, path: string): Promise<string | undefined> {
   const options = { timeoutMs: TIMEOUT_MS, expected: [404] };
   const response = await transfer(location, "GET", options);
-  if (response.ok) await saveBody(response, path, TIMEOUT_MS);
+  // An import counts what it replaces, whatever its schema.
+  if (response.ok) await saveSnapshot(readBody(response, TIMEOUT_MS), path, true);
   return tagOf(response);
 }
 
@@ -110,11 +108,19 @@ async function putObject(
   // Swift refuses all conditions.
   if (response.status === 501) response = await put();
   if (isRefused(response)) throw new TransferError(CONFLICT);
-  const written = tagOf(response);
-  const isWritten = async () => (await findTag(location)) === written;
-  if (await isWritten()) {
-    await Bun.sleep(Math.max(MIN_WAIT_MS, 3 * (performance.now() - began)));
-    if (await isWritten()) return;
+  try {
+    // Not every store gives an ETag with its response to a PUT.
+    const written = response.headers.get("etag") ?? (await findTag(location));
+    const isWritten = async () => (await findTag(location)) === written;
+    if (await isWritten()) {
+      await Bun.sleep(Math.max(MIN_WAIT_MS, 3 * (performance.now() - began)));
+      if (await isWritten()) return;
+    }
+  } catch (error) {
+    if (!(error instanceof TransferError)) throw error;
+    throw new TransferError(
+      `has been written, but may have been replaced by another command at once: it ${error.message}`,
+    );
   }
   throw new TransferError(
     "has been replaced by another command at once, and a store that ignores If-Match may have lost this change; run this one again",
@@ -130,7 +136,8 @@ async function findTag(location: Location): Promise<string | undefined> {
 function tagOf({ status, headers }: Response): string | undefined {
   if (status === 404) return undefined;
   const etag = headers.get("etag");
-  if (etag === null) throw new TransferError("has no ETag, so a change by others would be lost");
+  if (etag === null)
+    throw new TransferError("has no ETag, so a change by others would not be noticed");
   return etag;
 }
 

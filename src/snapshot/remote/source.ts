@@ -4,15 +4,17 @@
  * when to ask.
  */
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { formatTime } from "../../domain/time.ts";
+import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { findIdentity } from "../../files/read.ts";
-import { replaceFile } from "../../files/replace.ts";
+import { BusyError, replaceFile, untilFree } from "../../files/replace.ts";
 import type { Meta } from "../format/meta.ts";
 import { openSnapshot, SnapshotError } from "../read/open.ts";
 import type { Location } from "./location.ts";
-import { saveBody, TransferError, transfer } from "./transfer.ts";
+import { saveSnapshot } from "./save.ts";
+import { readBody, TransferError, transfer } from "./transfer.ts";
 
 export interface SourceOptions {
   location: Location;
@@ -56,13 +58,14 @@ class Unchanged extends Error {}
  */
 export async function openSource(options: SourceOptions) {
   const { location, cacheFolder, allowOlder, timeoutMs } = options;
-  const makeFolder = () => mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
-  makeFolder();
   const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
   const path = join(cacheFolder, `${id}.snapshot`);
   const tagPath = `${path}.etag`;
-  let copy = await readMetaOf(path).catch(() => undefined);
-  let etag = copy && readTag(tagPath, path);
+  let copy: Meta | undefined;
+  let etag: string | undefined;
+  /** Of the file at the path when it was last looked at, and whether it was the copy. */
+  let identity = "";
+  let isThere = false;
   let rejected: { etag: string; reason: string; downloads: number } | undefined;
   const status: SourceStatus = {
     url: location.name,
@@ -72,25 +75,47 @@ export async function openSource(options: SourceOptions) {
     error: null,
   };
 
+  /** Takes another file at the path for the copy: that of an earlier process, or of one beside this. */
+  async function adopt(): Promise<boolean> {
+    const found = findIdentity(path);
+    if (found === identity) return false;
+    identity = found;
+    const meta = await readMetaOf(path).catch(() => undefined);
+    etag = meta && readTag(tagPath, meta);
+    copy = meta ?? copy;
+    isThere = meta !== undefined;
+    return isThere;
+  }
+
   /** Writes what is there to a file; returns its facts when it is to be in the place of the copy. */
   async function save(response: Response, file: string): Promise<Meta> {
-    status.bytes += await saveBody(response, file, timeoutMs);
-    const found = await readMetaOf(file);
-    // A server without ETags sends the same again and again.
-    if (existsSync(path) && JSON.stringify(found) === JSON.stringify(copy)) throw new Unchanged();
-    if (copy && !allowOlder && found.built_at < copy.built_at) {
-      const served = `the one that is served (${copy.built_at})`;
-      const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
-      throw new SnapshotError(file, reason);
+    const tag = tagOf(response);
+    try {
+      status.bytes += await saveSnapshot(readBody(response, timeoutMs), file);
+      const found = await readMetaOf(file);
+      // A server without ETags sends the same again and again.
+      const isSame = isThere && JSON.stringify(found) === JSON.stringify(copy);
+      if (!isSame && copy && !allowOlder && found.built_at < copy.built_at) {
+        const served = `the one that is served (${copy.built_at})`;
+        const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
+        throw new SnapshotError(file, reason);
+      }
+      // Before the file has its place: until then nobody else may fetch it.
+      writeTag(tagPath, tag, found);
+      if (isSame) throw new Unchanged();
+      return found;
+    } catch (error) {
+      // What did not arrive whole is asked for again.
+      if (tag !== undefined && error instanceof SnapshotError && !error.isPassing) {
+        const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
+        rejected = { etag: tag, reason: error.reason, downloads };
+      }
+      throw error;
     }
-    return found;
   }
 
   /** Whether the copy is another one now. */
   async function fetchChanged(isForced: boolean): Promise<boolean> {
-    // Who tidies temporary folders may have removed the copy.
-    makeFolder();
-    if (!existsSync(path)) etag = undefined;
     const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
     const known = settled ? settled.etag : etag;
     const condition = known && { headers: { "if-none-match": known }, expected: [304] };
@@ -98,46 +123,65 @@ export async function openSource(options: SourceOptions) {
     if (!response.ok && settled) throw new TransferError(settled.reason);
     let isNew = response.ok;
     if (isNew) {
-      const tag = response.headers.get("etag") ?? undefined;
       try {
         copy = await replaceFile(path, (file) => save(response, file));
+        identity = findIdentity(path);
+        isThere = true;
       } catch (error) {
-        // What did not arrive whole is asked for again.
-        if (tag !== undefined && error instanceof SnapshotError && !error.isPassing) {
-          const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
-          rejected = { etag: tag, reason: error.reason, downloads };
-        }
+        if (error instanceof BusyError) await response.body?.cancel();
         if (!(error instanceof Unchanged)) throw error;
         isNew = false;
       }
-      etag = tag;
-      if (etag === undefined) rmSync(tagPath, { force: true });
-      else writeFileSync(tagPath, JSON.stringify({ etag, identity: findIdentity(path) }));
+      etag = tagOf(response);
     }
     rejected = undefined;
     return isNew;
   }
 
+  /** The same; while another process fetches into the same folder, waits to use what it gets. */
+  async function fetchInTurn(isForced: boolean): Promise<boolean> {
+    for (const end = performance.now() + timeoutMs; ; ) {
+      // Who tidies temporary folders may have removed it.
+      mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+      const isAdopted = await adopt();
+      try {
+        return (await fetchChanged(isForced)) || isAdopted;
+      } catch (error) {
+        if (!(error instanceof BusyError)) throw error;
+        if (!(await untilFree(path, end - performance.now()))) {
+          const seconds = timeoutMs / 1000;
+          throw new TransferError(`is being fetched by another process for over ${seconds} s`);
+        }
+      }
+    }
+  }
+
+  /** Why the last try failed, for the operator. */
+  let failure = "";
+
   async function attempt(isForced: boolean): Promise<boolean> {
     status.last_try = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await fetchChanged(isForced);
+      const isNew = await fetchInTurn(isForced);
       if (status.error !== null) options.onUp();
       status.last_success = status.last_try;
       status.error = null;
       return isNew;
     } catch (error) {
-      const reason = reasonFor(error).replaceAll(path, "the cache");
-      if (copy && reason !== status.error) options.onDown(reason);
+      failure = reasonFor(error, path);
+      // The log is the operator's; the status is shown to everybody.
+      const reason = failure.replaceAll(path, "the cache").replaceAll(cacheFolder, "the cache");
+      if (copy && reason !== status.error) options.onDown(failure);
       status.error = reason;
       return false;
     }
   }
 
+  await adopt();
   let lastTry = attempt(false);
   // Who has a copy need not wait until a source that hangs has used up its time.
   await (copy ? Promise.race([lastTry, Bun.sleep(timeoutMs * START_SHARE)]) : lastTry);
-  if (!copy) throw new Error(`${location.name} ${status.error}`);
+  if (!copy) throw new Error(`${location.name} ${failure}`);
   return {
     /** The file of the copy. */
     path,
@@ -160,16 +204,28 @@ async function readMetaOf(path: string): Promise<Meta> {
   return meta;
 }
 
-function reasonFor(error: unknown): string {
+/** The reason may name `path`. */
+function reasonFor(error: unknown, path: string): string {
   if (error instanceof SnapshotError) return error.reason;
+  if (isFileSystemError(error)) return `cannot write ${path}: ${reasonOf(error)}`;
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The ETag of the copy; undefined when the file is not the one that came with it. */
-function readTag(tagPath: string, path: string): string | undefined {
+function tagOf({ headers }: Response): string | undefined {
+  return headers.get("etag") ?? undefined;
+}
+
+function writeTag(tagPath: string, etag: string | undefined, meta: Meta): void {
+  if (etag === undefined) rmSync(tagPath, { force: true });
+  else writeFileSync(tagPath, JSON.stringify({ etag, meta }));
+}
+
+/** The ETag of the copy, whose facts are `meta`; undefined when another file came with the one there. */
+function readTag(tagPath: string, meta: Meta): string | undefined {
   try {
-    const { etag, identity } = JSON.parse(readFileSync(tagPath, "utf8"));
-    return identity === findIdentity(path) && typeof etag === "string" ? etag : undefined;
+    const tag = JSON.parse(readFileSync(tagPath, "utf8"));
+    const isOfCopy = JSON.stringify(tag.meta) === JSON.stringify(meta);
+    return isOfCopy && typeof tag.etag === "string" ? tag.etag : undefined;
   } catch {
     return undefined;
   }

@@ -11,6 +11,8 @@ import { temporaryFolder } from "../../support.ts";
 let stored: Buffer | undefined;
 const ways = ["honours", "honours bare", "ignores", "refuses"] as const;
 let conditions: (typeof ways)[number];
+/** Whether it responds to a PUT with the ETag, and to a HEAD after it. */
+let tags: { put: boolean; head: boolean };
 /** Happens before the store has read what is put. */
 let beforePut: () => void;
 /** Happens after the response to what was put. */
@@ -25,6 +27,7 @@ const store = Bun.serve({
   async fetch(request) {
     if (!isWell) return new Response("<Error>secret</Error>", { status: 403 });
     const etag = tagOf(stored);
+    if (request.method === "HEAD" && !tags.head) return new Response("");
     if (request.method !== "PUT") {
       return stored && etag
         ? new Response(new Uint8Array(stored), { headers: { etag } })
@@ -40,6 +43,7 @@ const store = Bun.serve({
     if ((conditions === "honours" || bare) && !isMet) return new Response("", { status: 412 });
     stored = bytes;
     afterPut();
+    if (!tags.put) return new Response("");
     return new Response("", { headers: { etag: tagOf(bytes) ?? "" } });
   },
 });
@@ -49,6 +53,7 @@ beforeEach(() => {
   stored = Buffer.from("old");
   isWell = true;
   conditions = "honours";
+  tags = { put: true, head: true };
   beforePut = () => {};
   afterPut = () => {};
 });
@@ -155,6 +160,41 @@ test.each(["honours", "honours bare"] as const)(
     }
   },
 );
+
+describe("in a store that gives no ETag with its response to a PUT", () => {
+  beforeEach(() => {
+    tags.put = false;
+  });
+
+  test("what nobody else changes is written", async () => {
+    await replaceObject(locate(), append);
+    expect(stored?.toString()).toBe("old and new");
+  });
+
+  test("what another puts afterwards is an error here", async () => {
+    conditions = "ignores";
+    // While this one waits to look at it again.
+    afterPut = () => void setTimeout(other, 100);
+    await expect(replaceObject(locate(), append)).rejects.toThrow("has been replaced by another");
+  });
+
+  test("nor later, an error says that the object is written", async () => {
+    afterPut = () => {
+      tags.head = false;
+    };
+    await expect(replaceObject(locate(), append)).rejects.toThrow(
+      /^s3:\/\/community\/x.snapshot has been written, but may have been .*: it has no ETag/,
+    );
+    expect(stored?.toString()).toBe("old and new");
+  });
+});
+
+test("an object without an ETag is not written", async () => {
+  tags.head = false;
+  const error = "s3://community/x.snapshot has no ETag, so a change by others would not be noticed";
+  await expect(replaceObject(locate(), append)).rejects.toThrow(error);
+  expect(stored?.toString()).toBe("old");
+});
 
 test("what another puts while this one is on its way stays", async () => {
   beforePut = other;

@@ -1,10 +1,11 @@
 /** A snapshot at a URL: what replaces the copy, what does not, and what is served when the source is away. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
+import { lock } from "../../../src/files/lock.ts";
 import { checkSnapshot } from "../../../src/snapshot/read/check.ts";
 import { type Location, parseWebLocation } from "../../../src/snapshot/remote/location.ts";
 import {
@@ -68,6 +69,25 @@ function cut(bytes: Uint8Array): Respond {
   };
 }
 
+/** Goes on until the other side has enough. */
+function endless(bytes: Uint8Array, first = bytes): Respond {
+  return (_, response) => {
+    response.writeHead(200, { etag: '"endless"' });
+    const more = () => {
+      while (!response.destroyed && response.write(bytes));
+    };
+    response.on("drain", more);
+    response.write(first);
+    more();
+  };
+}
+
+/** A good snapshot with no end. */
+function bomb(bytes: Uint8Array): Respond {
+  const isZstd = bytes[0] === 0x28;
+  return endless(bytes, isZstd ? zstdCompressSync(second) : second);
+}
+
 function flip(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1;
@@ -126,6 +146,15 @@ describe("nothing changes, and it is reported once, with", () => {
     ["206", () => fail(206), /^responded with 206$/],
     ["404", () => fail(404), /^responded with 404$/],
     ["500", () => fail(500), /^responded with 500$/],
+    ["an endless body", () => bomb(Buffer.alloc(2 ** 20)), /^has \d+ bytes, not the \d+/],
+    ["a zstd bomb", () => bomb(zstdCompressSync(Buffer.alloc(2 ** 28))), /^has \d+ bytes, not the/],
+    ["a page without end", () => endless(Buffer.from("<p>".repeat(999))), /^is not a Roadbook/],
+    [
+      "a redirect to itself",
+      () => redirect("/community.snapshot"),
+      /^redirects more than 5 times$/,
+    ],
+    ["a redirect to a file", () => redirect("file:///etc/passwd"), /^redirects to what is not an/],
     ["a redirect to nowhere", () => redirect("/gone"), /^responded with 404$/],
   ])("%s", async (_, bad, reason) => {
     const source = await open();
@@ -194,6 +223,28 @@ test("an older one is accepted for a rollback", async () => {
 test("a redirect is followed", async () => {
   respond = redirect("/elsewhere");
   expect(await usersIn(await open())).toBe(3);
+});
+
+test("user and password are not sent on to where a redirect leads", async () => {
+  const authorizations: (string | undefined)[] = [];
+  const other = createServer((request, response) => {
+    authorizations.push(request.headers.authorization);
+    serve(first)(request, response);
+  });
+  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+  respond = (request, response) => {
+    authorizations.push(request.headers.authorization);
+    const isFirst = request.url === "/community.snapshot";
+    const { port } = other.address() as AddressInfo;
+    const location = isFirst ? "/elsewhere" : `http://anna:secret@127.0.0.1:${port}/x`;
+    response.writeHead(302, { location }).end();
+  };
+  const location = parseWebLocation(`${origin.replace("//", "//anna:secret@")}/community.snapshot`);
+  if (!location) throw new Error("no location");
+  expect(await usersIn(await open({ location }))).toBe(2);
+  const sent = `Basic ${Buffer.from("anna:secret").toString("base64")}`;
+  expect(authorizations).toEqual([sent, sent, undefined]);
+  other.close();
 });
 
 test("zstd and gzip are recognised by their first bytes", async () => {
@@ -282,6 +333,108 @@ describe("with what an earlier process left in the cache folder", () => {
   });
 });
 
+describe("of several that start with one empty cache", () => {
+  /** Sends its response when `release` is called, as does every later one. */
+  function hold(bytes: Uint8Array) {
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    respond = async (request, response) => {
+      await promise;
+      serve(bytes)(request, response);
+    };
+    return release;
+  }
+
+  test("one downloads the snapshot, and all of them serve it", async () => {
+    const cacheFolder = temporaryFolder();
+    const release = hold(first);
+    const opening = Promise.all(Array.from({ length: 5 }, () => open({ cacheFolder })));
+    await until(() => asked.length === 5);
+    release();
+    const sources = await opening;
+    for (const source of sources) {
+      expect(await usersIn(source)).toBe(2);
+      expect(source.events).toEqual([]);
+      expect(source.status().error).toBeNull();
+    }
+    const received = sources.reduce((sum, source) => sum + source.status().bytes, 0);
+    expect(received).toBe(first.length);
+    respond = serve(second);
+    await Promise.all(sources.map((source) => source.refresh()));
+    for (const source of sources) expect(await usersIn(source)).toBe(3);
+    expect(sources.flatMap(({ events }) => events)).toEqual([]);
+    expect(readdirSync(cacheFolder)).toHaveLength(2);
+  });
+
+  test("those that wait for one that fails download it themselves", async () => {
+    const { cacheFolder, unlock } = await openLocked();
+    const opening = open({ cacheFolder });
+    await until(() => asked.length === 1);
+    await Bun.sleep(200);
+    expect(asked).toHaveLength(1);
+    unlock();
+    const source = await opening;
+    expect(await usersIn(source)).toBe(2);
+    expect(asked).toEqual([undefined, undefined]);
+  });
+
+  test("none waits longer than a download may take", async () => {
+    const { cacheFolder, unlock } = await openLocked();
+    await expect(open({ cacheFolder, timeoutMs: 300 })).rejects.toThrow(
+      "/community.snapshot is being fetched by another process for over 0.3 s",
+    );
+    unlock();
+  });
+
+  /** A cache into which another process fetches. */
+  async function openLocked() {
+    const cacheFolder = temporaryFolder();
+    const { path } = await open({ cacheFolder });
+    for (const name of readdirSync(cacheFolder)) rmSync(join(cacheFolder, name));
+    const unlock = lock(join(cacheFolder, `.${basename(path)}.lock`));
+    if (!unlock) throw new Error("somebody has the lock");
+    asked = [];
+    return { cacheFolder, unlock };
+  }
+});
+
+describe("of a cache that cannot be written the path is in the log, and not in the status:", () => {
+  test.each<[string, (cacheFolder: string, path: string) => void, RegExp]>([
+    [
+      "a file in the place of the folder",
+      (cacheFolder) => {
+        rmSync(cacheFolder, { recursive: true });
+        writeFileSync(cacheFolder, "");
+      },
+      /^cannot write the cache: file (already )?exists$/,
+    ],
+    [
+      "a folder in the place of the ETag",
+      (_, path) => {
+        rmSync(`${path}.etag`);
+        mkdirSync(`${path}.etag`);
+      },
+      /^cannot write the cache: illegal operation on a directory$/,
+    ],
+    [
+      "a folder in the place of the copy",
+      (_, path) => {
+        rmSync(path);
+        mkdirSync(path);
+      },
+      /^the cache is not a file that can be replaced$/,
+    ],
+  ])("%s", async (_, spoil, reason) => {
+    const cacheFolder = join(temporaryFolder(), "cache");
+    const source = await open({ cacheFolder });
+    spoil(cacheFolder, source.path);
+    respond = serve(second);
+    expect(await source.refresh()).toBe(false);
+    expect(source.status().error).toMatch(reason);
+    expect(JSON.stringify(source.status())).not.toContain(cacheFolder);
+    expect(source.events).toEqual([expect.stringContaining(cacheFolder)]);
+  });
+});
+
 test("without a copy, a source that is away is an error that names it", async () => {
   respond = fail(403);
   await expect(open()).rejects.toThrow(`${origin}/community.snapshot responded with 403`);
@@ -310,5 +463,8 @@ test("a certificate that nobody vouches for is an error in a few words", async (
 test("a cache that cannot be written is an error that says so", async () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
-  await expect(open({ cacheFolder: join(file, "cache") })).rejects.toThrow("not a directory");
+  const cacheFolder = join(file, "cache");
+  await expect(open({ cacheFolder })).rejects.toThrow(
+    new RegExp(`^http://\\S+ cannot write ${cacheFolder}/\\S+: not a directory$`),
+  );
 });
