@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { exported, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
@@ -215,6 +216,97 @@ export async function swapUnderLoad(
   await Promise.all(clients);
   await server.close();
   return result;
+}
+
+interface Flood {
+  /** Downloads that were begun. */
+  downloads: number;
+  /** The most that was on the disk at once beside the snapshot that is served. */
+  mostBytes: number;
+  /** The longest response while the source sends, and for the same time before. */
+  longestMs: number;
+  longestBeforeMs: number;
+  /** What took more than the promised size and 1 MB of the disk, and responses other than 200. */
+  wrong: string[];
+}
+
+export const floods = ["a zstd bomb", "an endless body"] as const;
+
+/**
+ * Makes a server fetch, for that long, a body without end whose header promises `promisedBytes`, and
+ * requests a profile from it all the while.
+ */
+export async function floodDisk(
+  flood: (typeof floods)[number],
+  promisedBytes: number,
+  durationMs: number,
+): Promise<Flood> {
+  const good = readFileSync(await makeSnapshot());
+  const head = Buffer.from(good);
+  head.writeUInt32BE(Math.floor(promisedBytes / head.readUInt16BE(16)), 28);
+  const [first, next] =
+    flood === "a zstd bomb"
+      ? [zstdCompressSync(head), zstdCompressSync(Buffer.alloc(2 ** 24))]
+      : [head, Buffer.alloc(2 ** 18)];
+  let isFlooding = false;
+  let downloads = 0;
+  const source = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch() {
+      if (!isFlooding) return new Response(new Uint8Array(good));
+      downloads++;
+      let isFirst = true;
+      const pull = async (controller: ReadableStreamDefaultController) => {
+        controller.enqueue(isFirst ? first : next);
+        isFirst = false;
+        await Bun.sleep(0);
+      };
+      return new Response(new ReadableStream({ pull }));
+    },
+  });
+  const cache = temporaryFolder();
+  const server = await openExecutable([
+    ...["--snapshot", `${source.url.origin}/x.snapshot`, "--cache-dir", cache],
+    ...["--refresh", "20ms", "--log-level", "silent"],
+  ]);
+  const servedBytes = bytesIn(cache);
+  const result: Flood = {
+    downloads: 0,
+    mostBytes: 0,
+    longestMs: 0,
+    longestBeforeMs: 0,
+    wrong: [],
+  };
+  const request = async () => {
+    const start = performance.now();
+    const { status } = await server.fetch("/users/public/42");
+    if (status !== 200) result.wrong.push(`status ${status}`);
+    return performance.now() - start;
+  };
+  const start = performance.now();
+  while (performance.now() < start + durationMs) {
+    result.longestBeforeMs = Math.max(result.longestBeforeMs, await request());
+    await Bun.sleep(1);
+  }
+  isFlooding = true;
+  while (performance.now() < start + 2 * durationMs) {
+    result.longestMs = Math.max(result.longestMs, await request());
+    result.mostBytes = Math.max(result.mostBytes, bytesIn(cache) - servedBytes);
+    await Bun.sleep(1);
+  }
+  result.downloads = downloads;
+  if (result.mostBytes > promisedBytes + 1e6) result.wrong.push(`${result.mostBytes} bytes`);
+  await server.close();
+  await source.stop(true);
+  return result;
+}
+
+/** The size of all files in a folder; of those that come and go meanwhile, maybe not. */
+function bytesIn(folder: string): number {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const sizes = names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false }));
+  return sizes.reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);
 }
 
 /** A community in which every text ends with one word. */

@@ -28,13 +28,24 @@ import {
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
-import { killWriters } from "./bad-days.ts";
+import { floodDisk, floods, killWriters } from "./bad-days.ts";
 
 test("writers killed at any moment leave whole files, no private profile and nothing readable", async () => {
   const { unfinished, wrong, leftovers } = await killWriters(runs(12), 11);
   expect([wrong, leftovers]).toEqual([[], []]);
   expect(unfinished).toBeGreaterThan(runs(1));
 }, 120_000);
+
+test.each(floods)(
+  "%s takes no more of the disk than its header promises",
+  async (flood) => {
+    const { downloads, mostBytes, wrong } = await floodDisk(flood, 1e7, 1500);
+    expect(wrong).toEqual([]);
+    expect(downloads).toBeGreaterThan(1);
+    expect(mostBytes).toBeGreaterThan(0);
+  },
+  30_000,
+);
 
 /** A command under way, that has not yet put its file in its place. */
 async function startWriting(
