@@ -3,7 +3,7 @@ import { pipeline } from "node:stream";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { codeOf, reasonOf } from "./errors.ts";
 
-/** Decoded so many bytes at a time: with Node's default, 16 KiB, it takes three times as long. */
+/** The output buffer. With Node's default, 16 KiB, decompression takes three times as long. */
 const CHUNK_BYTES = 1 << 18;
 
 /** RFC 8878, 3.1: of a frame, and the least of the sixteen of a skippable frame. */

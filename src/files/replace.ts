@@ -30,10 +30,10 @@ export class BusyError extends Error {
   override name = "BusyError";
 }
 
-/** How often a process that waits for another looks. */
+/** How often a waiting process tries the lock. */
 const POLL_MS = 50;
 
-/** A process that works in a temporary folder has the lock of this file in it. */
+/** A process that uses a temporary folder holds the lock on this file in it. */
 const FOLDER_LOCK = ".lock";
 
 const entirely = { recursive: true, force: true };
@@ -96,8 +96,8 @@ export async function untilFree(target: string, timeoutMs: number): Promise<bool
 }
 
 /**
- * Has `use` work in a private temporary folder, which is gone afterwards. Removes those that killed
- * processes have left.
+ * Runs `use` in a private temporary folder, which is removed afterwards, as are the folders of killed
+ * processes.
  */
 export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   await sweepTemporaryFolders();
@@ -117,7 +117,7 @@ export function isSameFile(one: string, other: string): boolean {
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-/** A folder whose lock this process has, so that no other one removes it. */
+/** Makes a folder and locks it, so that no other process removes it. */
 function makeTemporaryFolder(): { folder: string; release: () => void } {
   for (;;) {
     const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
@@ -127,7 +127,7 @@ function makeTemporaryFolder(): { folder: string; release: () => void } {
     } catch (error) {
       if (existsSync(folder)) throw error;
     }
-    // Another process has taken it for one that nobody works in before it was locked.
+    // Another process took it for an abandoned one before it was locked.
   }
 }
 
@@ -141,21 +141,21 @@ async function sweepTemporaryFolders(): Promise<void> {
       if (!release) continue;
       await discardingAfter(release, release, () => rm(folder, entirely));
     } catch {
-      // It is only tidying: another process may be at it, too.
+      // Another process may be removing it, too.
     }
   }
 }
 
-/** Whether `inTemporaryFolder` made it for the same user, who alone can then have put anything into it. */
+/** Whether `inTemporaryFolder` made it for the same user: then nobody else can write to it. */
 function isTemporaryFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found?.isDirectory() || found.uid !== process.getuid?.() || found.mode & 0o077) return false;
   return lstatSync(join(folder, FOLDER_LOCK), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Has `use` work in a folder, which is gone afterwards. */
+/** Runs `use` in a folder, which is removed afterwards. */
 function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promise<T> {
-  // A large file takes long to delete, so only a process that ends waits for it.
+  // A large file takes long to delete: only a process that exits waits for that.
   return discardingAfter(
     () => rm(folder, entirely),
     () => rmSync(folder, entirely),

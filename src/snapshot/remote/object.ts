@@ -109,7 +109,7 @@ async function putObject(
   if (response.status === 501) response = await put();
   if (isRefused(response)) throw new TransferError(CONFLICT);
   try {
-    // Not every store gives an ETag with its response to a PUT.
+    // Some stores send no ETag in the response to a PUT.
     const written = response.headers.get("etag") ?? (await findTag(location));
     const isWritten = async () => (await findTag(location)) === written;
     if (await isWritten()) {

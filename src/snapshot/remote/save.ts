@@ -11,8 +11,8 @@ import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts
 import { TransferError } from "./transfer.ts";
 
 /**
- * Data that does not shrink takes at most a hundredth more when it is compressed. The rest is for
- * what is received before the header is decompressed.
+ * Incompressible data grows by less than a hundredth. The constant covers what is received before the
+ * header is decompressed.
  */
 const MAX_OVERHEAD = { share: 0.01, bytes: 2 ** 24 };
 
@@ -32,7 +32,7 @@ export async function saveSnapshot(
 
   async function* count() {
     for await (const chunk of input) {
-      // Skippable frames and the like may go on for ever without a byte of content.
+      // Skippable frames and empty gzip members may go on for ever without a byte of content.
       if (received > promised * (1 + MAX_OVERHEAD.share) + MAX_OVERHEAD.bytes) {
         throw new TransferError("sends far more data than its snapshot takes");
       }
@@ -78,8 +78,8 @@ function findPromise(head: Uint8Array, isAnySchema: boolean): number | undefined
 
 async function refuseWithoutRoom(bytes: number, folder: string): Promise<void> {
   const { blocks, bavail, bsize } = await statfs(folder);
-  // A file system without a size, as some networks' are, does not say what is free.
+  // Some network file systems report no sizes at all.
   if (blocks === 0 || bytes <= bavail * bsize) return;
-  const [wanted, free] = [bytes, bavail * bsize].map((one) => (one / 1e9).toFixed(1));
-  throw new TransferError(`takes ${wanted} GB, and only ${free} GB are free on this machine`);
+  const gigabytes = (bytes / 1e9).toFixed(1);
+  throw new TransferError(`takes ${gigabytes} GB, and the disk that it is saved to has less free`);
 }

@@ -63,7 +63,7 @@ export async function openSource(options: SourceOptions) {
   const tagPath = `${path}.etag`;
   let copy: Meta | undefined;
   let etag: string | undefined;
-  /** Of the file at the path when it was last looked at, and whether it was the copy. */
+  /** The file at the path when it was last looked at, and whether it was the copy. */
   let identity = "";
   let isThere = false;
   let rejected: { etag: string; reason: string; downloads: number } | undefined;
@@ -75,7 +75,7 @@ export async function openSource(options: SourceOptions) {
     error: null,
   };
 
-  /** Takes another file at the path for the copy: that of an earlier process, or of one beside this. */
+  /** Takes over a file that an earlier process, or another one meanwhile, has put at the path. */
   async function adopt(): Promise<boolean> {
     const found = findIdentity(path);
     if (found === identity) return false;
@@ -87,7 +87,7 @@ export async function openSource(options: SourceOptions) {
     return isThere;
   }
 
-  /** Writes what is there to a file; returns its facts when it is to be in the place of the copy. */
+  /** Saves a response to a file; returns its facts when it must replace the copy. */
   async function save(response: Response, file: string): Promise<Meta> {
     const tag = tagOf(response);
     try {
@@ -100,12 +100,12 @@ export async function openSource(options: SourceOptions) {
         const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
         throw new SnapshotError(file, reason);
       }
-      // Before the file has its place: until then nobody else may fetch it.
+      // Before the rename: the lock is held until then, so no other process sees a wrong tag.
       writeTag(tagPath, tag, found);
       if (isSame) throw new Unchanged();
       return found;
     } catch (error) {
-      // What did not arrive whole is asked for again.
+      // A download that was cut off is tried again.
       if (tag !== undefined && error instanceof SnapshotError && !error.isPassing) {
         const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
         rejected = { etag: tag, reason: error.reason, downloads };
@@ -128,7 +128,8 @@ export async function openSource(options: SourceOptions) {
         identity = findIdentity(path);
         isThere = true;
       } catch (error) {
-        if (error instanceof BusyError) await response.body?.cancel();
+        // It may not have been read at all, or it is the body that failed.
+        await response.body?.cancel().catch(() => {});
         if (!(error instanceof Unchanged)) throw error;
         isNew = false;
       }
@@ -138,10 +139,10 @@ export async function openSource(options: SourceOptions) {
     return isNew;
   }
 
-  /** The same; while another process fetches into the same folder, waits to use what it gets. */
+  /** The same. Waits while another process fetches into the same folder, to use its copy. */
   async function fetchInTurn(isForced: boolean): Promise<boolean> {
     for (const end = performance.now() + timeoutMs; ; ) {
-      // Who tidies temporary folders may have removed it.
+      // A program that tidies temporary folders may have removed it.
       mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
       const isAdopted = await adopt();
       try {
@@ -204,7 +205,7 @@ async function readMetaOf(path: string): Promise<Meta> {
   return meta;
 }
 
-/** The reason may name `path`. */
+/** A sentence that may name `path`. */
 function reasonFor(error: unknown, path: string): string {
   if (error instanceof SnapshotError) return error.reason;
   if (isFileSystemError(error)) return `cannot write ${path}: ${reasonOf(error)}`;
@@ -220,7 +221,7 @@ function writeTag(tagPath: string, etag: string | undefined, meta: Meta): void {
   else writeFileSync(tagPath, JSON.stringify({ etag, meta }));
 }
 
-/** The ETag of the copy, whose facts are `meta`; undefined when another file came with the one there. */
+/** The ETag of the copy, whose facts are `meta`; undefined when the saved one belongs to another file. */
 function readTag(tagPath: string, meta: Meta): string | undefined {
   try {
     const tag = JSON.parse(readFileSync(tagPath, "utf8"));

@@ -45,7 +45,7 @@ export async function transfer(
         throw networkError(error, timeoutMs);
       },
     );
-    // What is read is there in full with 200 alone: 206 is a part of it, and 204 none.
+    // Only 200 has the whole body: 206 is a part of it, and 204 has none.
     if (method === "PUT" ? response.ok : response.status === 200) return response;
     await response.body?.cancel();
     if (expected.includes(response.status)) return response;

@@ -74,7 +74,7 @@ describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => 
     const { input, state } = createBomb(withHeader(28, 0xffffffff));
     const path = join(temporaryFolder(), "snapshot");
     await expect(saveSnapshot(input, path)).rejects.toThrow(
-      /^takes 17592\.2 GB, and only \d+\.\d GB are free on this machine$/,
+      /^takes 17592\.2 GB, and the disk that it is saved to has less free$/,
     );
     expect(statSync(path).size).toBe(0);
     await until(() => state.isClosed);
