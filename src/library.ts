@@ -36,9 +36,8 @@ export {
   type Lines,
   type ReadOptions,
 } from "./snapshot/build/dataset.ts";
-export { type ImportOptions, importDataset } from "./snapshot/build/import.ts";
+export { type Imported, type ImportOptions, importDataset } from "./snapshot/build/import.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
-export type { Imported } from "./snapshot/build/write.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";

@@ -119,6 +119,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .argument("<CHANGES>", "the file of changed lines; - for standard input")
     .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
+    .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
     .action(async (changes, flags) => {
       const location = readLocation("--to", flags.to, env);
       await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });

@@ -2,7 +2,12 @@
 import { statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
-import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/dataset.ts";
+import {
+  DatasetError,
+  formatErrors,
+  type LineErrors,
+  type ReadOptions,
+} from "../snapshot/build/dataset.ts";
 import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
 import type { Location } from "../snapshot/remote/location.ts";
 import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
@@ -23,21 +28,28 @@ export async function runImport(
 ): Promise<void> {
   refuseSameFile(dataset, to);
   const onIndexed = (share: number) => showShare("indexing", share);
-  const { counts, skipped } = await writeSnapshot("dataset", { to, location }, (path) =>
-    importDataset(readShown(dataset), path, { ...options, onIndexed }),
+  const { counts, skipped, clockIsBehind } = await writeSnapshot(
+    "dataset",
+    { to, location },
+    (path) => importDataset(readShown(dataset), path, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
+  if (clockIsBehind) {
+    process.stderr.write(
+      `roadbook: warning: this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot is dated a millisecond later\n`,
+    );
+  }
   writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
 /** `changes` is the path of a file, or `-`. */
 export async function runApply(
   changes: string,
-  { to, location, expectEnd }: Target & { expectEnd: boolean },
+  { to, location, ...options }: Target & ReadOptions,
 ): Promise<void> {
   refuseSameFile(changes, to);
   const counts = await writeSnapshot("changes", { to, location }, (path) =>
-    applyChanges(openInput(changes), path, { expectEnd }),
+    applyChanges(openInput(changes), path, options),
   );
   writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
 }

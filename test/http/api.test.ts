@@ -221,6 +221,10 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
   });
 
   test("health says what is served", async () => {
+    // As the snapshot keeps it: without the blank line and what is said of a private user.
+    const kept = (await Bun.file(community).text())
+      .replace("\n\n", "\n")
+      .replace(/^.*"id":43,.*$/m, '{"type":"user","id":43,"public":false}');
     const body = JSON.parse((await get("/health")).text);
     expect(body).toMatchObject({
       success: true,
@@ -228,9 +232,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       snapshot: {
         built_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-        dataset_sha256: new Bun.CryptoHasher("sha256")
-          .update(await Bun.file(community).bytes())
-          .digest("hex"),
+        dataset_sha256: new Bun.CryptoHasher("sha256").update(kept).digest("hex"),
         counts: { roles: 3, achievements: 3, companies: 5, users: 5, public_users: 3 },
       },
     });

@@ -1,9 +1,13 @@
 /** What `apply` changes, refuses and leaves as it was. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { seedDataset } from "../../src/community/community.ts";
+import { formatTime } from "../../src/domain/time.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { importDataset } from "../../src/snapshot/build/import.ts";
+import { GuardError } from "../../src/snapshot/build/shrink-guard.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
 import {
@@ -17,7 +21,7 @@ import {
   user,
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { roadbook } from "../support.ts";
+import { roadbook, temporaryFolder } from "../support.ts";
 
 type Line = { type: string; id: number; deleted?: true };
 
@@ -254,6 +258,58 @@ test("twenty errors are told, then counted", async () => {
   const { stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
   expect(stderr.trim().split("\n")).toHaveLength(22);
   expect(stderr).toEndWith("… and 10 more errors\n");
+});
+
+describe("a change that would remove too much", () => {
+  const people = Array.from({ length: 11 }, (_, index) => user(index + 1, `User ${index}`));
+  const companies = [1, 2, 3, 4].map((id) => ({ type: "company", id, name: "A", member_count: 1 }));
+  const deleted = (type: string, ids: number) =>
+    Array.from({ length: ids }, (_, index) => ({ type, id: index + 1, deleted: true }));
+
+  test.each([
+    ["most users", deleted("user", 6), "11 users and the changes would leave 5"],
+    ["most companies", deleted("company", 3), "4 companies and the changes would leave 1"],
+    ["less than half of the users", deleted("user", 5), undefined],
+    ["half of the companies", deleted("company", 2), undefined],
+    ["no user, as all go private", people.map((line) => ({ ...line, public: false })), undefined],
+    [
+      "most users for others",
+      [...deleted("user", 11), ...people.map((_, index) => user(100 + index, "New"))],
+      undefined,
+    ],
+  ])("%s", async (_, lines, expected) => {
+    const path = await makeSnapshot([...people, ...companies]);
+    const before = stateOf(path);
+    const words = ["apply", makeFile(lines), "--to", path];
+    const { code, stderr } = await roadbook(words);
+    if (expected) {
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: ${path} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+      ]);
+      expect(stateOf(path)).toEqual(before);
+      await expect(applyChanges(lines, path)).rejects.toThrow(GuardError);
+      await succeed([...words, "--allow-shrink"]);
+    } else expect([code, stderr]).toEqual([0, ""]);
+    const wanted = await makeSnapshot(edited([...people, ...companies], lines));
+    expect(await exported(path)).toBe(await exported(wanted));
+  });
+});
+
+test("an import and a change by a machine whose clock is behind are taken, the import with a warning", async () => {
+  const path = join(temporaryFolder(), "snapshot");
+  const builtAtMs = Date.now() + 3_600_000;
+  await importDataset(community, path, { builtAtMs });
+  const dataset = makeFile(community);
+  const { code, stderr } = await roadbook(["import", dataset, "--to", path]);
+  expect(code).toBe(0);
+  expect(stderr).toBe(
+    `roadbook: warning: this machine's clock is behind: ${path} was built at ${formatTime(Math.floor(builtAtMs / 1000))}, so the new snapshot is dated a millisecond later\n`,
+  );
+  const goes = makeFile([{ type: "user", id: 42, public: false }]);
+  expect(await roadbook(["apply", goes, "--to", path])).toMatchObject({ code: 0, stderr: "" });
+  expect((await checkSnapshot(path)).built_at_ms).toBe(builtAtMs + 2);
+  expect(await succeed(["check", path])).toMatch(/: built \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ, /);
 });
 
 test.each([

@@ -3,29 +3,37 @@
  * snapshot appears at its path whole, or the path stays as it was.
  */
 import { setImmediate } from "node:timers/promises";
+import { withEndLine } from "../../domain/dataset.ts";
 import { replaceFile } from "../../files/replace.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { type Lines, type ReadOptions, readDataset } from "./dataset.ts";
+import { listLines } from "../read/export.ts";
+import { hashLines, type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
-import { refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
+import { findMeta, refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
-import { type Imported, writeSnapshot } from "./write.ts";
+import { buildTimeAfter, type Counted, writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {
   /** Leaves out lines that are wrong, and references to what is not there; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** A dataset without users and companies is no error. */
   allowEmpty?: boolean;
-  /** More than half of the users or companies in the file that is replaced may go. */
-  allowShrink?: boolean;
-  /** The `built_at` of the snapshot: with the same one, a dataset gives the same bytes. Default now. */
+  /**
+   * The `built_at` of the snapshot: with the same one, a dataset gives the same bytes. Default now, or a
+   * millisecond after that of the snapshot that is replaced, if that is later.
+   */
   builtAtMs?: number | undefined;
   /** Called now and then after the last line with the share (0 to 1) of the search index that is built. */
   onIndexed?: (share: number) => void;
+}
+
+export interface Imported extends Counted {
+  /** The `built_at` of the snapshot that was replaced, when the clock is behind it. */
+  clockIsBehind?: string;
 }
 
 /**
@@ -37,26 +45,41 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  const fill = async (db: Sqlite) => {
-    createSchema(db);
-    const writer = options.skipInvalid ? createSkippingWriter(db) : createRowWriter(db);
-    const read = await readDataset(dataset, writer, options);
-    const counts = countRows(db);
-    if (!options.allowEmpty) refuseEmpty(counts);
-    if (!options.allowShrink) refuseShrinking(counts, target);
-    for (const kind of ["company", "user"] as const) {
-      for (const share of buildNameIndex(db, kind)) {
-        if (kind === "user") options.onIndexed?.(share);
-        // A signal that came meanwhile is heard here.
-        await setImmediate();
-      }
-    }
-    return read;
-  };
-  return replaceFile(target, async (path) => {
-    const imported = await writeSnapshot(path, `${path}.database`, fill, options.builtAtMs);
+  return replaceFile(target, async (path, file) => {
+    const old = findMeta(file);
+    const now = Date.now();
+    const builtAtMs = options.builtAtMs ?? buildTimeAfter(old, now);
+    const counted = await writeSnapshot(path, `${path}.database`, builtAtMs, async (db) => {
+      const read = await fill(db, dataset, options);
+      const counts = countRows(db);
+      if (!options.allowEmpty) refuseEmpty(counts);
+      if (!options.allowShrink) refuseShrinking(target, old?.counts, "the dataset", counts);
+      await indexNames(db, options.onIndexed);
+      return read;
+    });
     // With a million users, to read every byte again takes 0.2 s, and SQLite's own checks 2 s.
     await checkSnapshot(path);
-    return imported;
+    const isBehind = options.builtAtMs === undefined && old && now < old.built_at_ms;
+    return isBehind ? { ...counted, clockIsBehind: old.built_at } : counted;
   });
+}
+
+/** Writes the rows of the dataset. */
+async function fill(db: Sqlite, dataset: Lines, options: ImportOptions) {
+  createSchema(db);
+  if (!options.skipInvalid) return readDataset(dataset, createRowWriter(db), options);
+  const writer = createSkippingWriter(db);
+  const read = await readDataset(dataset, writer, options);
+  if (!writer.hasTakenBack()) return read;
+  return { ...read, sha256: hashLines(withEndLine(listLines(db))) };
+}
+
+async function indexNames(db: Sqlite, onIndexed?: (share: number) => void): Promise<void> {
+  for (const kind of ["company", "user"] as const) {
+    for (const share of buildNameIndex(db, kind)) {
+      if (kind === "user") onIndexed?.(share);
+      // A signal that came meanwhile is heard here.
+      await setImmediate();
+    }
+  }
 }

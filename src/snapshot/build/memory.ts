@@ -20,7 +20,8 @@ export function changeSnapshot(snapshot: Uint8Array, changes: Lines): Promise<Ui
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     writeFileSync(path, snapshot);
-    await applyChanges(changes, path);
+    // In memory nothing of a site is lost.
+    await applyChanges(changes, path, { allowShrink: true });
     return readFileSync(path);
   });
 }

@@ -1,9 +1,9 @@
 /**
- * Holds an import against the snapshot that it replaces: an export that failed half way must not
- * empty a site. Of the old file only the counts are read, whatever its schema.
+ * Holds an import or a change against the snapshot that it replaces: an export that failed half way
+ * must not empty a site. An import reads only the facts of the old file, whatever its schema.
  */
 import { sqlite } from "#sqlite";
-import { type Counts, readMeta } from "../format/meta.ts";
+import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 
 /** The dataset holds so little that it must be a mistake; `message` is for the operator. */
 export class GuardError extends Error {
@@ -16,14 +16,21 @@ export function refuseEmpty({ users, companies }: Counts): void {
   throw new GuardError("the dataset has no users and no companies, nothing was written");
 }
 
-/** Throws a {@link GuardError} when more than half of the users or companies in `target` would go. */
-export function refuseShrinking(counts: Counts, target: string): void {
-  const old = findCounts(target);
+/**
+ * Throws a {@link GuardError} when more than half of the users or companies in `target` would go. A
+ * user who goes private is still one. `cause` is followed by how many there would be.
+ */
+export function refuseShrinking(
+  target: string,
+  old: Counts | undefined,
+  cause: string,
+  counts: Counts,
+): void {
   for (const kind of ["users", "companies"] as const) {
     const before = Number(old?.[kind] ?? 0);
     if (before - counts[kind] > before / 2) {
       throw new GuardError(
-        `${target} has ${before} ${kind} and the dataset ${counts[kind]}: more than half would go, ` +
+        `${target} has ${before} ${kind} and ${cause} ${counts[kind]}: more than half would go, ` +
           "nothing was written; if that is meant, say --allow-shrink",
       );
     }
@@ -31,14 +38,14 @@ export function refuseShrinking(counts: Counts, target: string): void {
 }
 
 /**
- * How much is in a snapshot, as it says itself. Undefined when there is none or it cannot say: to
- * import anew is how a damaged one is mended.
+ * The facts of a snapshot, as it says itself. Undefined when there is none or it cannot say: to import
+ * again is how a damaged one is mended.
  */
-function findCounts(path: string): Counts | undefined {
+export function findMeta(path: string): Meta | undefined {
   try {
     const db = sqlite.openImmutable(path);
     try {
-      return readMeta(db).counts;
+      return readMeta(db);
     } finally {
       db.close();
     }

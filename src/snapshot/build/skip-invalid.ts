@@ -9,7 +9,7 @@ import { packRoles, packUnlocks } from "../format/user-lists.ts";
 import type { LineHandler } from "./dataset.ts";
 import { createRowWriter, listReferences } from "./rows.ts";
 
-export function createSkippingWriter(db: Sqlite): LineHandler<DatasetLine> {
+export function createSkippingWriter(db: Sqlite) {
   const { known, ...writer } = createRowWriter(db);
   // On disk, as a hopeless dataset may have millions, and in the file that is swept; see rows.ts.
   db.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
@@ -27,8 +27,12 @@ export function createSkippingWriter(db: Sqlite): LineHandler<DatasetLine> {
     }
   }
 
+  /** Whether something of a line that was carried out is not in the rows. */
+  let hasTakenBack = false;
+
   return {
     ...writer,
+    hasTakenBack: () => hasTakenBack,
     skip(text) {
       for (const id of listUsersHiddenBy(text)) hide.run(id);
     },
@@ -38,12 +42,15 @@ export function createSkippingWriter(db: Sqlite): LineHandler<DatasetLine> {
         hasLostReferences = true;
         yield error;
       }
+      const hideUsers = db.prepare(
+        "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
+      );
+      hasTakenBack = hideUsers.run().changes > 0 || hasLostReferences;
       db.exec(`
-        INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden);
         DELETE FROM user WHERE id IN (SELECT id FROM hidden);
         DROP TABLE hidden;
       `);
       if (hasLostReferences) dropReferences();
     },
-  };
+  } satisfies LineHandler<DatasetLine> & { hasTakenBack(): boolean };
 }

@@ -7,13 +7,18 @@ import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { appendChecksum } from "../format/file.ts";
-import { type Counts, countRows, writeMeta } from "../format/meta.ts";
+import { type Counts, countRows, type Meta, writeMeta } from "../format/meta.ts";
 import type { LineErrors } from "./dataset.ts";
 
-export interface Imported {
+export interface Counted {
   counts: Counts;
   /** What `skipInvalid` left out. */
   skipped: LineErrors;
+}
+
+/** The `built_at` of a snapshot that replaces `old`: now, or a millisecond later than the old one. */
+export function buildTimeAfter(old: Meta | undefined, now: number): number {
+  return Math.max(now, (old?.built_at_ms ?? 0) + 1);
 }
 
 /**
@@ -23,9 +28,9 @@ export interface Imported {
 export async function writeSnapshot(
   path: string,
   database: string,
+  builtAtMs: number,
   fill: (db: Sqlite) => Promise<{ sha256: string; skipped: LineErrors }>,
-  builtAtMs = Date.now(),
-): Promise<Imported> {
+): Promise<Counted> {
   const db = sqlite.openWritable(database);
   try {
     // There is no old state to protect, and nobody to lock out. A killed writer must leave nothing that
@@ -43,7 +48,13 @@ export async function writeSnapshot(
     const { sha256, skipped } = await fill(db);
     const counts = countRows(db);
     const built_at = formatTime(Math.floor(builtAtMs / 1000));
-    writeMeta(db, { built_at, dataset_sha256: sha256, roadbook_version: version, counts });
+    writeMeta(db, {
+      built_at,
+      built_at_ms: builtAtMs,
+      dataset_sha256: sha256,
+      roadbook_version: version,
+      counts,
+    });
     db.exec("COMMIT");
     // What SQLite leaves in freed pages and cells stays behind: rows are copied, not pages.
     db.prepare("VACUUM INTO ?").run(path);

@@ -14,9 +14,14 @@ export interface Counts {
 export interface Meta {
   /** ISO 8601 UTC with seconds. */
   built_at: string;
+  /** The same in milliseconds since 1970; a snapshot is older than another when this is less. */
+  built_at_ms: number;
   /**
-   * SHA-256 of the dataset's text, decompressed, in hexadecimal. Each change file that is applied
-   * makes it the SHA-256 of the one before and of the changes' text, both in hexadecimal.
+   * SHA-256 of the lines that the snapshot keeps, each with a line end, in hexadecimal: of a dataset as
+   * `export` writes it, the SHA-256 of that file. The line of a private user counts as its id alone,
+   * so the hash confirms no guess of what was dropped. When --skip-invalid took something back out of a
+   * line that had been read, it is the SHA-256 of the snapshot's export. Each change file that is
+   * applied makes it the SHA-256 of the one before and of that of the changes' lines.
    */
   dataset_sha256: string;
   /** The Roadbook that built it. */
@@ -43,13 +48,16 @@ export function readMeta(db: Sqlite): Meta {
   const find = db.prepare<{ value: string | 0 }>(
     `SELECT ${bounded("value", MAX_VALUE_BYTES)} AS value FROM meta WHERE key = ?`,
   );
-  const value = (key: keyof Meta, shape: RegExp): string => {
-    const found = find.get(key)?.value;
+  const value = (key: keyof Meta, shape: RegExp, missing?: string): string => {
+    const found = find.get(key)?.value ?? missing;
     if (typeof found === "string" && shape.test(found)) return found;
     throw new InvalidSnapshot(`is damaged: its meta table has no ${key} that can be read`);
   };
+  const built_at = value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   return {
-    built_at: value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
+    built_at,
+    // Snapshots of earlier schemas have whole seconds alone.
+    built_at_ms: Number(value("built_at_ms", /^\d{1,15}$/, String(Date.parse(built_at)))),
     dataset_sha256: value("dataset_sha256", /^[0-9a-f]{64}$/),
     roadbook_version: value("roadbook_version", /^[\w.+-]+$/),
     counts: JSON.parse(value("counts", COUNTS)),

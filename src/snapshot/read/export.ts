@@ -4,6 +4,7 @@
  */
 import { withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
+import type { Sqlite } from "../../sqlite/driver.ts";
 import type { Bounded } from "../format/bounds.ts";
 import { listColumn, unpackRoles, unpackUnlocks } from "../format/user-lists.ts";
 import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.ts";
@@ -55,14 +56,19 @@ function lineOf({ line, roles, achievements }: Row): string {
 
 /** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLines(path, await openTables(path)));
+  return withEndLine(listLinesOf(path, await openTables(path)));
 }
 
-function* listLines(path: string, { db, isSpoiled, close }: Tables): Generator<string> {
+/** The lines of the dataset in a database, without the end line. */
+export function* listLines(db: Sqlite): Generator<string> {
+  for (const query of queries) {
+    for (const row of db.prepare<Row>(query).iterate()) yield lineOf(row);
+  }
+}
+
+function* listLinesOf(path: string, { db, isSpoiled, close }: Tables): Generator<string> {
   try {
-    for (const query of queries) {
-      for (const row of db.prepare<Row>(query).iterate()) yield lineOf(row);
-    }
+    yield* listLines(db);
     if (isSpoiled()) throw new SpoiledSnapshot();
   } catch (error) {
     throw snapshotError(path, error);

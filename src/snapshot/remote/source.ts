@@ -95,7 +95,7 @@ export async function openSource(options: SourceOptions) {
       const found = await readMetaOf(file);
       // A server without ETags sends the same again and again.
       const isSame = isThere && JSON.stringify(found) === JSON.stringify(copy);
-      if (!isSame && copy && !allowOlder && found.built_at < copy.built_at) {
+      if (!isSame && copy && !allowOlder && found.built_at_ms < copy.built_at_ms) {
         const served = `the one that is served (${copy.built_at})`;
         const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
         throw new SnapshotError(file, reason);

@@ -1,0 +1,95 @@
+/** `dataset_sha256`: the identity of what a snapshot keeps, which confirms no guess of what it drops. */
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { type ImportOptions, importDataset } from "../../src/snapshot/build/import.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { community, exported, makeSnapshot, textOf, user } from "../datasets.ts";
+import { temporaryFolder } from "../support.ts";
+
+const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+const hashOf = async (path: string) => (await checkSnapshot(path)).dataset_sha256;
+
+/** Imports a text; the hash, and that of its export. */
+async function importText(text: string, options: ImportOptions = {}) {
+  const folder = temporaryFolder();
+  const [dataset, path] = [join(folder, "dataset"), join(folder, "snapshot")];
+  writeFileSync(dataset, text);
+  await importDataset(dataset, path, options);
+  return { hash: await hashOf(path), exportHash: sha256(await exported(path)) };
+}
+
+const hidden = { type: "user", id: 77, public: false };
+/** Lines of one private user that differ in what is dropped. */
+const secrets = [
+  textOf([hidden]),
+  textOf([{ ...(user(77, "Evelyn") as object), public: false }]),
+  textOf([{ public: false, name: "Mallory", id: 77, type: "user" }]),
+  `  {"type":"\\u0075ser" , "id":77.0,"public":false,"avatar_url":null}\t\n`,
+];
+
+test("of a dataset as it is exported, it is the hash of that file", async () => {
+  const text = await exported(await makeSnapshot());
+  expect(await importText(text)).toEqual({ hash: sha256(text), exportHash: sha256(text) });
+  expect((await importText(text.replace("Nora", "Nola"))).hash).not.toBe(sha256(text));
+});
+
+test("two imports that differ in what is dropped of a private user have one hash", async () => {
+  const hashes = await Promise.all(
+    secrets.map(async (line) => (await importText(textOf(community) + line)).hash),
+  );
+  expect(new Set(hashes)).toEqual(new Set([sha256(textOf([...community, hidden]))]));
+});
+
+test("so have two changes", async () => {
+  const hashes = await Promise.all(
+    secrets.map(async (line) => {
+      const path = await makeSnapshot();
+      const changes = join(temporaryFolder(), "changes");
+      writeFileSync(changes, line);
+      await applyChanges(changes, path);
+      return hashOf(path);
+    }),
+  );
+  expect(new Set(hashes).size).toBe(1);
+  expect(hashes[0]).not.toBe(await hashOf(await makeSnapshot()));
+});
+
+describe("with --skip-invalid, so have two imports that differ in", () => {
+  const importSkipping = (lines: string) =>
+    importText(textOf(community) + lines, { skipInvalid: true });
+
+  test.each([
+    ["a line that is left out", (name: string) => textOf([{ ...hidden, name, nick: name }])],
+    [
+      "a line of a user who goes private by a later one",
+      (name: string) => textOf([user(77, name), hidden]),
+    ],
+    [
+      "a line of a user who was private by an earlier one",
+      (name: string) => textOf([hidden, user(77, name)]),
+    ],
+    [
+      "a line of a user whom a broken one hides",
+      (name: string) => `${textOf([user(77, name)])}{"id":77,"public":false,"name":"${name}"x\n`,
+    ],
+    [
+      "what is not there and a line refers to",
+      (role: string) => textOf([user(77, "Eve", { company: { id: 9, role } })]),
+    ],
+  ])("%s", async (_, lines) => {
+    const [one, other] = [
+      await importSkipping(lines("Evelyn")),
+      await importSkipping(lines("Mallory")),
+    ];
+    expect(one).toEqual(other);
+  });
+
+  test("what is taken back is the only reason not to hash the lines", async () => {
+    const kept = textOf(community);
+    expect((await importSkipping("{\n")).hash).toBe(sha256(kept));
+    const { hash, exportHash } = await importSkipping(textOf([user(77, "Evelyn"), hidden]));
+    expect(hash).toBe(exportHash);
+  });
+});
