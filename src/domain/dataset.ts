@@ -7,7 +7,7 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
-import { countMembers, listMembers } from "./json-members.ts";
+import { countMembers, listMembers, scalarAt } from "./json-members.ts";
 import { RoleLine } from "./role.ts";
 import { Count, closed, Id } from "./schema.ts";
 import { PrivateUserLine, PublicUserLine } from "./user.ts";
@@ -106,34 +106,9 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
 /** Whether a line with errors was to be the end line. */
 export function isMeantAsEnd(text: string): boolean {
   for (const { name, depth, valueAt } of listMembers(text)) {
-    if (depth === 1 && name === "type") return text.startsWith('"end"', valueAt);
+    if (depth === 1 && name === "type") return scalarAt(text, valueAt) === "end";
   }
   return false;
-}
-
-/**
- * The users that a line with errors may be about without saying clearly that they are public: what
- * else is known of them is better hidden. A line that is no JSON counts as far as it can be read.
- */
-export function listUsersHiddenBy(text: string): number[] {
-  const ids: number[] = [];
-  let isUser = false;
-  let isPublic = false;
-  let isPrivate = false;
-  for (const { name, depth, valueAt } of listMembers(text)) {
-    if (depth !== 1) continue;
-    const is = (value: string) => text.startsWith(value, valueAt);
-    if (name === "type" && !otherTypes.some((type) => is(`"${type}"`))) isUser = true;
-    if (name === "id") {
-      const [, number] = /^"?([\d.eE+]+)/.exec(text.slice(valueAt, valueAt + 24)) ?? [];
-      if (Number.isSafeInteger(Number(number))) ids.push(Number(number));
-    }
-    if (name === "public") {
-      if (is("true")) isPublic = true;
-      else isPrivate = true;
-    }
-  }
-  return isPrivate || (isUser && !isPublic) ? ids : [];
 }
 
 function parse<Line extends ChangeLine | EndLine>(

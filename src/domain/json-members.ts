@@ -9,6 +9,8 @@ export interface Member {
   path: string;
   /** 1 for a member of the outermost object. */
   depth: number;
+  /** The same for all members of one object, which is outermost if it is in lists alone. */
+  owner: { isOutermost: boolean };
   /** Whether its object has an earlier member of that name. */
   isRepeated: boolean;
   /** Where its value begins in the text. */
@@ -33,21 +35,37 @@ export function countMembers(text: string): number {
   return count;
 }
 
-/** The members of all objects of a text, down to where it is nested too deeply to be of interest. */
+/** One for each open bracket: the names of an object, or the place in a list. */
+interface Level {
+  path: string;
+  isOutermost: boolean;
+  names?: Set<string>;
+  index: number;
+}
+
+/** The members of all objects of a text, but for those that are nested too deeply to be of interest. */
 export function* listMembers(text: string): Generator<Member> {
-  // One level for each open bracket: the names of an object, or the place in a list.
-  const levels: { path: string; names?: Set<string>; index: number }[] = [];
+  const levels: Level[] = [];
+  /** What is outside all brackets has lost one. */
+  const root: Level = { path: "", isOutermost: true, names: new Set(), index: 0 };
+  /** How many more brackets are open than there are levels. */
+  let deeper = 0;
   let path = "";
   for (let at = 0; at < text.length; at++) {
-    const level = levels.at(-1);
+    const level = deeper > 0 ? undefined : (levels.at(-1) ?? root);
     const character = text[at];
     if (character === "{" || character === "[") {
-      if (levels.length === MAX_DEPTH) return;
+      if (levels.length === MAX_DEPTH) {
+        deeper++;
+        continue;
+      }
       const isObject = character === "{";
-      levels.push({ path, index: 0, ...(isObject && { names: new Set() }) });
+      const isOutermost = levels.every(({ names }) => !names);
+      levels.push({ path, isOutermost, index: 0, ...(isObject && { names: new Set() }) });
       if (!isObject) path += "[0]";
     } else if (character === "}" || character === "]") {
-      path = levels.pop()?.path ?? "";
+      if (deeper > 0) deeper--;
+      else path = levels.pop()?.path ?? "";
     } else if (character === "," && level) {
       path = level.names ? level.path : `${level.path}[${++level.index}]`;
     } else if (character === '"') {
@@ -61,7 +79,8 @@ export function* listMembers(text: string): Generator<Member> {
         yield {
           name,
           path,
-          depth: levels.length,
+          depth: Math.max(levels.length, 1),
+          owner: level,
           isRepeated,
           valueAt: skipSpace(text, next + 1),
         };
@@ -69,6 +88,17 @@ export function* listMembers(text: string): Generator<Member> {
       at = end - 1;
     }
   }
+}
+
+/** A number or a word that has an end. */
+const LITERAL = /[^\s,:{}[\]"]+(?=[\s,}\]])/y;
+
+/** The value that begins there, unless it is a list or an object; if it is no JSON, its text. */
+export function scalarAt(text: string, at: number): unknown {
+  if (text[at] === '"') return decode(text.slice(at, endOfString(text, at)));
+  LITERAL.lastIndex = at;
+  const [literal] = LITERAL.exec(text) ?? [];
+  return literal === undefined ? undefined : decode(literal);
 }
 
 /** Where the string that begins at `at` has ended; the end of the text if it never does. */
@@ -86,8 +116,8 @@ function skipSpace(text: string, at: number): number {
   return at;
 }
 
-/** The text of a string literal, whose characters may be escaped. */
-function decode(literal: string): string {
+/** The value of a literal; of a string, the characters may be escaped. */
+function decode(literal: string) {
   try {
     return JSON.parse(literal);
   } catch {

@@ -54,8 +54,11 @@ export interface LineHandler<Line> {
   parse(text: string): Line | EndLine | ValidationError[];
   /** Carries one line out, or returns what is wrong with it. */
   add(line: Line, number: number): ValidationError[];
-  /** Has wrong lines left out; without it, they are errors. */
-  skip?(text: string): void;
+  /**
+   * Has a wrong line left out, of which `text` may be the beginning alone, or returns why it cannot be.
+   * Without it, wrong lines are errors.
+   */
+  skip?(text: string, isBeginning: boolean): ValidationError[];
   /** After the last line: what shows only when all lines are known. */
   finish(): Iterable<LineError>;
 }
@@ -103,16 +106,22 @@ export async function readDataset<Line extends object>(
     return [{ field: "lines", reason: `is ${parsed.lines}, but ${lines} lines come before it` }];
   }
 
+  /** Why a wrong line must not be left out; undefined when no line is. */
+  function skip(line: TextLine): ValidationError[] | undefined {
+    if (endedAt > 0 || isSignOfDamage(line)) return undefined;
+    return handler.skip?.(line.text ?? "", line.problem !== undefined);
+  }
+
   for await (const batch of readLines(decompress(bytesOf(input)))) {
     for (const line of batch) {
       const found = check(line);
       lines++;
       last = line.number;
       if (found.length === 0) continue;
-      const wrong = handler.skip && endedAt === 0 && !isSignOfDamage(line) ? skipped : errors;
+      const reasons = skip(line);
+      const wrong = reasons?.length === 0 ? skipped : errors;
       wrong.lines++;
-      report(wrong, line.number, found);
-      if (wrong === skipped) handler.skip?.(line.text ?? "");
+      report(wrong, line.number, [...found, ...(reasons ?? [])]);
     }
     hash.update(kept);
     kept = "";

@@ -1,9 +1,11 @@
 /**
  * Writes the lines of a dataset as rows and leaves out what is wrong: a wrong line as a whole, and of
  * other lines the references to what is not there. Where lines do not agree on whether a user is
- * public, or one of them is too broken to say, the user is private.
+ * public, or one of them is too broken to say, the user is private. A line that may hide a user, but
+ * does not say which one, is not left out: it is an error.
  */
-import { type DatasetLine, listUsersHiddenBy } from "../../domain/dataset.ts";
+import type { DatasetLine } from "../../domain/dataset.ts";
+import { findHiddenUsers } from "../../domain/hidden-users.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { packRoles, packUnlocks } from "../format/user-lists.ts";
 import type { LineHandler } from "./dataset.ts";
@@ -33,8 +35,15 @@ export function createSkippingWriter(db: Sqlite) {
   return {
     ...writer,
     hasTakenBack: () => hasTakenBack,
-    skip(text) {
-      for (const id of listUsersHiddenBy(text)) hide.run(id);
+    skip(text, isBeginning) {
+      const ids = findHiddenUsers(text, isBeginning);
+      if (!ids) {
+        const reason =
+          "cannot be left out: it may hide a user whose id cannot be read; correct or remove it";
+        return [{ field: "", reason }];
+      }
+      for (const id of ids) hide.run(id);
+      return [];
     },
     *finish() {
       let hasLostReferences = false;
