@@ -8,6 +8,23 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
+/** What browsers and proxies read as a dot and as a slash. */
+const DOT = "(?:\\.|%2[eE])";
+const SLASH = "(?:[/\\\\]|%2[fF]|%5[cC])";
+const PATH_END = `(?:${SLASH}|[?#]|$)`;
+
+/**
+ * The API's paths begin with these. A browser that shows such an avatar would send a request to the
+ * API, and spend a search of its reader; so would the page at `/`, which searches as well.
+ */
+const OWN_PATHS = ["search", "users", "api", "health", "docs"];
+const OWN_PATH = `(?:${SLASH}|${DOT}${SLASH})*(?:${DOT}|${OWN_PATHS.map(encodable).join("|")})?${PATH_END}`;
+
+/** `//host` and `/\host` are read as another site by browsers, so they are not paths here. */
+const AVATAR_PATH = `/(?![/\\\\]|${OWN_PATH}|(?:[^?#]*${SLASH})?${DOT}${DOT}${PATH_END})`;
+const AVATAR = `^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|${AVATAR_PATH})\\S*$`;
+const AVATAR_REGEXP = new RegExp(AVATAR, "u");
+
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
@@ -43,10 +60,11 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 
 /** An avatar as a dataset may write it; the API returns {@link Url}. */
 export const Avatar = string(
-  `an http or https URL or a path that starts with one /, of at most ${AVATAR_MAX_CODE_POINTS} code points`,
+  "an http or https URL or a path that starts with one / (not / itself, nothing under " +
+    `${OWN_PATHS.map((path) => `/${path}`).join(", ")}, and no ..), of at most ${AVATAR_MAX_CODE_POINTS} code points`,
   {
     maxLength: AVATAR_MAX_CODE_POINTS,
-    pattern: "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$",
+    pattern: AVATAR,
   },
   isAvatar,
 );
@@ -77,9 +95,15 @@ function isText(value: string, maxCodePoints: number): boolean {
   return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
 }
 
-/** `//host` and `/\host` are read as another site by browsers, so they are not paths here. */
 function isAvatar(value: string): boolean {
   if (!isText(value, AVATAR_MAX_CODE_POINTS) || /[\s\p{Cc}]/u.test(value)) return false;
-  if (value.startsWith("/")) return !/^\/[/\\]/.test(value);
-  return /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+  return AVATAR_REGEXP.test(value) && (value.startsWith("/") || URL.canParse(value));
+}
+
+/** A pattern of a word whose letters may be percent-encoded. */
+function encodable(word: string): string {
+  return word.replace(/./g, (letter) => {
+    const code = letter.charCodeAt(0).toString(16);
+    return `(?:${letter}|%${code.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
+  });
 }

@@ -2,8 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
+import { parseLine } from "../../src/domain/dataset.ts";
 import { DatasetError } from "../../src/snapshot/build/dataset.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
+import { runs } from "../runs.ts";
 import { community, openInProcess, temporaryFolder } from "../support.ts";
 import { achievement, company, role, user, wrongLines } from "./wrong-lines.ts";
 
@@ -110,6 +113,54 @@ test("every field at its limits is taken", async () => {
       },
     ),
   ).toEqual([]);
+});
+
+const harmless = [
+  "/avatars/ann.png",
+  "/icons/night%20owl.svg",
+  "/searching/a.png",
+  "/search.png",
+  "/a/search/users?q=ab",
+  "/a/health",
+  "/Users/a.png",
+  "/drivers/42",
+  "/a/..b/c.png",
+  "/a//b.png",
+  "/a?next=/../search/users",
+  "/a#/../search/users",
+  "/%C3%BC.png",
+  "/...",
+  "/apis",
+];
+test.each(harmless)("an avatar may be any other path: %s", async (avatar_url) => {
+  expect(await errorsOf({ ...user, avatar_url })).toEqual([]);
+});
+
+test("no path that an avatar may be leads to the API, whoever decodes and merges it", async () => {
+  const { fetch } = await openInProcess({ dataset: community, searchLimit: 1000 });
+  const parts = ["/", "//", "..", ".", "\\", "%2e", "%2F", "%5C", "search", "%73earch", "users"];
+  const part = fc.constantFrom(...parts, "api", "docs", "health", "a", "?q=ab", "#");
+  const isCounted = async (path: string) =>
+    (await fetch(path)).headers.has("x-ratelimit-remaining");
+  let taken = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 7 }), async (some) => {
+      const path = `/${some.join("")}`;
+      if (Array.isArray(parseLine(JSON.stringify({ ...user, avatar_url: path })))) return;
+      taken++;
+      // As a browser sends it, and as a proxy may hand it on.
+      const { pathname, search } = new URL(`http://roadbook.test${path}`);
+      const merged = decodeURIComponent(pathname).replaceAll("\\", "/").replace(/\/+/g, "/");
+      expect([path, await isCounted(path), await isCounted(merged + search)]).toEqual([
+        path,
+        false,
+        false,
+      ]);
+      expect(merged).not.toMatch(/^\/(api|docs|health|search|users)?(\/|$)/);
+    }),
+    { numRuns: runs(1000), seed: 19 },
+  );
+  expect(taken).toBeGreaterThan(100);
 });
 
 test("bytes that are not UTF-8 are refused, with their line", async () => {

@@ -26,7 +26,42 @@ const count = "must be an integer from 0 to 9007199254740991";
 const name = "must be a string of 1 to 200 code points that is not blank";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar =
-  "must be an http or https URL or a path that starts with one /, of at most 2048 code points, or null";
+  "must be an http or https URL or a path that starts with one / (not / itself, nothing under /search, /users, /api, /health, /docs, and no ..), of at most 2048 code points, or null";
+
+/** Paths that lead to the API, by way of a browser or a proxy that decodes and merges. */
+const ownPaths = [
+  "/",
+  "/?q=ab",
+  "/.?q=ab",
+  "/./?q=ab",
+  "/search",
+  "/search/users?q=ab",
+  "/users/public/42",
+  "/api/search/users?q=ab",
+  "/health",
+  "/health?x",
+  "/docs/json",
+  "/docs#x",
+  "/x/../search/users?q=ab",
+  "/x/..",
+  "/../search/users?q=ab",
+  "/avatars/..\\search/users?q=ab",
+  "/x/%2E%2e/search/users?q=ab",
+  "/x/.%2e/search/users?q=ab",
+  "/x%2f..%2Fsearch/users?q=ab",
+  "/%73earch/users?q=ab",
+  "/%73%65%61%72%63%68/users?q=ab",
+  "/hea%6cth",
+  "/hea%6Cth",
+  "/.//search/users?q=ab",
+  "/./search/users?q=ab",
+  "/%2E/search/users?q=ab",
+  "/.\\search/users?q=ab",
+  "/search\\users?q=ab",
+  "/search%2Fusers?q=ab",
+  "/%5csearch/users?q=ab",
+  "/%2fsearch/users?q=ab",
+];
 
 /** What is wrong, the line, and what is said of it. */
 export const wrongLines: [string, object | string, string][] = [
@@ -162,6 +197,11 @@ export const wrongLines: [string, object | string, string][] = [
     { ...user, avatar_url: "/\\evil.example" },
     `avatar_url: ${avatar}`,
   ],
+  ...ownPaths.map((path): [string, object, string] => [
+    `an avatar that leads to the API: ${path}`,
+    { ...user, avatar_url: path },
+    `avatar_url: ${avatar}`,
+  ]),
   ["an ftp avatar", { ...user, avatar_url: "ftp://cdn.example/a.png" }, `avatar_url: ${avatar}`],
   ["a script as avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
   ["an avatar without host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],

@@ -1,7 +1,9 @@
 /** The table of routes is what clients see: paths, caching, the limit, and one name each. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
+import { parseLine } from "../../src/domain/dataset.ts";
 import { pathsOf, type Route, routesWith } from "../../src/http/routes.ts";
+import { user } from "../datasets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
 const cacheControl: Record<Route["cache"], string> = {
@@ -55,6 +57,24 @@ describe.each(routes.map((route) => [route.name, route] as const))("%s", (_, rou
     expect(status).toBe(route.api ? 200 : 404);
     expect((await target.fetch(`/v2${path}`)).status).toBe(404);
   });
+});
+
+test("no route with data is an avatar's path, as a reader's browser would ask for it", () => {
+  const drawn = [
+    "getAvatar",
+    "getIcon",
+    "getFavicon",
+    "getRobots",
+    "getPageAsset",
+    "getDriverPage",
+  ];
+  for (const route of routes) {
+    for (const path of pathsOf(route)) {
+      const avatar_url = fill(path, route.name);
+      const line = parseLine(JSON.stringify({ ...user(1, "Ann"), avatar_url }));
+      expect([avatar_url, Array.isArray(line)]).toEqual([avatar_url, !drawn.includes(route.name)]);
+    }
+  }
 });
 
 test("no two routes have a name or a path in common", () => {
