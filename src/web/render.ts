@@ -79,7 +79,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
         ${companies.length === 0 && html`<p>${texts.noCompanies}</p>`}
         <ul class="board">${companies.map(
           ({ name, member_count }) => html`<li>
-          <span class="name">${name}</span>
+          <span class="name" data-members="${member_count}">${name}</span>
           <span class="detail">${texts.members(member_count, member_count.toLocaleString(language))}</span></li>`,
         )}</ul>
       </section>

@@ -34,27 +34,48 @@ export interface Address {
   query: string;
 }
 
-/** Reads what an address of the page shows. Never rejects. */
+/** What a search found, without anything that a driver may have made private since. */
+export interface Found {
+  driverIds: readonly number[];
+  companies: readonly CompanySearchResult[];
+}
+
+/**
+ * Reads what an address of the page shows. With `found`, a search is not spent again: its drivers are
+ * asked for as profiles, so that those who have gone private are missing. Never rejects.
+ */
 export async function loadView(
   { path, query }: Address,
   featuredIds: readonly number[],
   ask: Ask,
+  found?: Found,
 ): Promise<View> {
   try {
     const [, id] = /^\/drivers\/([^/]+)$/.exec(path) ?? [];
     if (id !== undefined) return await loadDriver(id, ask);
-    return query.trim() === "" ? await loadStart(featuredIds, ask) : await loadResults(query, ask);
+    if (query.trim() === "") {
+      return { kind: "start", featured: await listUsers(featuredIds, ask) };
+    }
+    return found ? await reloadResults(query, found, ask) : await loadResults(query, ask);
   } catch {
     return { kind: "problem", problem: "offline", query };
   }
 }
 
-async function loadStart(featuredIds: readonly number[], ask: Ask): Promise<View> {
-  const responses = await Promise.all(featuredIds.map((id) => ask(`/users/public/${id}`)));
+/** The profiles of those users who are public. */
+async function listUsers(ids: readonly number[], ask: Ask): Promise<User[]> {
+  const responses = await Promise.all(ids.map((id) => ask(`/users/public/${id}`)));
   const bodies = await Promise.all(
     responses.map(async (response) => (response.ok ? [(await response.json()).user] : [])),
   );
-  return { kind: "start", featured: bodies.flat() };
+  return bodies.flat();
+}
+
+async function reloadResults(query: string, found: Found, ask: Ask): Promise<View> {
+  const users = await listUsers(found.driverIds, ask);
+  const drivers = users.map((user) => ({ ...user, company: user.company?.name ?? null }));
+  const companies = [...found.companies];
+  return { kind: "results", query, drivers, companies, searchesLeft: undefined };
 }
 
 async function loadResults(query: string, ask: Ask): Promise<View> {

@@ -29,6 +29,8 @@ interface Opened {
   asked: string[];
   /** What went wrong: console errors, requests elsewhere. */
   problems: string[];
+  /** Changes the data that the server has. */
+  apply(changes: object[]): Promise<unknown>;
   stopServer(): Promise<void>;
 }
 
@@ -86,7 +88,8 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     roadbook.close();
   };
   try {
-    await use({ page, origin, asked, problems, stopServer });
+    const { apply } = roadbook;
+    await use({ page, origin, asked, problems, apply, stopServer });
     expect(problems).toEqual([]);
   } finally {
     await context.close();
@@ -107,7 +110,7 @@ async function waitForHeading(page: Page, text: string | RegExp): Promise<void> 
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
   test(
-    "a search asks once for drivers and once for companies, and back and forward ask for nothing",
+    "a search asks once for drivers and once for companies, and back and forward spend no search",
     () =>
       open({}, async ({ page, origin, asked }) => {
         await page.goto(origin);
@@ -135,6 +138,100 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await waitForHeading(page, "Results for “nowak”");
         await searchFor(page, "baltic");
         await page.getByRole("listitem").filter({ hasText: "Baltic Express" }).waitFor();
+      }),
+    PATIENCE_MS,
+  );
+
+  const goesPrivate = { type: "user", id: 42, public: false };
+
+  test(
+    "back and forward show nobody who has gone private, and spend no search",
+    () =>
+      open({ featuredIds: [42] }, async ({ page, origin, asked, apply }) => {
+        // Results that the server has made, and others that the script has.
+        await page.goto(`${origin}/?q=nowak`);
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
+        await waitForHeading(page, "Łukasz Nowak");
+        await searchFor(page, "lukasz");
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
+        await page.getByRole("link", { name: "Roadbook, Start" }).click();
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
+        expect(await page.evaluate(() => Object.keys(history.state).sort())).toEqual([
+          "index",
+          "y",
+        ]);
+
+        const spent = () => asked.filter((path) => path.startsWith("/search/")).length;
+        const before = spent();
+        await apply([goesPrivate]);
+        await page.goBack();
+        await waitForHeading(page, "Results for “lukasz”");
+        expect(await page.content()).not.toContain("Łukasz Nowak");
+        await page.goBack();
+        await waitForHeading(page, "This driver keeps to themselves");
+        expect(await page.content()).not.toContain("Łukasz Nowak");
+        await page.goBack();
+        await waitForHeading(page, "Results for “nowak”");
+        expect(await page.getByRole("searchbox").inputValue()).toBe("nowak");
+        await page.getByRole("link", { name: "Anna Nowak", exact: true }).waitFor();
+        expect(await page.content()).not.toContain("Łukasz Nowak");
+        for (const name of [/keeps to themselves/, /“lukasz”/, "Who is on the road"]) {
+          await page.goForward();
+          await waitForHeading(page, name);
+          expect(await page.content()).not.toContain("Łukasz Nowak");
+        }
+        expect(spent()).toBe(before);
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "so it is when the browser had kept the document, and companies stay with the results",
+    () =>
+      open({}, async ({ page, origin, asked, apply }) => {
+        await page.goto(`${origin}/drivers/42`);
+        await waitForHeading(page, "Łukasz Nowak");
+        await page.goto(`${origin}/docs`);
+        await apply([goesPrivate]);
+        await page.goBack();
+        await waitForHeading(page, "This driver keeps to themselves");
+
+        await page.goto(`${origin}/?q=express`);
+        const company = page.getByRole("listitem").filter({ hasText: "Baltic Express" });
+        const text = await company.textContent();
+        const spent = asked.filter((path) => path.startsWith("/search/")).length;
+        await apply([{ type: "user", id: 45, public: false }]);
+        // As Chromium does where it keeps the whole page for going back.
+        await page.evaluate(() =>
+          window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })),
+        );
+        await page.getByText("4 companies").waitFor();
+        expect(await company.textContent()).toBe(text);
+        expect(asked.filter((path) => path.startsWith("/search/"))).toHaveLength(spent);
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "back returns to where the results were scrolled to",
+    () =>
+      open({ size: "phone" }, async ({ page, origin }) => {
+        await page.goto(`${origin}/?q=nowak`);
+        await page.evaluate(() => {
+          document.querySelector("main")?.style.setProperty("padding-top", "3000px");
+          scrollTo(0, 2900);
+          document.querySelector<HTMLElement>("a[href='/drivers/42']")?.click();
+        });
+        await waitForHeading(page, "Łukasz Nowak");
+        expect(await page.evaluate(() => scrollY)).toBe(0);
+        await page.evaluate(() => scrollTo(0, 1234));
+        await page.waitForFunction(() => history.state.y === 1234);
+        await page.goBack();
+        await waitForHeading(page, "Results for “nowak”");
+        expect(await page.evaluate(() => scrollY)).toBe(2900);
+        await page.goForward();
+        await waitForHeading(page, "Łukasz Nowak");
+        expect(await page.evaluate(() => scrollY)).toBe(1234);
       }),
     PATIENCE_MS,
   );
@@ -293,6 +390,47 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.clock.fastForward(2_000);
         await waitForHeading(page, "Who is on the road");
       }),
+    PATIENCE_MS,
+  );
+
+  test.each([3, 30])(
+    "a kiosk that has returned to the start leads to nothing else, back or forward: after %d views",
+    (views) =>
+      open(
+        { isKiosk: true, size: "kiosk", featuredIds: [], searchLimit: 0 },
+        async ({ page, origin }) => {
+          await page.clock.install();
+          await page.goto(`${origin}/drivers/42`);
+          for (let view = 0; view < views; view++) {
+            await searchFor(page, `nowak ${view}`);
+            await waitForHeading(page, `Results for “nowak ${view}”`);
+          }
+          await page.goBack();
+          await waitForHeading(page, /^Results for/);
+          await page.clock.fastForward(121_000);
+          await waitForHeading(page, "Who is on the road");
+          await page.waitForURL(`${origin}/`);
+          for (const go of ["goForward", "goBack", "goForward"] as const) {
+            await page[go]();
+            await page.clock.runFor(1000);
+            await waitForHeading(page, "Who is on the road");
+            expect(page.url()).toBe(`${origin}/`);
+          }
+          // The next visitor can go back, and the one after can not.
+          await searchFor(page, "anna");
+          await waitForHeading(page, "Results for “anna”");
+          await page.goBack();
+          await waitForHeading(page, "Who is on the road");
+          await page.goForward();
+          await waitForHeading(page, "Results for “anna”");
+          await page.clock.fastForward(121_000);
+          await waitForHeading(page, "Who is on the road");
+          await page.goBack();
+          expect(page.url()).toBe(`${origin}/`);
+          await page.goForward();
+          expect(page.url()).toBe(`${origin}/`);
+        },
+      ),
     PATIENCE_MS,
   );
 
