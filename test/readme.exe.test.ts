@@ -1,6 +1,6 @@
 /** The README is held to the product: its commands are run, its table is the table of flags. */
 import { describe, expect, test } from "bun:test";
-import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createProgram } from "../src/commands/command-line.ts";
 import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
@@ -24,11 +24,23 @@ async function checkOut(): Promise<string> {
   return folder;
 }
 
-/** A PATH on which the only programs are those given, beside the system's own without Bun. */
+const npx = Bun.which("npx");
+
+/**
+ * A PATH on which the only programs are those given, beside the system's own and Node's without Bun,
+ * which `npm install -g` puts among them.
+ */
 function pathWith(programs: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, target] of Object.entries(programs)) symlinkSync(target, join(folder, name));
-  return `${folder}:/usr/bin:/bin`;
+  const others = new Set(["bun", "bunx", ...Object.keys(programs)]);
+  for (const place of new Set(["/usr/bin", "/bin", dirname(npx ?? "/usr/bin/npx")])) {
+    for (const name of readdirSync(place)) {
+      if (!others.has(name)) symlinkSync(join(place, name), join(folder, name));
+      others.add(name);
+    }
+  }
+  return folder;
 }
 
 async function servesTheDemo(command: string, cwd: string, env: Record<string, string>) {
@@ -62,7 +74,6 @@ describe("on a clean checkout", () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
   }, 120_000);
 
-  const npx = Bun.which("npx");
   if (!npx && !process.env.ROADBOOK_REQUIRE_ALL)
     console.warn("npx is missing: the README is not tried with Node");
   test.if(npx !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(

@@ -1,6 +1,6 @@
 /** The scripts in scripts/export on a real PostgreSQL and a real MariaDB: what they select is a dataset. */
 import { expect, test } from "bun:test";
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { executable, openExecutable, root, run, temporaryFolder, until } from "../support.ts";
 
@@ -116,11 +116,11 @@ if (!hasMariadb) console.warn("MariaDB is missing: scripts/export is not tried o
 
 test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   const folder = temporaryFolder();
-  chmodSync(folder, 0o777);
-  // PostgreSQL refuses to run as root.
+  // PostgreSQL refuses to run as root. As its own user it must reach a folder that may be root's alone.
+  const reach = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
   const user =
     process.getuid?.() === 0
-      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+      ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", ...reach]
       : [];
   const bin = (initdb ?? "initdb").replace(/initdb$/, "");
   const env = {

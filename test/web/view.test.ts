@@ -1,5 +1,6 @@
 /** What the page shows for each address, read from a real API; and its HTML. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { pageAssets } from "../../src/assets.ts";
 import { renderView, titleOf } from "../../src/web/render.ts";
 import { languages } from "../../src/web/texts.ts";
 import { loadView, type View } from "../../src/web/view.ts";
@@ -16,6 +17,11 @@ const load = (path: string, query = "") => loadView({ path, query }, [42, 999], 
 function problemOf(view: View): string | undefined {
   return view.kind === "problem" ? view.problem : undefined;
 }
+
+test("the script is under 8 KB when it is compressed", async () => {
+  const { script } = await pageAssets();
+  expect(Bun.gzipSync(script.text).length).toBeLessThan(8 * 1024);
+});
 
 test("the start has the featured drivers who are public", async () => {
   const view = await load("/");
