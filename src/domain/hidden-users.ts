@@ -4,7 +4,7 @@
  */
 import { listMembers, scalarAt } from "./json-members.ts";
 
-/** What one object of a line says about whom. */
+/** The members of one object of a line that tell which user it is about, and whether it hides them. */
 interface Statement {
   isOutermost: boolean;
   types: unknown[];

@@ -46,7 +46,7 @@ interface Level {
 /** The members of all objects of a text, but for those that are nested too deeply to be of interest. */
 export function* listMembers(text: string): Generator<Member> {
   const levels: Level[] = [];
-  /** What is outside all brackets has lost one. */
+  /** Members outside all brackets: a bracket in front is missing. */
   const root: Level = { path: "", isOutermost: true, names: new Set(), index: 0 };
   /** How many more brackets are open than there are levels. */
   let deeper = 0;

@@ -8,7 +8,7 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** What browsers and proxies read as a dot and as a slash. */
+/** A dot and a slash as browsers and proxies read them. */
 const DOT = "(?:\\.|%2[eE])";
 const SLASH = "(?:[/\\\\]|%2[fF]|%5[cC])";
 const PATH_END = `(?:${SLASH}|[?#]|$)`;
