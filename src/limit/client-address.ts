@@ -17,6 +17,9 @@ const MAX_HOP_LENGTH = 80;
 /** Longer than any chain of proxies. 256 KB of addresses that are all trusted take 100 ms to parse. */
 const MAX_HOPS = 100;
 
+/** RFC 6052: an IPv4 address in the last 32 bits. */
+const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
+
 /** At most this many parsed hops are cached, some 1 MB; then all are dropped. */
 const MAX_CACHED_HOPS = 4096;
 
@@ -61,6 +64,7 @@ export function createClients({
      * client; if all are, the leftmost. An entry that is no address ends the reading: the request is
      * counted under the hop that passed it on, so junk shares a budget and never gets a new one; so is
      * a request with more than 100 entries from trusted hops.
+     * An address of NAT64's well-known prefix is counted as the IPv4 address inside.
      * IPv4 peers cost nothing when no proxy is trusted; other addresses are parsed once, then cached.
      *
      * @param peer address at the other end of the connection, undefined if there is none to know
@@ -113,6 +117,8 @@ export function parseCidr(text: string): [Address, number] {
 
 function formatKey(address: Address, ipv6Prefix: number): string {
   if (address.kind() === "ipv4") return address.toString();
+  // Only for counting: an address that a client can write is never a trusted proxy's IPv4 address.
+  if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   const bytes = address.toByteArray().map((byte, i) => {
     const bits = Math.min(Math.max(ipv6Prefix - 8 * i, 0), 8);
     return byte & (0xff << (8 - bits));
