@@ -167,7 +167,14 @@ async function overRedis(url: string): Promise<Row> {
 }
 
 function openShared(url: string, limit: number): Promise<Limiter> {
-  return openSharedLimiter({ url, limit, windowMs: WINDOW_MS, onDown() {}, onUp() {} });
+  return openSharedLimiter({
+    url,
+    limit,
+    windowMs: WINDOW_MS,
+    onDown() {},
+    onUp() {},
+    onWarning() {},
+  });
 }
 
 /** What the limit adds to a search request: the same requests with it and without. */

@@ -215,6 +215,7 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
     maxClients,
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
+    onWarning: (message) => log.warn(message),
   });
 }
 

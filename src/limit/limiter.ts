@@ -48,6 +48,8 @@ const SHARDS = 128;
 /** Expired clients dropped a decision: more than the one that it may add, so that they run out. */
 const DROPPED = 2;
 
+export type MemoryLimiter = ReturnType<typeof createLimiter>;
+
 /**
  * **Exact.** At most `limit` requests of a client are allowed in any half-open span of `windowMs`,
  * none is refused while there is room, a refused one is not counted. A fraction of a millisecond
@@ -73,9 +75,27 @@ export function createLimiter({
   let size = 0;
 
   function consume(client: string): Decision {
+    const allowedAt = see(client);
+    const allowed = allowedAt.length < limit;
+    if (allowed) allowedAt.push(now);
+    return { ...decisionOf(allowedAt), allowed };
+  }
+
+  function decisionOf(allowedAt: readonly number[]): Decision {
+    const [oldest = now] = allowedAt;
+    const remaining = limit - allowedAt.length;
+    return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
+  }
+
+  /** The requests of `client` in the window. Whatever comes of this one, the client has been seen. */
+  function see(client: string): number[] {
     const nowMs = clock();
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
-    for (let i = 0; i < DROPPED && isExpired(ends.newer.allowedAt.at(-1)); i++) drop(ends.newer);
+    for (let i = 0; i < DROPPED && ends.newer !== ends; i++) {
+      // A client that was only seen has nothing to inherit.
+      if (!isExpired(ends.newer.allowedAt.at(-1) ?? Number.NEGATIVE_INFINITY)) break;
+      drop(ends.newer);
+    }
     const place = shardOf(client).get(client) ?? admit(client);
     unlink(place);
     insertBefore(ends, place);
@@ -84,15 +104,7 @@ export function createLimiter({
     let expired = 0;
     while (isExpired(allowedAt[expired])) expired++;
     if (expired > 0) allowedAt.splice(0, expired);
-    const allowed = allowedAt.length < limit;
-    if (allowed) allowedAt.push(now);
-    const [oldest = now] = allowedAt;
-    return {
-      allowed,
-      limit,
-      remaining: limit - allowedAt.length,
-      resetMs: oldest + windowMs - now,
-    };
+    return allowedAt;
   }
 
   function isExpired(time: number | undefined): boolean {
@@ -127,6 +139,8 @@ export function createLimiter({
 
   return {
     consume,
+    /** Whether a request of `client` would be allowed. Admits and sees the client, counts nothing. */
+    peek: (client: string): Decision => decisionOf(see(client)),
     status: (): LimiterStatus => ({ store: "memory", up: true, clients: size }),
     close() {},
   };

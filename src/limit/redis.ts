@@ -1,10 +1,16 @@
 /**
- * Owns the limiter that several instances share through one Redis or Valkey, and what it does when
- * the store is away: it decides in memory, at once. Never logs, and never lets a word of the store's
- * URL into a message.
+ * Owns the limiter that several instances share through one Redis or Valkey. Without the store it
+ * decides in memory, at once. Never logs, and never lets a word of the store's URL into a message.
  */
 import { RedisClient } from "bun";
-import { createLimiter, type Decision, type Limiter, type LimiterOptions } from "./limiter.ts";
+import { codeOf } from "../files/errors.ts";
+import {
+  createLimiter,
+  type Decision,
+  type Limiter,
+  type LimiterOptions,
+  type MemoryLimiter,
+} from "./limiter.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
   /** One that {@link isStoreUrl}. */
@@ -13,6 +19,8 @@ export interface SharedLimiterOptions extends LimiterOptions {
   onDown: (reason: string) => void;
   /** The store decides (again). Also called when it does from the start. */
   onUp: () => void;
+  /** The store decides, but less reliably than it should. At most once a minute for each message. */
+  onWarning: (message: string) => void;
 }
 
 const KEY_PREFIX = "roadbook:limit:";
@@ -28,19 +36,25 @@ const MAX_RETRY_MS = 5000;
 /** A store that stayed up for so long has recovered: the next failure starts from RETRY_MS. */
 const STEADY_MS = 60_000;
 
+const WARNING_INTERVAL_MS = 60_000;
+
+/** OpenSSL's results of verifying a certificate, and Node's for one of another host. */
+const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_)/;
+
 /**
- * The window of `limiter.ts` on the store's clock, whole and atomic: a list of timestamps a
+ * The window of `limiter.ts` on the store's clock, whole and atomic: a list of timestamps per
  * client, oldest first, that the store drops when its newest leaves the window. Time stands still while
- * the store's clock is behind a client's newest. The search is binary because a large limit can
- * leave 100,000 timestamps to drop, and a pop each would hold up the store for a tenth of a second.
+ * the store's clock is behind a client's newest, but the wait is until that clock gets there. The
+ * search is binary because a large limit can leave 100,000 timestamps to drop, and a pop each would
+ * hold up the store for a tenth of a second. A full store fails at RPUSH, so it still refuses.
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
 
-now = math.max(now, at(-1) or now)
+local now = math.max(clock, at(-1) or clock)
 local used = redis.call('LLEN', key)
 local expired, high = 0, used
 while expired < high do
@@ -49,7 +63,8 @@ while expired < high do
 end
 if expired > 0 then redis.call('LTRIM', key, expired, -1) end
 used = used - expired
-local oldest = at(0) or now
+-- After the limit was lowered, several must leave before one more is allowed.
+local last_to_leave = at(math.max(used - limit, 0)) or now
 
 local allowed = used < limit
 if allowed then
@@ -57,19 +72,16 @@ if allowed then
   redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
   used = used + 1
 end
-return { allowed and 1 or 0, limit - used, oldest + window - now }
+return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
 `;
 const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
 
 /**
- * One budget a client over all instances with the same URL, limit and window. Waits for the store for
- * {@link CONNECT_MS} at most; without it, starts in memory.
- *
- * What the store allows is also counted in memory, so a client that has spent its budget here
- * finds it spent when the store goes. What memory allows meanwhile, the store never hears of.
+ * One budget per client over all instances with the same URL, limit and window. Waits for the store
+ * for about {@link CONNECT_MS} at most; without it, starts in memory. See {@link consumeBoth}.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
-  const { url, limit, windowMs, onDown, onUp } = options;
+  const { url, limit, windowMs, onDown, onUp, onWarning } = options;
   const memory = createLimiter(options);
 
   /** The connection in use; none while the store is down. */
@@ -79,6 +91,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   let retry: ReturnType<typeof setTimeout> | undefined;
   let isAnnouncedDown = false;
   let isClosed = false;
+  const warnedAt = new Map<string, number>();
 
   /** A new connection for each try: one that hangs may never say so. */
   async function connect(): Promise<void> {
@@ -88,15 +101,16 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       connectionTimeout: 10 * CONNECT_MS,
     });
     candidate.onclose = () => lose(candidate, "the connection was closed");
-    const probe = () => decide(candidate, "probe", 1, 1);
+    let evictionPolicy: string | undefined;
     try {
       // A decision on a key of its own shows that this user may write; and only what is sent before
       // the connection is there learns of a wrong password. The second shows how fast the store is.
-      await within(CONNECT_MS, probe());
-      await within(DEADLINE_MS, probe());
+      await within(CONNECT_MS, probe(candidate));
+      await within(DEADLINE_MS, probe(candidate));
+      evictionPolicy = await within(DEADLINE_MS, findEvictionPolicy(candidate));
     } catch (error) {
       candidate.close();
-      goDown(reasonOf(error) ?? "no connection");
+      goDown(reasonOf(error, "no connection"));
       return;
     }
     if (isClosed) {
@@ -107,6 +121,19 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
     upSince = performance.now();
     isAnnouncedDown = false;
     onUp();
+    if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {
+      warn(
+        `a full rate limit store forgets clients: set its maxmemory-policy to noeviction, ` +
+          `not ${evictionPolicy}`,
+      );
+    }
+  }
+
+  function warn(message: string): void {
+    const now = performance.now();
+    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return;
+    warnedAt.set(message, now);
+    onWarning(message);
   }
 
   /** Of many decisions that fail at once, the first is the one that counts. */
@@ -128,20 +155,38 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
     retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
   }
 
-  async function consumeFrom(used: RedisClient, client: string): Promise<Decision> {
+  /** The store's decision, or undefined when it makes none. */
+  async function ask(used: RedisClient, client: string): Promise<Decision | undefined> {
     try {
-      const decision = await within(DEADLINE_MS, decide(used, client, limit, windowMs));
-      if (decision.allowed) memory.consume(client);
-      return decision;
+      return await within(DEADLINE_MS, decide(used, client, limit, windowMs));
     } catch (error) {
-      lose(used, reasonOf(error) ?? "the connection was closed");
-      return memory.consume(client);
+      if (isFull(error)) {
+        warn("the rate limit store is full, counting new searches in memory: raise its maxmemory");
+      } else if (error instanceof UnexpectedReply || isServerError(error)) {
+        await ignoreKey(used, reasonOf(error));
+      } else {
+        lose(used, reasonOf(error));
+      }
+      return undefined;
+    }
+  }
+
+  /** One bad key is no reason to stop asking for the others, unless the probe fails as well. */
+  async function ignoreKey(used: RedisClient, reason: string): Promise<void> {
+    try {
+      await within(DEADLINE_MS, probe(used));
+      warn(`the rate limit store cannot count a client, counting it in memory: ${reason}`);
+    } catch (error) {
+      lose(used, reasonOf(error));
     }
   }
 
   await connect();
   return {
-    consume: (client) => (store ? consumeFrom(store, client) : memory.consume(client)),
+    consume(client) {
+      const used = store;
+      return used ? consumeBoth(memory, client, () => ask(used, client)) : memory.consume(client);
+    },
     status: () => ({ store: "redis", up: store !== undefined, clients: memory.status().clients }),
     close() {
       isClosed = true;
@@ -149,6 +194,29 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
       if (store) lose(store, "closed");
     },
   };
+}
+
+/**
+ * Allows a request if both this process's memory and the store do. Memory comes first, so that
+ * `maxClients` bounds all searches of this instance, and a store that was late or has lost its counts
+ * gives no client more than the limit here. What memory allows by itself, the store never hears of.
+ *
+ * @param ask resolves with undefined if memory must decide by itself; never rejects
+ */
+export async function consumeBoth(
+  memory: MemoryLimiter,
+  client: string,
+  ask: () => Promise<Decision | undefined>,
+): Promise<Decision> {
+  const before = memory.peek(client);
+  if (!before.allowed) return before;
+  const shared = await ask();
+  if (shared?.allowed === false) return shared;
+  // Memory may refuse by now: requests of the same client have been waiting for the store as well.
+  const counted = memory.consume(client);
+  if (shared === undefined || counted.remaining < shared.remaining) return counted;
+  if (shared.remaining < counted.remaining) return shared;
+  return { ...counted, resetMs: Math.max(counted.resetMs, shared.resetMs) };
 }
 
 /**
@@ -165,6 +233,26 @@ export function isStoreUrl(text: string): boolean {
     url.search === "" &&
     url.hash === ""
   );
+}
+
+/** Whether the store is one, lets this user count, and is in time. A full one is. */
+async function probe(store: RedisClient): Promise<void> {
+  try {
+    await decide(store, "probe", 1, 1);
+  } catch (error) {
+    if (!isFull(error)) throw error;
+  }
+}
+
+/** What the store does when it is full. Undefined when this user may not know. */
+async function findEvictionPolicy(store: RedisClient): Promise<string | undefined> {
+  try {
+    const info = await store.send("INFO", ["memory"]);
+    return /^maxmemory_policy:(\S+)/m.exec(String(info))?.[1];
+  } catch (error) {
+    if (isServerError(error)) return undefined;
+    throw error;
+  }
 }
 
 async function decide(
@@ -186,9 +274,9 @@ async function decide(
   const isDecision =
     (allowed === 0 || allowed === 1) &&
     isWhole(remaining, 0, limit - allowed) &&
-    isWhole(resetMs, 1, windowMs);
+    isWhole(resetMs, 1, Number.MAX_SAFE_INTEGER);
   // What says `+OK` to anything is no Redis.
-  if (!isDecision) throw new StoreError("what the store says is no decision");
+  if (!isDecision) throw new UnexpectedReply("what the store says is no decision");
   return { allowed: allowed === 1, limit, remaining, resetMs };
 }
 
@@ -198,6 +286,18 @@ function isWhole(value: unknown, least: number, most: number): value is number {
 
 /** Its message is for the log as it is. */
 class StoreError extends Error {}
+
+class UnexpectedReply extends StoreError {}
+
+/** The store is there and has refused a command. */
+function isServerError(error: unknown): error is Error {
+  return error instanceof Error && codeOf(error) === "ERR_REDIS_SERVER_ERROR";
+}
+
+/** Over its maxmemory: it refuses to add a timestamp. */
+function isFull(error: unknown): boolean {
+  return isServerError(error) && error.message.startsWith("OOM ");
+}
 
 /**
  * The outcome of `reply`, or an error after the deadline. That comes in two steps: when this process
@@ -214,13 +314,19 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 }
 
 /**
- * Of the store's own errors, no more than the code: some repeat the command, AUTH's included.
- * Undefined where the connection failed.
+ * For the log. A message from the store is reduced to its code: some repeat the command, AUTH's
+ * included. A message about a certificate is cut before the host name.
  */
-function reasonOf(error: unknown): string | undefined {
+function reasonOf(error: unknown, otherwise = "the connection was closed"): string {
   if (error instanceof StoreError) return error.message;
-  const [, code] = /^([A-Z]{2,}) /.exec(error instanceof Error ? error.message : "") ?? [];
-  if (code === "NOAUTH") return "the store wants a password";
-  if (code === "WRONGPASS") return "the store refused the user or password";
-  return code && `the store responded ${code}`;
+  const { message } = error instanceof Error ? error : new Error();
+  const code = codeOf(error);
+  if (CERTIFICATE_CODE.test(code)) {
+    return `the store's certificate was rejected: ${message.split(":")[0]}`;
+  }
+  if (code === "EPROTO") return `the TLS handshake failed: ${message.split(":").at(-1)}`;
+  const [, reply] = /^([A-Z]{2,}) /.exec(message) ?? [];
+  if (reply === "NOAUTH") return "the store wants a password";
+  if (reply === "WRONGPASS") return "the store refused the user or password";
+  return reply ? `the store responded ${reply}` : otherwise;
 }

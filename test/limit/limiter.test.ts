@@ -20,6 +20,10 @@ function createWindow(options: WindowOptions) {
       nowMs = atMs;
       return limiter.consume(client);
     },
+    peek(client: string, atMs: number): Decision {
+      nowMs = atMs;
+      return limiter.peek(client);
+    },
     get size() {
       return limiter.status().clients;
     },
@@ -30,7 +34,7 @@ function createWindow(options: WindowOptions) {
 function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
   const clients = new Map<string, number[]>();
   let now = Number.NEGATIVE_INFINITY;
-  return (client: string, nowMs: number): Decision => {
+  return (client: string, nowMs: number, isPeek = false): Decision => {
     if (nowMs > now) now = Math.floor(nowMs);
     const [longestUnseen = ""] = clients.keys();
     const place = clients.has(client) || clients.size < maxClients ? client : longestUnseen;
@@ -38,9 +42,9 @@ function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
     clients.delete(place);
     const timestamps = allowedAt.filter((timestamp) => now - timestamp < windowMs);
     const allowed = timestamps.length < limit;
-    if (allowed) timestamps.push(now);
+    if (allowed && !isPeek) timestamps.push(now);
     clients.set(client, timestamps);
-    const resetMs = (timestamps[0] as number) + windowMs - now;
+    const resetMs = (timestamps[0] ?? now) + windowMs - now;
     return { allowed, limit, remaining: limit - timestamps.length, resetMs };
   };
 }
@@ -74,6 +78,7 @@ describe("exact", () => {
           fc.record({
             client: fc.constantFrom("a", "a", "a", "b", "c", "d"),
             burst: fc.oneof(fc.constant(1), fc.nat(options.limit + 2)),
+            isPeek: fc.nat(3).map((n) => n === 0),
             step: steps(options.windowMs),
           }),
           { maxLength: 120 },
@@ -87,8 +92,9 @@ describe("exact", () => {
         const window = createWindow(options);
         const naive = createNaiveWindow(options);
         let nowMs = start;
-        for (const { client, burst, step } of arrivals) {
+        for (const { client, burst, isPeek, step } of arrivals) {
           nowMs = Math.max(0, nowMs + step);
+          if (isPeek) expect(window.peek(client, nowMs)).toEqual(naive(client, nowMs, true));
           for (let i = 0; i < burst; i++) {
             expect(window.consume(client, nowMs)).toEqual(naive(client, nowMs));
           }
@@ -298,6 +304,43 @@ describe("bounded", () => {
     for (const nowMs of [500, 999]) expect(window.consume("knocks", nowMs).allowed).toBe(false);
     window.consume("new", 1001);
     expect(window.size).toBe(1);
+  });
+});
+
+describe("a peek", () => {
+  const options = { limit: 2, windowMs: 1000, maxClients: 2 };
+
+  test("counts nothing, and is the decision that a request would get", () => {
+    const window = createWindow(options);
+    for (const nowMs of [0, 1]) {
+      expect(window.peek("a", nowMs)).toEqual({
+        allowed: true,
+        limit: 2,
+        remaining: 2,
+        resetMs: 1000,
+      });
+    }
+    window.consume("a", 10);
+    window.consume("a", 20);
+    expect(window.peek("a", 1009)).toMatchObject({ allowed: false, remaining: 0, resetMs: 1 });
+    expect(window.peek("a", 1010)).toMatchObject({ allowed: true, remaining: 1, resetMs: 10 });
+  });
+
+  test("admits the client, who inherits a count past the cap and stays with it", () => {
+    const window = createWindow(options);
+    for (const client of ["a", "a", "b"]) window.consume(client, 0);
+    expect(window.peek("newcomer", 40)).toMatchObject({ allowed: false, resetMs: 960 });
+    expect(window.peek("newcomer", 50)).toMatchObject({ allowed: false, resetMs: 950 });
+    expect(window.consume("next newcomer", 60)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(window.size).toBe(2);
+  });
+
+  test("leaves nothing behind that others have to wait for", () => {
+    const window = createWindow({ ...options, maxClients: 10 });
+    for (let i = 0; i < 10; i++) window.peek(`${i}`, 0);
+    window.consume("a", 1);
+    window.consume("b", 1002);
+    expect(window.size).toBeLessThanOrEqual(2);
   });
 });
 

@@ -12,7 +12,7 @@ export interface RedisServer {
   /** Stops it in its tracks, connections open; or lets it go on. */
   freeze(): void;
   thaw(): void;
-  /** Kills it; `start` brings it back, empty, on the same port. */
+  /** Kills it; `start` brings it back on the same port, empty unless its flags make it persist. */
   kill(): Promise<void>;
   start(): Promise<void>;
   /** Runs one command in redis-cli's place. */
@@ -24,8 +24,14 @@ export function hasRedisServer(): boolean {
   return Bun.which("redis-server") !== null;
 }
 
-/** @param password if given, what its default user must say */
-export async function openRedisServer(password?: string): Promise<RedisServer> {
+/**
+ * @param password if given, its default user's
+ * @param settings flags that override the ones here
+ */
+export async function openRedisServer(
+  password?: string,
+  settings: readonly string[] = [],
+): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), "roadbook-redis-"));
   const port = findFreePort();
   const url = `redis://${password ? `:${password}@` : ""}127.0.0.1:${port}`;
@@ -44,6 +50,7 @@ export async function openRedisServer(password?: string): Promise<RedisServer> {
   async function start(): Promise<void> {
     const flags = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
     if (password) flags.push("--requirepass", password);
+    flags.push(...settings);
     server = Bun.spawn(["redis-server", ...flags], {
       cwd: folder,
       stdout: "ignore",

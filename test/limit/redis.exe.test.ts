@@ -1,10 +1,18 @@
 /** Owns the proof that instances share one exact budget through a real store, and live without. */
-import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/redis.ts";
-import { openExecutable, roadbook, temporaryFolder, until } from "../support.ts";
+import {
+  findFreePort,
+  openExecutable,
+  roadbook,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const isEmpty = (reply: unknown) => Array.isArray(reply) && reply.length === 0;
@@ -13,6 +21,35 @@ const isEmpty = (reply: unknown) => Array.isArray(reply) && reply.length === 0;
 const LATE_MS = 10_000;
 /** The deadline is 50 ms; a machine under load may be late to notice. */
 const AT_ONCE_MS = 1000;
+
+/** A proxy before a store that delays each of its replies by `delayMs`. */
+function openSlowProxy(url: string) {
+  const { hostname, port } = new URL(url);
+  const proxy = { url: "", delayMs: 0, close: () => listener.stop(true) };
+  const listener = Bun.listen<Promise<Bun.Socket>>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(client) {
+        const data = async (_: Bun.Socket, chunk: Buffer) => {
+          const reply = Buffer.from(chunk);
+          await Bun.sleep(proxy.delayMs);
+          client.write(reply);
+        };
+        client.data = Bun.connect({ hostname, port: Number(port), socket: { data } });
+      },
+      async data(client, chunk) {
+        const request = Buffer.from(chunk);
+        (await client.data).write(request);
+      },
+      async close(client) {
+        (await client.data).end();
+      },
+    },
+  });
+  proxy.url = `redis://127.0.0.1:${listener.port}`;
+  return proxy;
+}
 
 const required = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const skipped = !hasRedisServer() && !required;
@@ -32,6 +69,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       maxClients: 1000,
       onDown: (reason) => events.push(`down: ${reason}`),
       onUp: () => events.push("up"),
+      onWarning: (message) => events.push(`warning: ${message}`),
       ...options,
     });
     opened.push(limiter);
@@ -88,7 +126,143 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(await server.send("LLEN", "roadbook:limit:a")).toBe(1000);
 
     await server.send("RPUSH", "roadbook:limit:b", `${now + 86_400_000}`);
-    expect(await limiter.consume("b")).toMatchObject({ remaining: 998, resetMs: 60_000 });
+    const ahead = await limiter.consume("b");
+    expect(ahead).toMatchObject({ allowed: true, remaining: 998 });
+    expect(ahead.resetMs).toBeGreaterThan(86_460_000 - LATE_MS);
+    expect(ahead.resetMs).toBeLessThanOrEqual(86_460_000);
+  });
+
+  test("when the store's clock was ahead and is corrected, the wait is as long as it takes", async () => {
+    const limiter = await open({ limit: 2, windowMs: 300 });
+    const ahead = Date.now() + 300;
+    await server.send("RPUSH", "roadbook:limit:a", `${ahead}`, `${ahead + 1}`);
+    const { allowed, resetMs } = await limiter.consume("a");
+    expect(allowed).toBe(false);
+    expect(resetMs).toBeGreaterThan(300);
+    await Bun.sleep(resetMs + 1); // as reported
+    expect((await limiter.consume("a")).allowed).toBe(true);
+  });
+
+  test("a limit that was lowered refuses clients who are over it, and nobody loses the store", async () => {
+    const limiter = await open({ limit: 5, windowMs: 60_000 });
+    const now = Date.now();
+    const used = Array.from({ length: 8 }, (_, i) => `${now - 50_000 + 1000 * i}`);
+    await server.send("RPUSH", "roadbook:limit:a", ...used);
+    // Four of the eight must leave before there are fewer than five.
+    const { resetMs, ...decision } = await limiter.consume("a");
+    expect(decision).toEqual({ allowed: false, limit: 5, remaining: 0 });
+    expect(resetMs).toBeGreaterThan(13_000 - LATE_MS);
+    expect(resetMs).toBeLessThanOrEqual(13_000);
+    await limiter.consume("b");
+    expect(await server.send("LLEN", "roadbook:limit:b")).toBe(1);
+    expect([events, limiter.status().up]).toEqual([["up"], true]);
+  });
+
+  test.each([
+    ["is no list", ["SET", "x"], "the store responded WRONGTYPE"],
+    ["holds no times", ["RPUSH", "x"], "the store responded ERR"],
+    ["holds times that never come", ["RPUSH", "9.1e15"], "what the store says is no decision"],
+  ])("a key that %s is counted in memory, and others in the store", async (_, words, reason) => {
+    const [command = "", value = ""] = words;
+    await server.send(command, "roadbook:limit:a", value);
+    const limiter = await open({ limit: 2 });
+    const decisions = [];
+    for (let i = 0; i < 3; i++) decisions.push(await limiter.consume("a"));
+    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+    await limiter.consume("b");
+    expect(await server.send("LLEN", "roadbook:limit:b")).toBe(1);
+    const warning = `the rate limit store cannot count a client, counting it in memory: ${reason}`;
+    expect([events, limiter.status().up]).toEqual([["up", `warning: ${warning}`], true]);
+  });
+
+  test("a store that is late now and then allows exactly the limit", async () => {
+    const slow = openSlowProxy(server.url);
+    const limiter = await open({ url: slow.url });
+    let allowed = 0;
+    for (const delayMs of [0, 70, 0, 70, 0]) {
+      await until(() => limiter.status().up);
+      slow.delayMs = delayMs;
+      for (let i = 0; i < 7; i++) if ((await limiter.consume("a")).allowed) allowed++;
+      // So that it comes back.
+      slow.delayMs = 0;
+    }
+    expect(allowed).toBe(30);
+    expect(events.slice(0, 3)).toEqual(["up", "down: no response within 50 ms", "up"]);
+    slow.close();
+  });
+
+  test("past the cap, all clients together get no more than limit × maxClients", async () => {
+    const limiter = await open({ limit: 10, maxClients: 15 });
+    let allowed = 0;
+    for (let client = 0; client < 40; client++) {
+      const asked = Array.from({ length: 10 }, () => limiter.consume(`client ${client}`));
+      for (const decision of await Promise.all(asked)) if (decision.allowed) allowed++;
+    }
+    expect([allowed, limiter.status()]).toEqual([150, { store: "redis", up: true, clients: 15 }]);
+  });
+
+  test("a full store still refuses those who are over the limit, and memory counts the others", async () => {
+    const options = { limit: 3 };
+    const first = await open(options);
+    for (const client of ["over", "over", "over", "once"]) await first.consume(client);
+    await server.send("CONFIG", "SET", "maxmemory", "1");
+    try {
+      const second = await open(options);
+      expect(await second.consume("over")).toMatchObject({ allowed: false, remaining: 0 });
+      const allowedOf = async (limiter: Limiter, client: string) => {
+        const asked = [1, 2, 3, 4].map(() => limiter.consume(client));
+        return (await Promise.all(asked)).filter(({ allowed }) => allowed).length;
+      };
+      expect(await allowedOf(first, "once")).toBe(2);
+      expect(await allowedOf(second, "new")).toBe(3);
+      expect([first, second].map((limiter) => limiter.status().up)).toEqual([true, true]);
+      const full =
+        "warning: the rate limit store is full, counting new searches in memory: raise its maxmemory";
+      expect(events).toEqual(["up", "up", full, full]);
+    } finally {
+      await server.send("CONFIG", "SET", "maxmemory", "0");
+    }
+    await first.consume("later");
+    expect(await server.send("LLEN", "roadbook:limit:later")).toBe(1);
+  });
+
+  test("a store that forgets what it counted gives nobody more than the limit here", async () => {
+    const limiter = await open();
+    for (let i = 0; i < 30; i++) await limiter.consume("a");
+    await server.kill();
+    await server.start();
+    await until(() => limiter.status().up);
+    expect(await limiter.consume("a")).toMatchObject({ allowed: false, remaining: 0 });
+    expect((await limiter.consume("b")).remaining).toBe(29);
+  });
+
+  test("a store with the flags of compose.yaml keeps its counts when it is killed", async () => {
+    const compose = await Bun.file(join(root, "scripts/deploy/compose.yaml")).text();
+    const [, flags = ""] = /command: valkey-server (.*)/.exec(compose) ?? [];
+    const store = await openRedisServer(undefined, flags.split(" "));
+    try {
+      const { url } = store;
+      const [first, second] = [await open({ url }), await open({ url })];
+      for (let i = 0; i < 30; i++) await first.consume("a");
+      await store.kill();
+      await until(() => !first.status().up && !second.status().up);
+      await store.start();
+      await until(() => second.status().up);
+      expect(await second.consume("a")).toMatchObject({ allowed: false, remaining: 0 });
+      expect(events.filter((event) => event.startsWith("warning"))).toEqual([]);
+    } finally {
+      await store.close();
+    }
+  });
+
+  test("a store that forgets clients when it is full is warned of", async () => {
+    await server.send("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+    await open();
+    await server.send("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    await open();
+    const warning =
+      "a full rate limit store forgets clients: set its maxmemory-policy to noeviction, not allkeys-lru";
+    expect(events).toEqual(["up", `warning: ${warning}`, "up"]);
   });
 
   test("a store whose scripts were flushed gets the script again", async () => {
@@ -210,6 +384,80 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", "down: the store responded NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
+  });
+});
+
+describe.skipIf(skipped)("a rediss:// store", async () => {
+  if (skipped) return;
+  const folder = temporaryFolder();
+  const path = (file: string) => join(folder, file);
+  const openssl = async (...words: string[]) => {
+    const { code, stderr } = await run(["openssl", ...words], { cwd: folder });
+    if (code !== 0) throw new Error(stderr);
+  };
+  const key = ["-newkey", "rsa:2048", "-nodes"];
+  const request = async (name: string) =>
+    openssl("req", ...key, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);
+
+  /** By an authority of the test's own, or by itself. */
+  async function certify(name: string, host: string, days = "1"): Promise<void> {
+    writeFileSync(path("extensions"), `subjectAltName=${host}`);
+    await request(name);
+    const authority = ["-CA", "authority.crt", "-CAkey", "authority.key", "-CAcreateserial"];
+    const signer = name === "self" ? ["-signkey", "self.key"] : authority;
+    const files = ["-in", `${name}.csr`, "-out", `${name}.crt`, "-extfile", "extensions"];
+    await openssl("x509", "-req", ...signer, ...files, "-days", days);
+  }
+
+  beforeAll(async () => {
+    const files = ["-keyout", "authority.key", "-out", "authority.crt"];
+    await openssl("req", "-x509", ...key, ...files, "-subj", "/CN=authority");
+    await certify("good", "IP:127.0.0.1");
+    await certify("elsewhere", "DNS:elsewhere.example");
+    await certify("expired", "IP:127.0.0.1", "-1");
+    await certify("self", "IP:127.0.0.1");
+  }, 30_000);
+
+  const rejected = "the store's certificate was rejected: ";
+  test.each([
+    ["good", "good", true, undefined],
+    [
+      "of an unknown authority",
+      "good",
+      false,
+      `${rejected}self signed certificate in certificate chain`,
+    ],
+    ["self-signed", "self", true, `${rejected}self signed certificate`],
+    ["expired", "expired", true, `${rejected}certificate has expired`],
+    [
+      "of another host",
+      "elsewhere",
+      true,
+      `${rejected}Hostname/IP does not match certificate's altnames`,
+    ],
+  ])("whose certificate is %s", async (_, name, isTrusted, reason) => {
+    const port = findFreePort();
+    const files = ["--tls-cert-file", path(`${name}.crt`), "--tls-key-file", path(`${name}.key`)];
+    const store = await openRedisServer(undefined, [
+      ...["--tls-port", `${port}`, "--tls-ca-cert-file", path("authority.crt")],
+      ...["--tls-auth-clients", "no", ...files],
+    ]);
+    let log = "";
+    const target = await openExecutable(
+      ["--rate-limit-store", `rediss://127.0.0.1:${port}`],
+      (text) => {
+        log += text;
+      },
+      isTrusted ? { NODE_EXTRA_CA_CERTS: path("authority.crt") } : {},
+    );
+    await target.close();
+    await store.close();
+    const lines = log
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.find(({ msg }) => msg.startsWith("rate limit store down"))?.reason).toBe(reason);
+    expect(log.includes("rate limit store up")).toBe(reason === undefined);
   });
 });
 

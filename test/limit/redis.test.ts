@@ -1,6 +1,9 @@
 /** What is taken for a store, and what a limiter does with one that is none. */
 import { describe, expect, test } from "bun:test";
-import { isStoreUrl, openSharedLimiter } from "../../src/limit/redis.ts";
+import fc from "fast-check";
+import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
+import { consumeBoth, isStoreUrl, openSharedLimiter } from "../../src/limit/redis.ts";
+import { runs } from "../runs.ts";
 
 describe("what is no store is down, and memory decides", () => {
   test.each([
@@ -29,6 +32,7 @@ describe("what is no store is down, and memory decides", () => {
       maxClients: 10,
       onDown: (reason) => events.push(reason),
       onUp: () => events.push("up"),
+      onWarning: (message) => events.push(message),
     });
     try {
       expect(events).toEqual([reason ?? expect.not.stringMatching(/^up$/)]);
@@ -62,12 +66,119 @@ describe("what is no store is down, and memory decides", () => {
       maxClients: 10,
       onDown: (reason) => events.push(reason),
       onUp: () => events.push("up"),
+      onWarning: (message) => events.push(message),
     });
     expect(await limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
     expect(await limiter.consume("a")).toMatchObject({ allowed: false });
     expect(events).toEqual(["up", "what the store says is no decision"]);
     limiter.close();
     fake.stop(true);
+  });
+});
+
+describe("memory and a store together", () => {
+  const windowMs = 100;
+  const setup = fc.record({
+    limit: fc.integer({ min: 1, max: 4 }),
+    maxClients: fc.integer({ min: 1, max: 4 }),
+    arrivals: fc.array(
+      fc.record({
+        client: fc.constantFrom("a", "a", "b", "c", "d", "e"),
+        step: fc.integer({ min: -30, max: 30 }),
+        // A store that is away, has forgotten everything, or has counts of its own.
+        left: fc.constantFrom(undefined, Number.POSITIVE_INFINITY, -1, 0, 1, 2),
+        waitMs: fc.integer({ min: 1, max: 200 }),
+        settled: fc.nat(2),
+      }),
+      { maxLength: 60 },
+    ),
+  });
+
+  function decisionOf(limit: number, left: number, waitMs: number): Decision {
+    const remaining = Math.max(Math.min(left, limit - 1), 0);
+    return { allowed: left >= 0, limit, remaining, resetMs: waitMs };
+  }
+
+  test("allow no more than memory, whatever the store says, when it says it, and the clock", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
+        const { limit, maxClients } = options;
+        let [nowMs, highestMs] = [0, 0];
+        const memory = createLimiter({ ...options, windowMs, clock: () => nowMs });
+        const allowed: { client: string; atMs: number }[] = [];
+        const decisions: Promise<Decision>[] = [];
+        const settle = async () => {
+          if (scheduler.count() > 0) await scheduler.waitOne();
+          await new Promise((resolve) => setImmediate(resolve));
+        };
+        for (const { client, step, left, waitMs, settled } of arrivals) {
+          nowMs += step;
+          highestMs = Math.max(highestMs, nowMs);
+          const shared = left === undefined ? undefined : decisionOf(limit, left, waitMs);
+          const ask = () => scheduler.schedule(Promise.resolve(shared));
+          const decided = consumeBoth(memory, client, ask).then((decision) => {
+            if (decision.allowed) allowed.push({ client, atMs: highestMs });
+            return decision;
+          });
+          decisions.push(decided);
+          for (let i = 0; i < settled; i++) await settle();
+          expect(memory.status().clients).toBeLessThanOrEqual(maxClients);
+        }
+        while (scheduler.count() > 0) await settle();
+        for (const decision of await Promise.all(decisions)) {
+          if (!decision.allowed) expect(decision.remaining).toBe(0);
+        }
+
+        const expectBounded = (times: number[], most: number) => {
+          times.forEach((time, i) => {
+            const first = times[i - most];
+            if (first !== undefined) expect(time - first).toBeGreaterThanOrEqual(windowMs);
+          });
+        };
+        const timesOf = (clients: typeof allowed) => clients.map(({ atMs }) => atMs);
+        expectBounded(timesOf(allowed), limit * maxClients);
+        const clients = new Set(arrivals.map(({ client }) => client));
+        if (clients.size > maxClients) return;
+        for (const client of clients) {
+          expectBounded(timesOf(allowed.filter((one) => one.client === client)), limit);
+        }
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test.each<[string, memory: number, shared: Decision | undefined, Partial<Decision>]>([
+    ["no store", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
+    [
+      "a store where less is left",
+      1,
+      decisionOf(3, 0, 9),
+      { allowed: true, remaining: 0, resetMs: 9 },
+    ],
+    [
+      "a store where more is left",
+      2,
+      decisionOf(3, 1, 9),
+      { allowed: true, remaining: 0, resetMs: 60 },
+    ],
+    ["as much in both", 1, decisionOf(3, 1, 9), { allowed: true, remaining: 1, resetMs: 60 }],
+    ["as much in both", 1, decisionOf(3, 1, 70), { allowed: true, remaining: 1, resetMs: 70 }],
+    ["a store that refuses", 1, decisionOf(3, -1, 9), { allowed: false, remaining: 0, resetMs: 9 }],
+    ["full memory", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
+  ])("with %s the scarcer one is reported", async (_, used, shared, reported) => {
+    let nowMs = 0;
+    const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
+    for (let i = 0; i < used; i++) memory.consume("a");
+    nowMs = 40;
+    expect(await consumeBoth(memory, "a", async () => shared)).toMatchObject(reported);
+  });
+
+  test("a store that refuses takes nothing from memory's count, and full memory asks no store", async () => {
+    const memory = createLimiter({ limit: 1, windowMs, clock: () => 0 });
+    await consumeBoth(memory, "a", async () => decisionOf(1, -1, 9));
+    expect(memory.consume("a").allowed).toBe(true);
+    const ask = () => Promise.reject(new Error("asked"));
+    expect((await consumeBoth(memory, "a", ask)).allowed).toBe(false);
   });
 });
 
