@@ -50,6 +50,7 @@ const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local is_counted = ARGV[3] == '1'
 local time = redis.call('TIME')
 local clock = time[1] * 1000 + math.floor(time[2] / 1000)
 local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
@@ -67,7 +68,7 @@ used = used - expired
 local last_to_leave = at(math.max(used - limit, 0)) or now
 
 local allowed = used < limit
-if allowed then
+if allowed and is_counted then
   redis.call('RPUSH', key, string.format('%.0f', now))
   redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
   used = used + 1
@@ -156,9 +157,13 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   }
 
   /** The store's decision, or undefined when it makes none. */
-  async function ask(used: RedisClient, client: string): Promise<Decision | undefined> {
+  async function ask(
+    used: RedisClient,
+    client: string,
+    isCounted: boolean,
+  ): Promise<Decision | undefined> {
     try {
-      return await within(DEADLINE_MS, decide(used, client, limit, windowMs));
+      return await within(DEADLINE_MS, decide(used, client, { limit, windowMs, isCounted }));
     } catch (error) {
       if (isFull(error)) {
         warn("the rate limit store is full, counting new searches in memory: raise its maxmemory");
@@ -185,7 +190,8 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
   return {
     consume(client) {
       const used = store;
-      return used ? consumeBoth(memory, client, () => ask(used, client)) : memory.consume(client);
+      if (used === undefined) return memory.consume(client);
+      return consumeBoth(memory, client, (isCounted) => ask(used, client, isCounted));
     },
     status: () => ({ store: "redis", up: store !== undefined, clients: memory.status().clients }),
     close() {
@@ -199,24 +205,24 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
 /**
  * Allows a request if both this process's memory and the store do. Memory comes first, so that
  * `maxClients` bounds all searches of this instance, and a store that was late or has lost its counts
- * gives no client more than the limit here. What memory allows by itself, the store never hears of.
+ * gives no client more than the limit here. The store never learns of requests that memory allows by
+ * itself. It is asked even if memory refuses, as the client may have to wait for the store longer.
  *
  * @param ask resolves with undefined if memory must decide by itself; never rejects
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
   client: string,
-  ask: () => Promise<Decision | undefined>,
+  ask: (isCounted: boolean) => Promise<Decision | undefined>,
 ): Promise<Decision> {
   const before = memory.peek(client);
-  if (!before.allowed) return before;
-  const shared = await ask();
-  if (shared?.allowed === false) return shared;
+  const shared = await ask(before.allowed);
+  const isAllowed = before.allowed && shared?.allowed !== false;
   // Memory may refuse by now: requests of the same client have been waiting for the store as well.
-  const counted = memory.consume(client);
-  if (shared === undefined || counted.remaining < shared.remaining) return counted;
-  if (shared.remaining < counted.remaining) return shared;
-  return { ...counted, resetMs: Math.max(counted.resetMs, shared.resetMs) };
+  const own = isAllowed ? memory.consume(client) : before;
+  if (shared === undefined || own.remaining < shared.remaining) return own;
+  if (shared.remaining < own.remaining) return shared;
+  return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
 }
 
 /**
@@ -238,13 +244,13 @@ export function isStoreUrl(text: string): boolean {
 /** Whether the store is one, lets this user count, and is in time. A full one is. */
 async function probe(store: RedisClient): Promise<void> {
   try {
-    await decide(store, "probe", 1, 1);
+    await decide(store, "probe", { limit: 1, windowMs: 1, isCounted: true });
   } catch (error) {
     if (!isFull(error)) throw error;
   }
 }
 
-/** What the store does when it is full. Undefined when this user may not know. */
+/** The store's rule for making room when it is full. Undefined when this user may not run INFO. */
 async function findEvictionPolicy(store: RedisClient): Promise<string | undefined> {
   try {
     const info = await store.send("INFO", ["memory"]);
@@ -258,10 +264,9 @@ async function findEvictionPolicy(store: RedisClient): Promise<string | undefine
 async function decide(
   store: RedisClient,
   client: string,
-  limit: number,
-  windowMs: number,
+  { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
 ): Promise<Decision> {
-  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs)];
+  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs), isCounted ? "1" : "0"];
   let reply: unknown;
   try {
     reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
@@ -273,7 +278,7 @@ async function decide(
   const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
   const isDecision =
     (allowed === 0 || allowed === 1) &&
-    isWhole(remaining, 0, limit - allowed) &&
+    isWhole(remaining, 0, limit) &&
     isWhole(resetMs, 1, Number.MAX_SAFE_INTEGER);
   // What says `+OK` to anything is no Redis.
   if (!isDecision) throw new UnexpectedReply("what the store says is no decision");

@@ -143,6 +143,16 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect((await limiter.consume("a")).allowed).toBe(true);
   });
 
+  test("a client that both memory and the store refuse waits for the later of the two", async () => {
+    const limiter = await open({ limit: 1, windowMs: 1000 });
+    await limiter.consume("a");
+    // As if the store's clock had been an hour ahead.
+    await server.send("LSET", "roadbook:limit:a", "0", `${Date.now() + 3_600_000}`);
+    const { allowed, resetMs } = await limiter.consume("a");
+    expect(allowed).toBe(false);
+    expect(resetMs).toBeGreaterThan(3_601_000 - LATE_MS);
+  });
+
   test("a limit that was lowered refuses clients who are over it, and nobody loses the store", async () => {
     const limiter = await open({ limit: 5, windowMs: 60_000 });
     const now = Date.now();
@@ -233,6 +243,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await server.start();
     await until(() => limiter.status().up);
     expect(await limiter.consume("a")).toMatchObject({ allowed: false, remaining: 0 });
+    expect(await server.send("EXISTS", "roadbook:limit:a")).toBe(0);
     expect((await limiter.consume("b")).remaining).toBe(29);
   });
 

@@ -164,6 +164,8 @@ describe("memory and a store together", () => {
     ["as much in both", 1, decisionOf(3, 1, 9), { allowed: true, remaining: 1, resetMs: 60 }],
     ["as much in both", 1, decisionOf(3, 1, 70), { allowed: true, remaining: 1, resetMs: 70 }],
     ["a store that refuses", 1, decisionOf(3, -1, 9), { allowed: false, remaining: 0, resetMs: 9 }],
+    ["a store that refuses longer", 3, decisionOf(3, -1, 99), { allowed: false, resetMs: 99 }],
+    ["a store that refuses less long", 3, decisionOf(3, -1, 9), { allowed: false, resetMs: 60 }],
     ["full memory", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s the scarcer one is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
@@ -173,12 +175,17 @@ describe("memory and a store together", () => {
     expect(await consumeBoth(memory, "a", async () => shared)).toMatchObject(reported);
   });
 
-  test("a store that refuses takes nothing from memory's count, and full memory asks no store", async () => {
+  test("what one of them refuses is not counted in the other", async () => {
     const memory = createLimiter({ limit: 1, windowMs, clock: () => 0 });
-    await consumeBoth(memory, "a", async () => decisionOf(1, -1, 9));
+    const counted: boolean[] = [];
+    const ask = (left: number) => async (isCounted: boolean) => {
+      counted.push(isCounted);
+      return decisionOf(1, left, 9);
+    };
+    await consumeBoth(memory, "a", ask(-1));
     expect(memory.consume("a").allowed).toBe(true);
-    const ask = () => Promise.reject(new Error("asked"));
-    expect((await consumeBoth(memory, "a", ask)).allowed).toBe(false);
+    await consumeBoth(memory, "a", ask(1));
+    expect(counted).toEqual([true, false]);
   });
 });
 
