@@ -14,7 +14,8 @@ export interface Listener {
   origin: string;
   /**
    * Gives new connections another certificate. Requests under way are responded to; connections on
-   * which nothing is under way are closed. Throws, and stays as it is, when the certificate is bad.
+   * which nothing is under way are closed. Throws, and listens with the old one as before, when the
+   * certificate is bad or the address cannot be opened a second time.
    */
   renewTls(tls: TlsFiles): void;
   /** Takes in what clients have sent so far, then closes each connection when it is responded to. */
@@ -62,7 +63,7 @@ export function listen(
         hostname: at.host,
         port: at.port,
         development: false,
-        reusePort,
+        reusePort: at.reusePort ?? false,
         ...(files && { tls: { ...files, ciphers: CIPHERS } }),
         // A body is read past and kept nowhere; Bun's own 413 would have no body and few headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -77,11 +78,18 @@ export function listen(
     }
   }
 
-  let server = open({ host, port }, tls);
+  let server = open({ host, port, reusePort }, tls);
   const { origin } = server.url;
-  const address = { host, port: server.port ?? port };
-  /** Those that listened before a certificate was renewed, while requests on them are under way. */
-  let former: Server[] = [];
+  const address = { host, port: server.port ?? port, reusePort };
+  if (tls && !reusePort) {
+    // The next certificate needs a second listener beside this one. That nobody else listens here is
+    // certain by now.
+    server.stop(true);
+    address.reusePort = true;
+    server = open(address, tls);
+  }
+  /** Those that listened before a certificate was renewed, until their connections are closed. */
+  const former = new Set<Server>();
   const servers = () => [...former, server];
   const pending = () => servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
 
@@ -96,17 +104,18 @@ export function listen(
   return {
     origin,
     renewTls(files) {
-      // Bun has no way to change the certificate of a server. One elsewhere shows that it is good.
-      open({ host: "127.0.0.1", port: 0 }, files).stop(true);
-      server.stop();
-      former = servers().filter(({ pendingRequests }) => pendingRequests > 0);
-      server = open(address, files);
+      // Bun has no way to change the certificate of a server.
+      const next = open(address, files);
+      const last = server;
+      server = next;
+      former.add(last);
+      void last.stop().then(() => former.delete(last));
     },
     async drain() {
       // Closing at once would reset connections whose requests the system has but nobody has read.
       for (let turn = 0; turn < DRAIN_TURNS; turn++) await Bun.sleep(DRAIN_TURN_MS);
-      // Idle connections are closed with it.
-      const allClosed = server.stop();
+      // Idle connections are closed with them.
+      const allClosed = Promise.all(servers().map((one) => one.stop()));
       // Half a request is not waited for, but what a client has yet to read is.
       await Promise.race([allClosed, allSent()]);
     },

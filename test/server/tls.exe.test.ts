@@ -1,8 +1,10 @@
 /** The certificate of a running server: renewed on SIGHUP, and which ciphers it is served with. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
+import { type Listener, listen } from "../../src/server/listen.ts";
+import { readTls } from "../../src/server/tls.ts";
 import { openExecutable, run, temporaryFolder, until } from "../support.ts";
 
 type Served = Awaited<ReturnType<typeof openExecutable>>;
@@ -22,7 +24,7 @@ async function makePair(name: string): Promise<Pair> {
   return { cert, key };
 }
 
-function dialTls({ origin }: Served): Promise<TLSSocket> {
+function dialTls({ origin }: Pick<Served, "origin">): Promise<TLSSocket> {
   const { hostname: host, port } = new URL(origin);
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false }, () =>
@@ -33,7 +35,7 @@ function dialTls({ origin }: Served): Promise<TLSSocket> {
 }
 
 /** The name in the certificate that a new connection gets. */
-async function nameServed(target: Served): Promise<string> {
+async function nameServed(target: Pick<Served, "origin">): Promise<string> {
   const socket = await dialTls(target);
   const name = String(socket.getPeerCertificate().subject.CN);
   socket.destroy();
@@ -150,6 +152,64 @@ test.each([
     cipher,
     isServed,
   ]);
+});
+
+describe("a listener in this process", () => {
+  const address = { host: "127.0.0.1", port: 0 };
+  const hello = () => new Response("hello");
+
+  test("drains the listeners of former certificates too", async () => {
+    const events: string[] = [];
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<Response>();
+    const respond = () => {
+      onAsked();
+      return released;
+    };
+    const listener = listen(address, respond, readTls(one));
+    const socket = await dialTls(listener);
+    const response = ask(socket, "/");
+    await asked;
+    listener.renewTls(readTls(other));
+    listener.renewTls(readTls(one));
+    const drained = listener.drain().then(() => events.push("drained"));
+    // A drain that does not wait for the request ends after a tenth of this.
+    await Bun.sleep(1000);
+    events.push("released");
+    release(hello());
+    await drained;
+    expect(events).toEqual(["released", "drained"]);
+    expect(await response).toBe("HTTP/1.1 200 OK");
+    await listener.close();
+  });
+
+  test("listens with the old certificate when its address cannot be opened again", async () => {
+    const listener = listen(address, hello, readTls(one));
+    const { port } = new URL(listener.origin);
+    const { serve } = Bun;
+    const spy = spyOn(Bun, "serve").mockImplementation(((options: Parameters<typeof serve>[0]) => {
+      if ("port" in options && String(options.port) === port)
+        throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      return serve(options);
+    }) as typeof serve);
+    expect(() => listener.renewTls(readTls(other))).toThrow(
+      `cannot listen on 127.0.0.1 port ${port}`,
+    );
+    spy.mockRestore();
+    expect(await nameServed(listener)).toBe("one.example");
+    listener.renewTls(readTls(other));
+    expect(await nameServed(listener)).toBe("other.example");
+    await listener.close();
+  });
+
+  test.each([false, true])("shares its port only when it may: %p", async (reusePort) => {
+    const listener = listen({ ...address, reusePort }, hello, readTls(one));
+    const port = Number(new URL(listener.origin).port);
+    const again = (): Listener => listen({ ...address, port, reusePort }, hello, readTls(one));
+    if (reusePort) await again().close();
+    else expect(again).toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    await listener.close();
+  });
 });
 
 async function fetchOk(path = "/health"): Promise<Response> {
