@@ -34,6 +34,21 @@ export const community: object[] = [
   { type: "user", id: 43, public: false },
 ];
 
+/**
+ * Users with ids from 1 on, each with a thousand achievements whose descriptions have the longest JSON: a
+ * list of 3 MB.
+ */
+export function longDataset(users: number): object[] {
+  const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
+  const achievement = { kind: "x", icon: "a.svg", tier: 1, points: 1 };
+  const description = "\u0001".repeat(500);
+  const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
+  return [
+    ...ids.map((id) => ({ type: "achievement", id, name: "Long", description, ...achievement })),
+    ...Array.from({ length: users }, (_, at) => user(at + 1, "Nowak", { achievements: unlocked })),
+  ];
+}
+
 /** A line of a public user, with more fields. */
 export function user(id: number, name: string, more: object = {}): object {
   return {

@@ -104,9 +104,41 @@ export async function besideOthers<T>(target: Target, work: () => Promise<T>): P
   return result;
 }
 
+/**
+ * So many connections on which a path is asked for and nothing is read, a hundred at a time; `check` may
+ * end it early by throwing.
+ */
+export async function holdUnread(
+  target: Pick<Target, "origin">,
+  count: number,
+  headOf: (index: number) => string,
+  check: () => void = () => {},
+): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const socket = await dial(target);
+    socket.on("error", () => {});
+    socket.pause();
+    socket.write(headOf(sockets.length));
+    sockets.push(socket);
+    if (sockets.length % 100 > 0) continue;
+    // A request behind the others has its response when theirs are under way.
+    await converse(target, farewell);
+    check();
+  }
+  return sockets;
+}
+
+/** The memory that a process holds now, in megabytes; undefined where none can say. */
+export const residentMegabytes = (pid: number) => readMegabytes(pid, "VmRSS");
+
 /** The most memory a process has held so far, in megabytes; undefined where none can say. */
-export function peakMegabytes(pid: number): number | undefined {
+export const peakMegabytes = (pid: number) => readMegabytes(pid, "VmHWM");
+
+function readMegabytes(pid: number, key: "VmHWM" | "VmRSS"): number | undefined {
   const path = `/proc/${pid}/status`;
   if (!existsSync(path)) return undefined;
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(path, "utf8"))?.[1]) / 1024;
+  const [, kilobytes] =
+    new RegExp(`^${key}:\\s+(\\d+) kB$`, "m").exec(readFileSync(path, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
 }

@@ -1,12 +1,15 @@
 /**
  * Owns what a request costs at 1 to 240 KB of what is worst for each text that a client can make long:
  * milliseconds from its last byte to the response, the median and the worst of several, on a warm server.
+ * Then the memory that the server needs for clients that do not read their responses.
  */
 import { once } from "node:events";
-import { dial } from "../../test/sockets.ts";
+import { longDataset, makeSnapshot } from "../../test/datasets.ts";
+import { converse, dial, farewell, holdUnread } from "../../test/sockets.ts";
 import { openExecutable, type Target } from "../../test/support.ts";
 import { figureOf } from "./measure.ts";
 import { tableOf } from "./report.ts";
+import { megabytesOf } from "./server.ts";
 
 const SIZES = [1_000, 16_000, 64_000, 128_000, 240_000];
 const TIMES = 11;
@@ -60,6 +63,11 @@ async function measure(server: Target, text: string): Promise<number> {
 
 /** `bun run bench hostile` */
 export async function benchHostile(): Promise<void> {
+  await benchLongRequests();
+  await benchUnread();
+}
+
+async function benchLongRequests(): Promise<void> {
   const server = await openExecutable("--search-limit 0 --trusted-proxy 127.0.0.0/8".split(" "));
   const rows: string[][] = [];
   for (const [name, shape] of Object.entries(shapes)) {
@@ -77,4 +85,35 @@ export async function benchHostile(): Promise<void> {
   const sizes = SIZES.map((size) => `${size / 1000} KB:`);
   console.log(tableOf([`ms, median / worst of ${TIMES}`, ...sizes], rows));
   await server.close();
+}
+
+const UNREAD = 800;
+
+const unread: Record<string, [pathOf: (index: number) => string, coding: string]> = {
+  "the largest asset": [() => "/docs/scalar.js", "identity"],
+  "the largest asset, encoded": [() => "/docs/scalar.js", "gzip"],
+  "the document": [() => "/docs/json", "identity"],
+  "the longest list of achievements": [() => "/users/1/achievements", "identity"],
+  "the longest lists, of different users": [(at) => `/users/${at + 1}/achievements`, "identity"],
+};
+
+/** What the server's memory grows by while clients ask for something and do not read it. */
+async function benchUnread(): Promise<void> {
+  const snapshot = await makeSnapshot(longDataset(UNREAD));
+  const rows: string[][] = [];
+  for (const [name, [pathOf, coding]] of Object.entries(unread)) {
+    const server = await openExecutable(["--search-limit", "0", "--snapshot", snapshot]);
+    const headOf = (at: number) =>
+      `GET ${pathOf(at)} HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: ${coding}\r\n\r\n`;
+    await converse(server, headOf(0) + farewell);
+    const before = megabytesOf(server.pid, "VmRSS");
+    const sockets = await holdUnread(server, UNREAD, headOf);
+    const growths = (["VmRSS", "VmHWM"] as const).map(
+      (key) => megabytesOf(server.pid, key) - before,
+    );
+    rows.push([name, ...growths.map((growth) => growth.toFixed(0))]);
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  }
+  console.log(tableOf([`${UNREAD} connections that do not read`, "MB added", "at the peak"], rows));
 }

@@ -119,13 +119,13 @@ export function createFetch(options: AppOptions): Fetch {
     function toResponse(outcome: Outcome): Response {
       if (outcome === "close" && method === "GET") return brokenResponse();
       const result = outcome === "close" ? fail("internal_error") : outcome;
-      return respond(request, result, match && isRead ? match.route.cache : "none");
+      return respond(request, result, match && isRead ? match.route.cache : "none", isInner);
     }
 
     function respondToError(error: unknown): Response {
       if (error instanceof SpoiledSnapshot) return respond(request, fail("unavailable"), "none");
       onBug(error, requestId);
-      return respond(request, fail("internal_error"), "none");
+      return respond(request, fail("internal_error"), "none", isInner);
     }
 
     function finish(response: Response): Response {

@@ -4,6 +4,7 @@ import Negotiator from "negotiator";
 
 type Compressed = "zstd" | "br" | "gzip";
 export type Coding = Compressed | "identity";
+export type Body = string | Uint8Array<ArrayBuffer>;
 
 /** Shorter responses fit into one packet anyway. */
 const MIN_BYTES = 1024;
@@ -25,11 +26,8 @@ export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuf
   gzip: (bytes) => zlib().gzipSync(bytes, { level: 4 }),
 };
 
-/** A body without the gzip that it has. The last one is cached: the script of the docs page takes 15 ms. */
-export const decoded = new LRUCache<string | Uint8Array, Uint8Array<ArrayBuffer>>({
-  max: 1,
-  memoMethod: (body) => zlib().gunzipSync(body),
-});
+/** A body without the gzip that it has: the script of the docs page takes 15 ms. */
+export const decompress = (body: Body): Buffer<ArrayBuffer> => zlib().gunzipSync(body);
 
 /** In our order. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip", "identity"];
@@ -41,11 +39,7 @@ const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: (header) => 
  * The coding in which a client with that Accept-Encoding gets a body, which may have the coding
  * `stored` already: that one when the client likes it no less than none.
  */
-export function codingFor(
-  body: string | Uint8Array,
-  stored: Coding | undefined,
-  header: string | null,
-): Coding {
+export function codingFor(body: Body, stored: Coding | undefined, header: string | null): Coding {
   if (header === null || header.length > MAX_HEADER_LENGTH) return "identity";
   if (stored) return choose(header, [stored, "identity"]);
   const bytes = Buffer.byteLength(body);

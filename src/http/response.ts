@@ -4,14 +4,17 @@
  */
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
-import { codingFor, compress, decoded } from "./compression.ts";
+import { type Body, type Coding, codingFor, compress, decompress } from "./compression.ts";
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
+import { createLargeBodies } from "./large-bodies.ts";
 import type { Result } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** Policies of pages and what they are made of, and not of the API. */
 const policiesOfPages: readonly CachePolicy[] = ["page", "immutable", "hour"];
+
+type Represented = Pick<Result, "status" | "type" | "headers"> & { body: Body | Blob | null };
 
 /**
  * `maxAgeSeconds` is how long a cache may use a response of the API without asking again, `isIndexed`
@@ -36,18 +39,24 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
     none: prepare("none"),
   };
 
-  /** Makes the response to a request; `cache` is for success, as errors are stored nowhere. */
-  return (request: Request, result: Result, cache: CachePolicy): Response => {
+  const largeBody = createLargeBodies();
+
+  /**
+   * Makes the response to a request; `cache` is for success, as errors are stored nowhere. The page
+   * reads an inner response to its end, at once.
+   */
+  return (request: Request, result: Result, cache: CachePolicy, isInner: boolean): Response => {
     const isHead = request.method === "HEAD";
-    const { status, type, body, headers } =
+    const { status, type, body, headers }: Represented =
       result.status === 200 && hasValidator(cache) ? represent(result, request.headers) : result;
-    const response = new Response(isHead ? null : body, {
+    const sent = isInner ? body : largeBody(body);
+    const response = new Response(isHead ? null : sent, {
       status,
       headers: prepared[status >= 400 ? "none" : cache],
     });
     if (body !== null) {
       response.headers.set("content-type", type);
-      if (isHead) response.headers.set("content-length", String(Buffer.byteLength(body)));
+      if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
     return response;
@@ -55,18 +64,28 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
 }
 
 /** A 200 in a coding that the client accepts, or the 304 of a client that has it. */
-function represent(result: Result, asked: Headers): Result {
-  const { type, body, coding: stored } = result;
+function represent(result: Result, asked: Headers): Represented {
+  const { type, body } = result;
   if (body === null) return result;
-  const coding = codingFor(body, stored, asked.get("accept-encoding"));
+  const coding = codingFor(body, result.coding, asked.get("accept-encoding"));
   const etag = etagOf(result, coding);
   const headers = { ...result.headers, etag };
   if (isNoneMatch(asked.get("if-none-match"), etag))
     return { status: 304, type, body: null, headers };
-  if (coding === "identity")
-    return { status: 200, type, body: stored ? decoded.memo(body) : body, headers };
   result.encoded ??= {};
-  result.encoded[coding] ??= stored ? body : compress[coding](Buffer.from(body));
+  result.encoded[coding] ??= encode(result, body, coding);
   const encoded = result.encoded[coding];
+  if (coding === "identity") return { status: 200, type, body: encoded, headers };
   return { status: 200, type, body: encoded, headers: { ...headers, "content-encoding": coding } };
+}
+
+function encode({ coding: stored, isShared }: Result, body: Body, coding: Coding): Body | Blob {
+  let encoded = body;
+  if (coding !== "identity" && !stored) encoded = compress[coding](Buffer.from(body));
+  if (coding === "identity" && stored) encoded = decompress(body);
+  return isShared ? new Blob([encoded]) : encoded;
+}
+
+function lengthOf(body: Body | Blob): number {
+  return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }

@@ -3,20 +3,22 @@
  * success object and an error object, as compact JSON.
  */
 import { type ErrorCode, errors } from "../domain/error.ts";
-import type { Coding } from "./compression.ts";
+import type { Body, Coding } from "./compression.ts";
 
 export interface Result {
   status: number;
   /** The content type of the body. */
   type: string;
-  body: string | Uint8Array<ArrayBuffer> | null;
+  body: Body | null;
   /** The content coding that the body has already; who does not accept it gets the body decoded. */
   coding?: "gzip";
+  /** All requests share this result: its body is sent as one Blob, which Bun does not copy. */
+  isShared?: true;
   /** Headers of this result alone. */
   headers?: Record<string, string>;
   /** Made of the body when first needed, for who asks again: the ETag's part of it, and its codings. */
   bodyHash?: string;
-  encoded?: Partial<Record<Coding, string | Uint8Array<ArrayBuffer>>>;
+  encoded?: Partial<Record<Coding, Body | Blob>>;
 }
 
 const JSON_TYPE = "application/json; charset=utf-8";

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { join } from "node:path";
+import { longDataset, makeSnapshot } from "../datasets.ts";
 import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
 import { runs } from "../runs.ts";
 import {
@@ -14,8 +15,10 @@ import {
   converse,
   dial,
   farewell,
+  holdUnread,
   peakMegabytes,
   readAll,
+  residentMegabytes,
 } from "../sockets.ts";
 import { community, importByExecutable, openExecutable, run, temporaryFolder } from "../support.ts";
 
@@ -315,6 +318,53 @@ describe("slow clients are let go of, and cost nobody anything", () => {
   );
 });
 
+const UNREAD = 800;
+/** How much memory these connections may add. */
+const UNREAD_MEGABYTES = 100;
+/** Different bodies of 3 MB each add 80 to 105 MB, some of it garbage. */
+const LONGEST_MEGABYTES = 150;
+
+describe("eight hundred connections that never read a response", () => {
+  let snapshot: string;
+  beforeAll(async () => {
+    snapshot = await makeSnapshot(longDataset(UNREAD + 1));
+  }, PATIENCE_MS);
+
+  test.each([
+    ["the largest asset", () => "/docs/scalar.js", "identity", UNREAD_MEGABYTES],
+    ["the largest asset, encoded", () => "/docs/scalar.js", "gzip", UNREAD_MEGABYTES],
+    ["the document", () => "/docs/json", "identity", UNREAD_MEGABYTES],
+    ["one user", () => "/users/1/achievements", "identity", UNREAD_MEGABYTES],
+    ["different users", (at) => `/users/${at + 1}/achievements`, "identity", LONGEST_MEGABYTES],
+  ] as [string, (at: number) => string, string, number][])(
+    "take a bounded amount of memory: %s",
+    async (_, pathOf, coding, bound) => {
+      const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+      const headOf = (at: number) => `${get(pathOf(at))}${host}Accept-Encoding: ${coding}\r\n\r\n`;
+      // The decoded script and the like are made once, for all clients.
+      await converse(target, headOf(0) + farewell);
+      const before = residentMegabytes(target.pid) ?? 0;
+      const sockets = await holdUnread(target, UNREAD, headOf, () => {
+        expect((residentMegabytes(target.pid) ?? 0) - before).toBeLessThan(bound);
+      });
+      for (const socket of sockets) socket.destroy();
+      await target.close();
+    },
+    PATIENCE_MS,
+  );
+
+  test("a client that reads gets the largest bodies whole meanwhile", async () => {
+    const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
+    const headOf = (at: number) => `${get(`/users/${at + 2}/achievements`)}${host}\r\n`;
+    const sockets = await holdUnread(target, 50, headOf);
+    const { achievements: read } = await (await target.fetch("/users/1/achievements")).json();
+    expect(read).toHaveLength(1000);
+    expect((await (await target.fetch("/docs/scalar.js")).bytes()).length).toBeGreaterThan(4e6);
+    for (const socket of sockets) socket.destroy();
+    await target.close();
+  });
+});
+
 describe("pipelining", () => {
   // Bun closes a connection on which a request comes behind one whose response is not there yet.
   test.skipIf(!hasRedisServer())(
@@ -561,6 +611,17 @@ describe("paths", () => {
       const { answers } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, farewell);
       const [dotted, plain] = answers;
       expect([dotted?.status, dotted?.body]).toEqual([200, plain?.body ?? ""]);
+    },
+  );
+
+  // Bun offers no request target as it was sent: in its URL a backslash is a slash, as the URL standard
+  // has it for http.
+  test.each(["/users\\public\\42", "/users/public\\42"])(
+    "a backslash is read as a slash, as in any URL: %s",
+    async (path) => {
+      const { answers } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, farewell);
+      const [slanted, plain] = answers;
+      expect([slanted?.status, slanted?.body]).toEqual([200, plain?.body ?? ""]);
     },
   );
 

@@ -1,0 +1,92 @@
+/** Bodies that are sent in pieces: whole for clients that read, cut off for those that do not. */
+import { expect, test } from "bun:test";
+import { getDocsScript } from "../../src/http/docs.ts";
+import { createLargeBodies } from "../../src/http/large-bodies.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { community, user } from "../datasets.ts";
+
+const LENGTH = 300_000;
+const text = (letter: string) => letter.repeat(LENGTH);
+
+function streamOf(body: unknown): ReadableStream<Uint8Array> {
+  if (body instanceof ReadableStream) return body;
+  throw new Error("not sent in pieces");
+}
+
+const read = (body: unknown) => new Response(streamOf(body)).text();
+
+test("a large body is the same in pieces, and a small one stays as it is", async () => {
+  const send = createLargeBodies();
+  const mixed = "aż\u{1f69a}".repeat(50_000);
+  expect(await read(send(mixed))).toBe(mixed);
+  const bytes = Buffer.from(mixed);
+  expect(await read(send(bytes))).toBe(mixed);
+  expect(bytes.toString()).toBe(mixed);
+  for (const body of [null, "", "ż".repeat(49_152), new Uint8Array(98_304), new Blob([mixed])])
+    expect(send(body)).not.toBeInstanceOf(ReadableStream);
+  for (const body of ["ż".repeat(49_153), new Uint8Array(98_305)])
+    expect(send(body)).toBeInstanceOf(ReadableStream);
+});
+
+test("when too much is unread, the client that has not read for the longest time is cut off", async () => {
+  const send = createLargeBodies(3 * LENGTH);
+  const [stalled, slow, fast] = ["a", "b", "c"].map((letter) => streamOf(send(text(letter))));
+  const reader = slow?.getReader();
+  const first = await reader?.read();
+  // The slow one has read since, so the first is cut off, and then the one behind it.
+  const more = [send(text("d")), send(text("e"))];
+  expect(read(stalled)).rejects.toBeUndefined();
+  expect(read(fast)).rejects.toBeUndefined();
+  let length = first?.value?.length ?? 0;
+  for (let one = await reader?.read(); one && !one.done; one = await reader?.read())
+    length += one.value.length;
+  expect(length).toBe(LENGTH);
+  expect(await Promise.all(more.map(read))).toEqual([text("d"), text("e")]);
+});
+
+test("a body that was read or cancelled leaves room", async () => {
+  const send = createLargeBodies(2 * LENGTH);
+  const waiting = send(text("a"));
+  for (let times = 0; times < 5; times++) {
+    expect(await read(send(text("b")))).toBe(text("b"));
+    await streamOf(send(text("c"))).cancel();
+  }
+  expect(await read(waiting)).toBe(text("a"));
+});
+
+test("one body over the bound is still sent", async () => {
+  const send = createLargeBodies(1000);
+  expect(await read(send(text("a")))).toBe(text("a"));
+});
+
+test("a host that is longer than any name does not make a response longer", async () => {
+  const dataset = [user(9, "Ann", { avatar_url: "/9.png" })];
+  await using roadbook = await createRoadbook({ dataset });
+  const get = async (host: string) =>
+    (await roadbook.fetch(new Request(`http://${host}/users/public/9`))).text();
+  expect(await get("a".repeat(253))).toContain(`"http://${"a".repeat(253)}/9.png"`);
+  expect(await get("a".repeat(100_000))).toBe(await get("localhost"));
+});
+
+test("the script of the docs is one result for all requests, to be hashed and decoded once", async () => {
+  const script = Bun.gzipSync("alert(1)");
+  await using roadbook = await createRoadbook({ dataset: community, docsScript: () => script });
+  const get = async (headers: Record<string, string>) =>
+    roadbook.fetch(new Request("http://a.test/docs/scalar.js", { headers }));
+  for (let times = 0; times < 2; times++) {
+    const plain = await get({});
+    expect(await plain.text()).toBe("alert(1)");
+    const coded = await get({ "accept-encoding": "gzip" });
+    expect(await coded.bytes()).toEqual(script);
+    expect(coded.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    const known = { "if-none-match": plain.headers.get("etag") ?? "" };
+    expect((await get(known)).status).toBe(304);
+  }
+  const context = { service: { docsScript: () => script } } as unknown as Parameters<
+    typeof getDocsScript
+  >[0];
+  const result = await getDocsScript(context);
+  expect(await getDocsScript(context)).toBe(result);
+  expect(result.bodyHash).toBeString();
+  expect(Object.keys(result.encoded ?? {}).sort()).toEqual(["gzip", "identity"]);
+});
