@@ -6,9 +6,10 @@ import { setTimeout } from "node:timers/promises";
 import { InvalidValue, parseDuration } from "./commands/values.ts";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
-import type { Interfere } from "./http/app.ts";
+import { FAULT_RETRY_MS, type Interfere, methodNotAllowed } from "./http/app.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { fail, type Result } from "./http/result.ts";
+import { routes } from "./http/routes.ts";
 
 /** The routes of a fault by its name; `*` is the four endpoints, so that who waits for /health gets on. */
 const routesOf = {
@@ -32,9 +33,6 @@ export interface Fault {
   /** The share of the requests that it befalls: above 0, up to 1. */
   rate: number;
 }
-
-/** A 429 that is a fault asks for a wait that a test can afford. */
-const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "such as search:status=503,rate=0.1";
 
@@ -62,12 +60,29 @@ export function parseFault(text: string): Fault {
   }
   return {
     target,
-    status: has("status") ? parseStatus(values.get("status")) : undefined,
+    status: has("status") ? parseStatus(target, values.get("status")) : undefined,
     isClosing: has("close"),
     delayMs: has("delay") ? parseTime("delay", values.get("delay")) : 0,
     jitterMs: has("jitter") ? parseTime("jitter", values.get("jitter")) : 0,
     rate: has("rate") ? parseRate(values.get("rate")) : 1,
   };
+}
+
+/**
+ * Throws an `InvalidValue` for a status that a target cannot have. For 4xx it has those of the API at all
+ * its routes; for 5xx all, as proxies add theirs.
+ */
+export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
+  const [first = [], ...others] = routesOf[target].map((route) =>
+    codesOf(route).map((code): number => errors[code].status),
+  );
+  const known = first.filter(
+    (one) => one < 500 && others.every((statuses) => statuses.includes(one)),
+  );
+  if (status === undefined || known.includes(status)) return;
+  if (Number.isInteger(status) && status >= 500 && status <= 599) return;
+  const list = [...new Set(known)].sort().join(", ");
+  throw new InvalidValue(`a fault of ${target} with status ${list} or 500 to 599`);
 }
 
 /** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
@@ -91,11 +106,10 @@ export function createFaults(faults: readonly Fault[], seed: number): Interfere 
   };
 }
 
-/** Of 4xx what the API has; of 5xx all, as proxies have theirs. */
-function parseStatus(text = ""): number {
-  const status = Number(text);
-  if (/^5\d\d$/.test(text) || (/^4\d\d$/.test(text) && codesOf(status).length > 0)) return status;
-  throw new InvalidValue("a fault with status 400, 403, 404, 405, 429 or 500 to 599");
+function parseStatus(target: Fault["target"], text = ""): number {
+  const status = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  checkStatus({ target, status });
+  return status;
 }
 
 function parseTime(name: string, text = ""): number {
@@ -112,16 +126,22 @@ function parseRate(text = ""): number {
   throw new InvalidValue("a fault with rate above 0, up to 1");
 }
 
-function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(errors) as ErrorCode[]).filter((code) => errors[code].status === status);
+/** The errors that the API can return at a route. */
+function codesOf(name: string): ErrorCode[] {
+  const route = routes.find((one) => one.name === name);
+  return [
+    ...(route?.operation?.errors ?? []),
+    "method_not_allowed",
+    ...(route?.limited ? (["rate_limited"] as const) : []),
+    "unavailable",
+  ];
 }
 
-/** An error as the API has it; a status of a server's own that it does not have is an internal error. */
+/** The error that the API has at the route; a 5xx that it does not have is an internal error. */
 function failWith(status: number, route: string): Result {
-  if (status === 429) return failLimited({ resetMs: RETRY_AFTER_MS });
-  const codes = codesOf(status);
-  const ofRoute = route.startsWith("search") ? "invalid_query" : "invalid_user_id";
-  const code = codes.find((code) => code === ofRoute) ?? codes[0] ?? "internal_error";
-  const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
+  const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
+  if (code === "rate_limited") return failLimited({ resetMs: FAULT_RETRY_MS });
+  if (code === "method_not_allowed") return methodNotAllowed;
+  const headers = status === 503 ? { "retry-after": String(FAULT_RETRY_MS / 1000) } : {};
   return { ...fail(code), status, headers };
 }

@@ -3,7 +3,7 @@
  * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
 import { bounds, parseBaseUrl, parseCidr } from "./commands/values.ts";
-import { createFaults, type Fault, parseFault } from "./faults.ts";
+import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
 import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { PageAssets, PageOptions } from "./http/pages.ts";
@@ -60,7 +60,7 @@ export interface RoadbookOptions {
   faults?: readonly (string | Fault)[] | undefined;
   /** The same number and the same requests give the same faults. Default 1. */
   faultSeed?: number | undefined;
-  /** Gets every bug that became a 500. */
+  /** Gets every bug that became a 500, and every error of `onResponse`. */
   onBug?: (error: unknown, requestId: string) => void;
   /** Gets the facts of every response. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
@@ -91,7 +91,7 @@ export interface Roadbook extends AsyncDisposable {
   /**
    * Applies changes, all or none: lines that replace what has their id, and lines that delete. Rejects
    * with a `DatasetError` when lines are wrong. Only for a snapshot in memory: a file is changed by
-   * `applyChanges`, and `refresh` finds it changed.
+   * `applyChanges`, and `refresh` finds it changed. Rejects after `close`.
    */
   apply(changes: Lines): Promise<Meta>;
   /** The facts of the snapshot that is served. */
@@ -104,7 +104,10 @@ export interface Roadbook extends AsyncDisposable {
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Closes the snapshot, and before it every address that is listened on. */
+  /**
+   * Closes the snapshot, and before it every address that is listened on. From then on `fetch` responds
+   * with 503 `unavailable`.
+   */
   close(): Promise<void>;
 }
 
@@ -114,14 +117,18 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
   checkOptions(options);
-  const faults = (options.faults ?? []).map((fault) =>
-    typeof fault === "string" ? explain("faults", fault, parseFault) : fault,
-  );
+  const faults = (options.faults ?? []).map((fault) => {
+    if (typeof fault === "string") return explain("faults", fault, parseFault);
+    explain("faults", `${fault.target}:status=${fault.status}`, () => checkStatus(fault));
+    return fault;
+  });
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
   const searchLimit = createSearchLimit(options);
+  let isClosed = false;
   const fetch = createFetch({
+    isClosed: () => isClosed,
     snapshot: reloadable.current,
     refused: reloadable.refused,
     source: () => options.snapshotSource?.(),
@@ -142,7 +149,12 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   });
   const listening: Listening[] = [];
 
+  function checkOpen(): void {
+    if (isClosed) throw new Error("this Roadbook is closed; make another with createRoadbook");
+  }
+
   async function close(): Promise<void> {
+    isClosed = true;
     for (const one of listening) await one.close();
     reloadable.close();
   }
@@ -150,17 +162,20 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   return {
     fetch,
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
+      checkOpen();
       const { origin, close } = process.versions.bun
         ? (await import("./server/listen.ts")).listen({ host, port }, fetch)
         : await (await import("./server/listen-node.ts")).listenOnNode({ host, port }, fetch);
       listening.push({ url: origin, close });
       return { url: origin, close };
     },
-    apply: (changes) =>
-      reloadable.change(async (snapshot) => {
+    async apply(changes) {
+      checkOpen();
+      return reloadable.change(async (snapshot) => {
         const { changeSnapshot } = await import("./snapshot/build/memory.ts");
         return changeSnapshot(snapshot, changes);
-      }),
+      });
+    },
     meta: () => reloadable.current().meta,
     refresh: reloadable.refresh,
     limiterStatus: () => searchLimit?.limiter.status(),

@@ -43,7 +43,10 @@ test("the variable has semicolons between its faults", async () => {
 });
 
 test.each([
-  ["search:status=200", '--fault is "search:status=200", not a fault with status 400, 403, 404,'],
+  [
+    "search:status=200",
+    '--fault is "search:status=200", not a fault of search with status 400, 405, 429',
+  ],
   ["close", '--fault is "close", not a fault of search, profile, achievements, health, *'],
   ["", "--fault is empty"],
 ])("--fault %p is wrong usage", async (fault, message) => {

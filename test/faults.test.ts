@@ -1,7 +1,7 @@
 /** Faults on purpose: what can be asked for, and what clients then see. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { parseFault } from "../src/faults.ts";
+import { type Fault, parseFault } from "../src/faults.ts";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
 import { community } from "./datasets.ts";
 
@@ -27,7 +27,8 @@ test.each([
   ["search:status=503,rate=0.1", { target: "search", status: 503, rate: 0.1 }],
   ["profile:delay=200ms,jitter=50ms", { target: "profile", delayMs: 200, jitterMs: 50, rate: 1 }],
   ["*:close,rate=0.01", { target: "*", isClosing: true, rate: 0.01 }],
-  ["achievements:status=429", { target: "achievements", status: 429 }],
+  ["search:status=429", { target: "search", status: 429 }],
+  ["*:status=400", { target: "*", status: 400 }],
   [" health : delay=1s, status=500 ", { target: "health", delayMs: 1000, status: 500 }],
 ])("%s is a fault", (text, fault) => {
   expect(parseFault(text)).toMatchObject(fault as object);
@@ -42,9 +43,17 @@ test.each([
   ["search:explode", "a fault with status, close, delay, jitter and rate"],
   ["search:rate=0.5", "a fault with status, close or delay"],
   ["search:jitter=5ms", "a fault with status, close or delay"],
-  ["search:status=200", "a fault with status 400, 403, 404, 405, 429 or 500 to 599"],
-  ["search:status=418", "a fault with status 400,"],
-  ["search:status=5e2", "a fault with status 400,"],
+  ["search:status=200", "a fault of search with status 400, 405, 429 or 500 to 599"],
+  ["search:status=403", "a fault of search with status 400, 405, 429 or"],
+  ["search:status=404", "a fault of search with status 400, 405, 429 or"],
+  ["search:status=418", "a fault of search with status 400,"],
+  ["search:status=5e2", "a fault of search with status 400,"],
+  ["profile:status=429", "a fault of profile with status 400, 403, 404, 405 or 500 to 599"],
+  ["achievements:status=429", "a fault of achievements with status 400, 403, 404, 405 or 500"],
+  ["health:status=400", "a fault of health with status 405 or 500 to 599"],
+  ["health:status=403", "a fault of health with status 405 or 500 to 599"],
+  ["health:status=600", "a fault of health with status 405 or 500 to 599"],
+  ["*:status=403", "a fault of * with status 400, 405 or 500 to 599"],
   ["search:status=503,close", "a fault with one of status and close"],
   ["search:status=503,status=500", "a fault with one status"],
   ["search:close=1", "a fault whose close has no value"],
@@ -58,7 +67,11 @@ test.each([
 
 test("the option names itself and the fault", async () => {
   expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
-    'faults has "search:status=200", not a fault with status 400, 403,',
+    'faults has "search:status=200", not a fault of search with status 400, 405,',
+  );
+  const fault: Fault = { ...parseFault("health:status=500"), status: 403 };
+  expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
+    'faults has "health:status=403", not a fault of health with status 405 or',
   );
 });
 
@@ -90,8 +103,14 @@ test.each([
   ["profile:status=403", paths.profile, 403, "profile_private"],
   ["profile:status=404", paths.profile, 404, "user_not_found"],
   ["search:status=429", paths.search, 429, "rate_limited"],
-  ["achievements:status=429", paths.achievements, 429, "rate_limited"],
+  ["search:status=405", paths.search, 405, "method_not_allowed"],
+  ["profile:status=405", paths.profile, 405, "method_not_allowed"],
+  ["health:status=405", paths.health, 405, "method_not_allowed"],
+  ["*:status=400", paths.achievements, 400, "invalid_user_id"],
+  ["*:status=400", paths.search, 400, "invalid_query"],
+  ["achievements:status=403", paths.achievements, 403, "profile_private"],
   ["search:status=500", paths.search, 500, "internal_error"],
+  ["search:status=502", paths.search, 502, "internal_error"],
   ["search:status=503", paths.search, 503, "unavailable"],
 ])(
   "%s has the body and the headers of an error of the API",
@@ -104,8 +123,11 @@ test.each([
       expect(response.headers.get("access-control-allow-origin")).toBe("*");
       expect(response.headers.get("cache-control")).toBe("no-store");
       expect(response.headers.get("x-request-id")).toBeString();
-      if (path.includes("search"))
-        expect(response.headers.get("ratelimit")).toContain('"search";r=29');
+      if (path.includes("search")) {
+        const state = status === 429 ? '"search";r=0;t=1' : '"search";r=29';
+        expect(response.headers.get("ratelimit")).toContain(state);
+      }
+      expect(response.headers.get("allow")).toBe(status === 405 ? "GET, HEAD, OPTIONS" : null);
       if (status === 429) expect(body.error.retry_after).toBe(1);
       const wait = status === 429 || status === 503 ? "1" : null;
       expect(response.headers.get("retry-after")).toBe(wait);

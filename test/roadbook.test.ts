@@ -89,6 +89,28 @@ describe("a request without a peer", () => {
   });
 });
 
+test("a callback that throws costs no response, and onBug gets what it threw", async () => {
+  const bugs: unknown[] = [];
+  await using roadbook = await createRoadbook({
+    dataset: community,
+    faults: ["achievements:delay=1ms"],
+    onResponse: ({ route }) => {
+      throw new Error(`no room for ${route}`);
+    },
+    onBug: (error) => {
+      bugs.push(error);
+      throw error;
+    },
+  });
+  // At once, and after a wait.
+  expect((await ask(roadbook, "/users/public/42")).status).toBe(200);
+  expect((await ask(roadbook, "/users/42/achievements")).status).toBe(200);
+  expect(bugs.map(String)).toEqual([
+    "Error: no room for /users/public/:userId",
+    "Error: no room for /users/:userId/achievements",
+  ]);
+});
+
 describe("changes", () => {
   test("are there at once, one after the other, and the sources are as they were", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
@@ -139,14 +161,49 @@ describe("closed meanwhile", () => {
     expect(await refresh).toBeUndefined();
   });
 
-  test("it finishes a change, and makes another, to no effect", async () => {
+  test("it finishes a change, and rejects another", async () => {
     const roadbook = await createRoadbook({ dataset: community });
     const { counts } = roadbook.meta();
     const change = roadbook.apply([user(50, "Zofia Nowak")]);
     await roadbook.close();
     expect((await change).counts.users).toBe(counts.users + 1);
-    expect((await roadbook.apply([user(51, "Ewa Nowak")])).counts.users).toBe(counts.users + 2);
+    expect(roadbook.apply([user(51, "Ewa Nowak")])).rejects.toThrow("this Roadbook is closed");
+    expect(roadbook.listen()).rejects.toThrow("this Roadbook is closed");
     await roadbook.close();
+  });
+
+  test("every path is a 503, cached or not, also when it was asked for before", async () => {
+    const roadbook = await createRoadbook({
+      dataset: community,
+      page: {},
+      faults: ["achievements:delay=50ms"],
+    });
+    const paths = [
+      "/users/public/42",
+      "/users/public/43",
+      SEARCH,
+      "/health",
+      "/docs",
+      "/",
+      "/nope",
+    ];
+    for (const path of paths) for (let i = 0; i < 3; i++) await ask(roadbook, path);
+    const waiting = ask(roadbook, "/users/42/achievements");
+    await roadbook.close();
+    const responses = await Promise.all(paths.map((path) => ask(roadbook, path)));
+    for (const response of [...responses, await waiting]) {
+      expect([response.status, await response.json()]).toEqual([
+        503,
+        {
+          success: false,
+          error: {
+            code: "unavailable",
+            message: "The data cannot be served at the moment; try again later.",
+          },
+        },
+      ]);
+      expect(response.headers.get("cache-control")).toBe("no-store");
+    }
   });
 });
 

@@ -20,7 +20,7 @@ interface AppOptions extends Service {
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;
-  /** Gets every bug that became a 500. */
+  /** Gets every bug that became a 500, and every error of `onResponse`. */
   onBug(error: unknown, requestId: string): void;
   /** Gets the facts of every response when it is made. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
@@ -34,6 +34,9 @@ interface AppOptions extends Service {
 export type Interfere = (route: string) => Outcome | undefined | Promise<Outcome | undefined>;
 
 type Outcome = Result | "close";
+
+/** The `Retry-After` of a fault: short enough for a test. */
+export const FAULT_RETRY_MS = 1000;
 
 /** What logs and metrics may say of a response: of the request, nothing that may be a name. */
 export interface ResponseFacts {
@@ -83,6 +86,7 @@ export function createFetch(options: AppOptions): Fetch {
     let decision: Decision | undefined;
 
     function outcome(): Outcome | Promise<Outcome> {
+      if (options.isClosed()) return fail("unavailable");
       const cached = results.find(url);
       const found = cached?.match ?? findRoute(pathOf(url));
       match = found;
@@ -91,20 +95,26 @@ export function createFetch(options: AppOptions): Fetch {
       if (!searchLimit || !found.route.limited || peer === undefined) return handle(found, cached);
       return next(searchLimit.limiter.consume(client()), (made) => {
         decision = made;
-        // Another snapshot may have come meanwhile.
-        return made.allowed ? handle(found, results.find(url)) : failLimited(made);
+        return made.allowed ? handle(found) : failLimited(made);
       });
     }
 
-    function handle(found: Match, cached: Cached | undefined): Outcome | Promise<Outcome> {
+    function handle(found: Match, cached?: Cached): Outcome | Promise<Outcome> {
       if (!interfere) return cached?.result ?? read(found);
-      return next(interfere(found.route.name), (outcome) => outcome ?? read(found));
+      return next(interfere(found.route.name), (fault) => {
+        if (decision && typeof fault === "object" && fault.status === 429)
+          decision = { ...decision, allowed: false, remaining: 0, resetMs: FAULT_RETRY_MS };
+        return fault ?? read(found);
+      });
     }
 
     function read(found: Match): Result | Promise<Result> {
       const { route, params } = found;
+      // The service may have been closed during a wait.
+      if (options.isClosed()) return fail("unavailable");
       const result = route.handler({ request, params, service: options, ask });
-      if (isDecidedByUrl(route.cache)) results.add(url, found, result);
+      // A cached search is faster, which would tell a client that another has made it.
+      if (isDecidedByUrl(route.cache) && !route.limited) results.add(url, found, result);
       return result;
     }
 
@@ -122,9 +132,18 @@ export function createFetch(options: AppOptions): Fetch {
       return respond(request, result, match && isRead ? match.route.cache : "none", isInner);
     }
 
+    function report(error: unknown): void {
+      try {
+        onBug(error, requestId);
+      } catch {
+        // There is nowhere left to report it, and the client still gets its response.
+      }
+    }
+
     function respondToError(error: unknown): Response {
-      if (error instanceof SpoiledSnapshot) return respond(request, fail("unavailable"), "none");
-      onBug(error, requestId);
+      if (error instanceof SpoiledSnapshot)
+        return respond(request, fail("unavailable"), "none", isInner);
+      report(error);
       return respond(request, fail("internal_error"), "none", isInner);
     }
 
@@ -132,16 +151,20 @@ export function createFetch(options: AppOptions): Fetch {
       const { status, headers } = response;
       headers.set("x-request-id", requestId);
       if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
-      onResponse?.({
-        requestId,
-        isInner,
-        method,
-        route: match?.route.path,
-        status,
-        search: decision && (decision.allowed ? "allowed" : "refused"),
-        durationMs: performance.now() - startMs,
-        client,
-      });
+      try {
+        onResponse?.({
+          requestId,
+          isInner,
+          method,
+          route: match?.route.path,
+          status,
+          search: decision && (decision.allowed ? "allowed" : "refused"),
+          durationMs: performance.now() - startMs,
+          client,
+        });
+      } catch (error) {
+        report(error);
+      }
       return response;
     }
 
@@ -178,7 +201,7 @@ function brokenResponse(): Response {
 /** A known path says what it takes; an unknown one is unknown by any method. */
 const allow = { allow: ALLOWED_METHODS };
 const preflight = { status: 204, type: "", body: null, headers: { ...preflightHeaders, ...allow } };
-const methodNotAllowed = { ...fail("method_not_allowed"), headers: allow };
+export const methodNotAllowed = { ...fail("method_not_allowed"), headers: allow };
 
 /** What follows, without a wait where there is none: a wait is a microsecond or two. */
 function next<Value, Then>(

@@ -16,6 +16,8 @@ export interface Context {
 }
 
 export interface Service {
+  /** Whether the snapshot is closed, and with it the service. */
+  isClosed(): boolean;
   /**
    * The snapshot that is served now. A handler calls this once, and reads all it needs before it
    * waits for anything: a later call may return another snapshot, and then this one is closed.

@@ -35,7 +35,7 @@ export interface Operation {
   success: Record<string, TSchema>;
   /** The body of the demo's 200 for the parameter's example. */
   example: unknown;
-  /** Its own errors: those of the search limit and of bugs come from the route. */
+  /** Its own errors: those of the search limit, of bugs and of unavailable data come from the route. */
   errors: readonly ErrorCode[];
 }
 

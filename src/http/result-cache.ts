@@ -1,7 +1,8 @@
 /**
  * Results that are asked for again, with what response.ts makes of them, by URL. They are those of one
- * snapshot, and go when it goes. Of searches for the first letters of a million users by Zipf's law, half
- * are cached; a profile that is takes three fifths of the time, a hundred achievements a third.
+ * snapshot, and go when it goes. A cached profile takes three fifths of the time, a hundred achievements a
+ * third. Searches are never added: a cached one is faster, which would tell a client that another has
+ * made it.
  */
 import { LRUCache } from "lru-cache";
 import type { Snapshot } from "../snapshot/read/open.ts";

@@ -82,13 +82,13 @@ export function listen(
   const { origin } = server.url;
   const address = { host, port: server.port ?? port, reusePort };
   if (tls && !reusePort) {
-    // The next certificate needs a second listener beside this one. That nobody else listens here is
-    // certain by now.
+    // A renewed certificate needs a second listener on this port. The first attempt without sharing has
+    // shown that no other process listens here.
     server.stop(true);
     address.reusePort = true;
     server = open(address, tls);
   }
-  /** Those that listened before a certificate was renewed, until their connections are closed. */
+  /** Listeners with a former certificate, until their connections are closed. */
   const former = new Set<Server>();
   const servers = () => [...former, server];
   const pending = () => servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
