@@ -103,7 +103,7 @@ describe("memory and a store together", () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
         const { limit, maxClients } = options;
-        let [nowMs, highestMs] = [0, 0];
+        let [nowMs, highestMs] = [0, Number.NEGATIVE_INFINITY];
         const memory = createLimiter({ ...options, windowMs, clock: () => nowMs });
         const allowed: { client: string; atMs: number }[] = [];
         const decisions: Promise<Decision>[] = [];
