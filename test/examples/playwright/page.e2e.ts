@@ -14,5 +14,5 @@ test("a request fails as the fault says", async ({ request }) => {
   expect((await request.get(`${url()}/users/public/42`)).status()).toBe(200);
   const response = await request.get(`${url()}/users/42/achievements`);
   expect(response.status()).toBe(503);
-  expect((await response.json()).error.code).toBe("internal_error");
+  expect((await response.json()).error.code).toBe("unavailable");
 });
