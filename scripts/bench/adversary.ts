@@ -1,19 +1,35 @@
 /**
- * Looks for the query that costs the server most: starts from pieces of names, changes a query a
- * little, keeps what takes longer. What it finds is kept in search.ts and measured with the rest.
+ * Looks for the query that costs the server most: among names made for it, and by climbing. It starts from
+ * pieces of names, changes a query a little and keeps what takes longer. The queries found are kept in
+ * search.ts and measured with the rest.
  */
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
+import { createSchema } from "../../src/snapshot/format/schema.ts";
+import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { openTables } from "../../src/snapshot/read/open.ts";
+import { type AlikeNames, alikeNames, fillNames } from "../../test/snapshot/alike-names.ts";
+import { temporaryFolder } from "../../test/support.ts";
+import { format, median, timed } from "./measure.ts";
+import { openLike } from "./rivals/sqlite.ts";
 import { buildSnapshot, createDraw, usersOf } from "./server.ts";
 
 /** A start is left after this many changes in a row that did not help. */
 const PATIENCE = 60;
 const MAX_LENGTH = 60;
 
-/** `bun run bench adversary [--size 1M] [--seconds 60] [--seed 1]` prints the ten worst queries. */
-export async function climb(args: string[]): Promise<void> {
+/** How often a query among names that are alike is timed, after once to warm up. */
+const TRIES = 11;
+const SCANS = 5;
+
+/**
+ * `bun run bench adversary [--size 1M] [--seconds 60] [--seed 1]` prints how long searches among names that
+ * are alike take beside a scan, and then the ten worst queries that it finds in the given time.
+ */
+export async function benchAdversary(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: {
@@ -23,6 +39,41 @@ export async function climb(args: string[]): Promise<void> {
     },
   });
   const users = usersOf(values.size);
+  console.log("an ordered LIKE scan takes as many times as long as a search:");
+  for (const [title, names] of Object.entries(alikeNames)) await searchAlike(title, names);
+  if (Number(values.seconds) > 0) await climb(users, values);
+}
+
+/** The ratio of each query; of the worst ones none is promised. */
+async function searchAlike(title: string, alike: AlikeNames): Promise<void> {
+  const { kind, count, queries, worst = [] } = alike;
+  const path = join(temporaryFolder(), "names");
+  const writable = sqlite.openWritable(path);
+  createSchema(writable);
+  writable.exec("BEGIN");
+  fillNames(writable, alike, count);
+  for (const _ of buildNameIndex(writable, kind));
+  writable.exec("COMMIT");
+  writable.close();
+  const db = sqlite.openImmutable(path);
+  const names = openNames(db, kind);
+  const like = openLike(path, kind);
+  for (const query of [...queries, ...worst]) {
+    const [ours, scans]: [number[], number[]] = [[], []];
+    names.find(query, 10);
+    while (ours.length < TRIES) ours.push(await timed(() => names.find(query, 10)));
+    while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
+    const ratio = format(median(scans) / median(ours));
+    const figures = `${format(median(ours))} ms of ${format(median(scans))} ms`;
+    const text = query.length > MAX_LENGTH ? `${query.slice(0, MAX_LENGTH)}…` : query;
+    const note = worst.includes(query) ? " (all names are looked at)" : "";
+    console.log(`${ratio.padStart(7)}  ${figures}  ${title}: ${JSON.stringify(text)}${note}`);
+  }
+  await like.close();
+  db.close();
+}
+
+async function climb(users: number, values: { seconds: string; seed: string }): Promise<void> {
   const { db } = await openTables(await buildSnapshot(users), { trust: true });
   const names = openNames(db, "user");
   const random = createRandom(Number(values.seed));

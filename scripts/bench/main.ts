@@ -2,7 +2,7 @@
  * `bun run bench` measures all that has a row in RESULTS.md and writes that page; `bun run bench NAME`
  * measures one part, or one of those that take long or need more, and prints it. Judges nothing.
  */
-import { climb } from "./adversary.ts";
+import { benchAdversary } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
 import { benchGrowth, benchTenfold } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
@@ -68,7 +68,7 @@ const others: Record<string, (args: string[]) => Promise<void>> = {
   processes: benchProcesses,
   soak: benchSoak,
   hostile: benchHostile,
-  adversary: climb,
+  adversary: benchAdversary,
   "bad-days": benchBadDays,
 };
 

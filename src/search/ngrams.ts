@@ -28,6 +28,9 @@ export const MAX_NGRAM = 16;
 /** A query is looked up by this many of its n-grams at most; more would not shorten the list. */
 const MAX_COVER = 3;
 
+/** Code points between the n-grams of a text that has only frequent ones: each overlaps the next by 12. */
+const COVER_STEP = 4;
+
 /** Whether an n-gram is too common to be read through. */
 type IsFrequent = (ngram: string) => boolean;
 
@@ -45,7 +48,8 @@ export function ngramsOf(name: string, isFrequent: IsFrequent): string[] {
 
 /**
  * The n-grams to look up for names in which `text` occurs after `boundary`: such a name is in the posting
- * lists of all of them. None is frequent; where there is no such n-gram, it is one, of the text's beginning.
+ * lists of all of them. None is frequent, or all are, because the text has no other. Then they overlap, so
+ * that few names have them all without having the text: only those that repeat 12 code points.
  */
 export function coverOf(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const beginning = grow(boundary, text, 0, isFrequent);
@@ -57,7 +61,21 @@ export function coverOf(boundary: Boundary, text: string, isFrequent: IsFrequent
     if (!isFrequent(next)) ngrams.push(next);
     from += next.length;
   }
-  return ngrams.length > 0 ? ngrams : [beginning];
+  return ngrams.length > 0 ? ngrams : [beginning, ...overlap(inside, isFrequent)];
+}
+
+/** The n-grams of full length from every fourth code point on, or the first of them that is not frequent. */
+function overlap(text: string, isFrequent: IsFrequent): string[] {
+  const characters = [...text];
+  const last = characters.length - MAX_NGRAM;
+  const ngrams: string[] = [];
+  for (let at = 0; at < last; ) {
+    at = Math.min(at + COVER_STEP, last);
+    const ngram = characters.slice(at, at + MAX_NGRAM).join("");
+    if (!isFrequent(ngram)) return [grow("", ngram, 0, isFrequent)];
+    ngrams.push(ngram);
+  }
+  return ngrams;
 }
 
 /** The first n-gram from a place on that is not frequent, or as far as there is text; `visit` gets all up to it. */

@@ -8,7 +8,11 @@ import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { buildNameIndex, type NameKind } from "../../src/snapshot/name-index/build.ts";
+import {
+  buildNameIndex,
+  FREQUENT_ABOVE,
+  type NameKind,
+} from "../../src/snapshot/name-index/build.ts";
 import { openNameChanges } from "../../src/snapshot/name-index/change.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
@@ -16,20 +20,45 @@ import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { foldAsWritten, searchAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
+import { alikeNames, fillNames, membersOf } from "./alike-names.ts";
 
-/** Larger and smaller companies, in no order. */
-const membersOf = (index: number) => (index * 7919) % 600;
+/** As `db`, and counts the names that a search looks at. */
+function countNames(db: Sqlite) {
+  const count = { names: 0 };
+  const counting: Sqlite = {
+    exec: (sql) => db.exec(sql),
+    close: () => db.close(),
+    prepare<Row>(sql: string) {
+      const statement = db.prepare<Row>(sql);
+      const counted = (row: Row | undefined) => {
+        if (row && Object.hasOwn(row, "folded")) count.names++;
+        return row;
+      };
+      return {
+        get: (...values) => counted(statement.get(...values)),
+        all: (...values) => statement.all(...values),
+        run: (...values) => statement.run(...values),
+        *iterate(...values) {
+          const [first] = values;
+          // SQLite looks at the names of all these ranks, and returns those that match.
+          if (!String(first).startsWith("[")) {
+            for (const row of statement.iterate(...values)) yield counted(row) ?? row;
+            return;
+          }
+          count.names += JSON.parse(String(first)).length;
+          yield* statement.iterate(...values);
+        },
+      };
+    },
+  };
+  return { counting, count };
+}
 
 /** Users or companies 1, 2, 3 … of these names, and a way to search them. */
 function openNamesOf(names: string[], kind: NameKind = "user", longShare?: number) {
   const db = sqlite.openWritable(":memory:");
   createSchema(db);
-  const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
-  const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
-  names.forEach((name, index) => {
-    if (kind === "user") addUser.run(index + 1, name);
-    else addCompany.run(index + 1, name, membersOf(index));
-  });
+  fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
   for (const _ of buildNameIndex(db, kind, longShare));
   const { find } = openNames(db, kind);
   return { db, find: (query: string) => find(query, 10), close: () => db.close() };
@@ -178,6 +207,30 @@ describe("a search", () => {
       { numRuns: runs(5) },
     );
   }, 60_000);
+
+  test.each(Object.entries(alikeNames))(
+    "looks at few of thousands of names that are alike: %s",
+    (_, { kind, count: all, name, queries, worst = [] }) => {
+      const length = Math.min(2500, all / 4);
+      const names = Array.from({ length }, (_, at) => name(at));
+      const { db, close } = openNamesOf(names, kind);
+      const search = searchOf(names, kind);
+      const { counting, count } = countNames(db);
+      const { find } = openNames(counting, kind);
+      const most: Record<string, number> = {};
+      for (const query of [...queries, ...worst]) {
+        count.names = 0;
+        expect({ query, ids: find(query, 10) }).toEqual({
+          query,
+          ids: search(foldAsWritten(query)),
+        });
+        if (!worst.includes(query)) most[query] = count.names;
+      }
+      expect(Object.entries(most).filter(([, names]) => names > FREQUENT_ABOVE + 50)).toEqual([]);
+      close();
+    },
+    30_000,
+  );
 
   test("finds a name of 200 code points by its full text in any normalization", () => {
     // Of all code points these come apart into most code points, and most UTF-16 units.

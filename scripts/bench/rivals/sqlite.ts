@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
+import type { NameKind } from "../../../src/snapshot/name-index/build.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
 /** A way to search the names of a snapshot for ten results; it finds fewer than ours. */
@@ -29,10 +30,10 @@ export function patternsOf(query: string): { $q: string; $prefix: string; $like:
   return { $q: q, $prefix: `${literal}%`, $like: `%${literal}%` };
 }
 
-export function openLike(snapshot: string): Rival {
+export function openLike(snapshot: string, kind: NameKind = "user"): Rival {
   const db = new Database(snapshot, { readonly: true });
   const find = db.query(
-    `SELECT rank FROM user_name WHERE folded LIKE $like ESCAPE '\\' ORDER BY ${TIERS}, rank LIMIT 10`,
+    `SELECT rank FROM ${kind}_name WHERE folded LIKE $like ESCAPE '\\' ORDER BY ${TIERS}, rank LIMIT 10`,
   );
   return { find: (query) => find.all(patternsOf(query)), close: () => db.close() };
 }

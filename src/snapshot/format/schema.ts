@@ -5,6 +5,7 @@
 
 import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
+import { MAX_NGRAM } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
@@ -78,6 +79,10 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createTableSql(table));
+  // Companies are in order of size, so those with exactly a long name may be anywhere: see find.ts.
+  db.exec(
+    `CREATE INDEX company_long_name ON company_name (folded) WHERE length(folded) >= ${MAX_NGRAM}`,
+  );
   for (const kind of kinds) db.exec(createNgramIndexSql(kind));
   // A badge is found by the icon in its path.
   db.exec("CREATE INDEX achievement_icon ON achievement (icon)");

@@ -3,20 +3,25 @@
  * proposes candidates, in rank order; each is checked against its text before it counts.
  */
 import { fold } from "../../search/fold.ts";
-import { type Boundary, coverOf, END, START, WORD } from "../../search/ngrams.ts";
-import { isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
+import { type Boundary, coverOf, END, MAX_NGRAM, START, WORD } from "../../search/ngrams.ts";
+import { hasCodePoints, isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "./build.ts";
 import { openLongLists } from "./long-lists.ts";
 
 /**
- * Several words are looked up by so many of their n-grams at most, rarest first: hardly a name has more.
- * FTS5 reads all of every list, so it intersects fewer; and of n-grams that are not frequent a few
- * leave less to look at than another list has.
+ * FTS5 reads all of every list, so it intersects a few, rarest first; and a few n-grams that are not
+ * frequent leave less to look at than another list has.
  */
-const MAX_NGRAMS = 64;
 const MAX_SHORT_LISTS = 8;
 const MAX_RARE_LISTS = 3;
+
+/**
+ * Names are looked at together, as one statement for each takes five times as long: at first the few that
+ * are enough as a rule, then up to this many.
+ */
+const FIRST_LOOK = 16;
+const MAX_LOOK = 1024;
 
 interface Frequent {
   count: number;
@@ -45,14 +50,17 @@ export function openNames(db: Sqlite, kind: NameKind) {
   }
   const countOf = (ngram: string) => lookUp(ngram).count;
   const intersectLists = openLongLists(db, kind);
-  const findByRank = db.prepare<Candidate>(
-    `SELECT rank, id, folded FROM ${kind}_name WHERE rank = ?`,
+  /** Those of the ranks whose names hold the text, no later than at a position, in their order. */
+  const listByRank = db.prepare<Candidate>(
+    `SELECT name.rank, name.id, name.folded
+       FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
+      WHERE instr(name.folded, ?) BETWEEN 1 AND ?`,
   );
-  /** What is in the short lists of all the n-grams and holds the text, in rank order. */
+  /** Those in the short lists of all the n-grams, in rank order. */
   const listByShort = db.prepare<Candidate>(
     `SELECT name.rank, name.id, name.folded
        FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
-      WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) > 0
+      WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) BETWEEN 1 AND ?
       ORDER BY ngram.rowid`,
   );
   /** The ranks alone, as one value: so many rows would take ten times as long. */
@@ -60,41 +68,58 @@ export function openNames(db: Sqlite, kind: NameKind) {
     `SELECT json_group_array(rank) AS ranks
        FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
   );
+  /** Where the end of a name is in no n-gram: the rows of companies have an index of such names. */
+  const listEqual = db.prepare<Candidate>(
+    `SELECT rank, id, folded FROM ${kind}_name
+      WHERE folded = ? AND length(folded) >= ${MAX_NGRAM} ORDER BY rank`,
+  );
   const isFrequent = (ngram: string) => countOf(ngram) > 0;
 
-  /** The n-grams to look up for names that hold all the words, rarest first. */
-  function listWordNgrams(words: string[]): string[] {
-    const ngrams = words
-      .flatMap((word) => coverOf("", word, isFrequent))
+  /** Those of the n-grams whose posting lists leave the fewest names to look at, rarest first. */
+  function choose(ngrams: string[]): string[] {
+    const counted = ngrams
       .map((ngram) => ({ ngram, count: countOf(ngram) }))
       .sort((one, other) => one.count - other.count);
     const chosen: string[] = [];
-    for (const { ngram, count } of ngrams) {
+    for (const { ngram, count } of counted) {
       // Beside a short posting list, a long one takes longer to read than the names it would spare.
-      if (ngrams[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
+      if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // Whatever is in a longer n-gram's list has this n-gram too.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
-      if (chosen.length === MAX_NGRAMS) break;
     }
     return chosen;
   }
 
-  /** The names in the posting lists of all the n-grams that may hold the text, in rank order. */
-  function listCandidates(ngrams: string[], text: string): Iterable<Candidate> {
+  /**
+   * The names in the posting lists of all the n-grams that hold the text, and begin with it if the boundary
+   * is a name's start, in rank order.
+   */
+  function* listCandidates(
+    cover: string[],
+    text: string,
+    boundary: Boundary = "",
+  ): Generator<Candidate, void> {
+    const ngrams = choose(cover);
     const long = ngrams.flatMap((ngram) => lookUp(ngram).list ?? []);
     const short = ngrams.filter((ngram) => lookUp(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
-    if (long.length === 0) return listByShort.iterate(match, text);
+    const lastPosition = boundary === START ? 1 : Number.MAX_SAFE_INTEGER;
+    if (long.length === 0) {
+      yield* listByShort.iterate(match, text, lastPosition);
+      return;
+    }
     const among: number[] | undefined =
       short.length > 0 ? JSON.parse(listShort.get(match)?.ranks ?? "[]") : undefined;
-    return listByRank(intersectLists(long, among));
-  }
-
-  function* listByRank(ranks: Iterable<number>): Generator<Candidate, void> {
-    for (const rank of ranks) {
-      const candidate = findByRank.get(rank);
-      if (candidate) yield candidate;
+    let look: number[] = [];
+    let size = FIRST_LOOK;
+    for (const rank of intersectLists(long, among)) {
+      look.push(rank);
+      if (look.length < size) continue;
+      yield* listByRank.iterate(JSON.stringify(look), text, lastPosition);
+      look = [];
+      size = Math.min(4 * size, MAX_LOOK);
     }
+    yield* listByRank.iterate(JSON.stringify(look), text, lastPosition);
   }
 
   /** The ids of at most `limit` names that match `text` (as the client wrote it), best first. */
@@ -106,8 +131,8 @@ export function openNames(db: Sqlite, kind: NameKind) {
     const hits = new Map<number, { rank: number; id: number; tier: Tier }>();
 
     /** Adds the candidates that match in `upTo` or a tier before it, until there are `enough`. */
-    function addMatches(ngrams: string[], text: string, upTo: Tier, enough = limit): void {
-      for (const { rank, id, folded } of listCandidates(ngrams, text)) {
+    function addMatches(candidates: Iterable<Candidate>, upTo: Tier, enough = limit): void {
+      for (const { rank, id, folded } of candidates) {
         const tier = tierOf(folded, query, words);
         if (tier === undefined || tier > upTo) continue;
         hits.set(rank, { rank, id, tier });
@@ -116,22 +141,29 @@ export function openNames(db: Sqlite, kind: NameKind) {
     }
 
     const anywhere = coverOf("", query, isFrequent);
-    if (anywhere.some(isFrequent)) {
+    if (anywhere.every(isFrequent)) {
       // Too many to look at all of them: tier by tier, each from lists that hold little else.
       const places: [Tier, Boundary, string][] = [
-        [1, START, query + END],
         [2, START, query],
         [3, WORD, query],
         [4, "", query],
       ];
+      // The users' names that equal a longer query are the first of those that begin with it.
+      if (!hasCodePoints(query, MAX_NGRAM)) places.unshift([1, START, query + END]);
+      else if (kind === "company") addMatches(listEqual.iterate(query), 1);
       for (const [tier, boundary, text] of places) {
-        if (hits.size < limit) addMatches(coverOf(boundary, text, isFrequent), query, tier);
+        if (hits.size >= limit) break;
+        const cover = coverOf(boundary, text, isFrequent);
+        addMatches(listCandidates(cover, query, boundary), tier);
       }
     } else {
-      addMatches(anywhere, query, 4, Number.POSITIVE_INFINITY);
+      addMatches(listCandidates(anywhere, query), 4, Number.POSITIVE_INFINITY);
     }
 
-    if (hits.size < limit && words.length > 0) addMatches(listWordNgrams(words), "", 5);
+    if (hits.size < limit && words.length > 0) {
+      const cover = words.flatMap((word) => coverOf("", word, isFrequent));
+      addMatches(listCandidates(cover, ""), 5);
+    }
     return [...hits.values()]
       .sort((one, other) => one.tier - other.tier || one.rank - other.rank)
       .slice(0, limit)

@@ -84,14 +84,15 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
    */
   return function* intersectLists(lists: number[], among?: number[]): Generator<number, void> {
     const [first = 0, ...others] = lists;
-    const rest = among ? lists : others;
+    const rest = among ? [...lists] : others;
     for (const [block, bits] of among ? blocksOf(among) : readAll(first)) {
-      const isLeft = rest.every((list) => {
+      const missing = rest.findIndex((list) => {
         const other = read(list, block);
-        return other !== undefined && intersect(bits, other);
+        return !other || !intersect(bits, other);
       });
-      if (!isLeft) continue;
-      for (const offset of listBits(bits)) yield block * BLOCK_RANKS + offset;
+      if (missing < 0) for (const offset of listBits(bits)) yield block * BLOCK_RANKS + offset;
+      // In the next block, it is probably the one that does not meet the others, too.
+      else rest.unshift(...rest.splice(missing, 1));
     }
   };
 }

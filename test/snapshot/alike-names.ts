@@ -1,0 +1,206 @@
+/**
+ * Names that are made, by chance or on purpose, so that a search could have to look at all of them: long
+ * pieces are common to them all, so that no n-gram of a query is in few of them.
+ */
+import type { NameKind } from "../../src/snapshot/name-index/build.ts";
+import type { Sqlite } from "../../src/sqlite/driver.ts";
+
+export interface AlikeNames {
+  kind: NameKind;
+  /** How many of them slow a search down that reads all. */
+  count: number;
+  name(at: number): string;
+  queries: string[];
+  /** Those whose n-grams are in every name, though not in this order, and so all are looked at. */
+  worst?: string[];
+}
+
+/** Larger and smaller companies, in no order. */
+export const membersOf = (index: number) => (index * 7919) % 600;
+
+/** Users or companies 1, 2, 3 … of that many names. */
+export function fillNames(
+  db: Sqlite,
+  { kind, name }: Pick<AlikeNames, "kind" | "name">,
+  count: number,
+): void {
+  const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
+  const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
+  for (let at = 0; at < count; at++) {
+    if (kind === "user") addUser.run(at + 1, name(at));
+    else addCompany.run(at + 1, name(at), membersOf(at));
+  }
+}
+
+const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
+
+const letters = (at: number) => String.fromCharCode(97 + (at % 26));
+
+/** All pairs of the first eleven letters, some 120 letters. */
+const pairs = Array.from({ length: 121 }, (_, at) => letters(at % 11) + letters(at / 11)).join("");
+
+export const alikeNames: Record<string, AlikeNames> = {
+  "default names": {
+    kind: "user",
+    count: 150_000,
+    name: (at) => `New Community Member ${number(at)}`,
+    queries: [
+      "new community member",
+      "new community membe",
+      "new community me",
+      "ew community member 0",
+      "new community member 1",
+      "new community member 00012",
+      "new community member 0001234",
+      "new community member 9",
+      "new community members",
+      "member community new",
+      "new new community member",
+    ],
+  },
+  "default names of companies": {
+    kind: "company",
+    count: 150_000,
+    name: (at) => `New Community Company ${number(at)}`,
+    queries: [
+      "new community company",
+      "new community compan",
+      "new community company 1",
+      "new community company 000777",
+      "company new community",
+    ],
+  },
+  "two words over and over": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `ab ba ab ba ab ba ab ba ${number(at)}`,
+    queries: [
+      "ab ba ab ba ab bb",
+      "ab ba ab ba ab ba ab",
+      "ba ab ba ab ba ab b",
+      "ab ba ab ba ab ab",
+    ],
+  },
+  "characters of eighteen letters": {
+    kind: "user",
+    count: 3000,
+    name: () => "\ufdfa".repeat(190),
+    queries: ["\ufdfa\ufdfa", "\ufdfa".repeat(30), "\ufdfa\ufdfaa", "a\ufdfa", "\ufdfa \ufdfa"],
+  },
+  "a beginning and an end": {
+    kind: "user",
+    count: 100_000,
+    name: (at) => `Driver of the great ${number(at)} northern community`,
+    queries: [
+      "driver of the great northern community",
+      "driver of the great  1 northern community",
+      "northern community driver of the great",
+      "northern community",
+      "eat northern community",
+      "driver of the great 0",
+    ],
+  },
+  "a middle": {
+    kind: "company",
+    count: 100_000,
+    name: (at) => `${number(at)} haulage and logistics of ${number(at * 7)}`,
+    queries: [
+      "haulage and logistics of",
+      "aulage and logistics o",
+      "haulage and logistics of the",
+      "logistics haulage and",
+      "0 haulage and logistics of 0",
+    ],
+  },
+  "several long words": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `Internationalization-${number(at)} Telecommunications Electroencephalography`,
+    queries: [
+      "electroencephalography internationalization telecommunications",
+      "electroencephalographys internationalization telecommunications",
+      "electroencephalography telecommunications",
+      "lectroencephalograph nternationalizatio",
+      "telecommunications internationalization-0",
+    ],
+  },
+  "other ends": {
+    kind: "user",
+    count: 150_000,
+    name: (at) => `The same long beginning of every name ${number(at)}`,
+    queries: [
+      "the same long beginning of every name 000001",
+      "the same long beginning of every name 00000",
+      "the same long beginning of every name 9999999",
+      "he same long beginning of every name 0",
+      "every name the same long beginning of",
+    ],
+  },
+  "two letters over and over": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `${"ab".repeat(40)}${number(at)}`,
+    queries: ["ab".repeat(20), "ba".repeat(20), `${"ab".repeat(20)}b`, `${"ba".repeat(20)} ab`],
+    worst: ["ab".repeat(41)],
+  },
+  "one text in two places": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `heavy loads by day ${number(at)} light loads by night`,
+    queries: [
+      "heavy loads by night",
+      "light loads by day",
+      "loads by night",
+      "night heavy loads by",
+    ],
+  },
+  "one long text in two places": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `heavy transports by night and day ${number(at)} light transports by night only`,
+    queries: ["transports by night and day only", "transports by night and only"],
+    worst: ["heavy transports by night only"],
+  },
+  "one text over and over": {
+    kind: "user",
+    count: 20_000,
+    name: (at) => `${"we drive on the left ".repeat(9)}${number(at)}`,
+    queries: [
+      "we drive on the left ".repeat(9),
+      "drive on the left we ".repeat(8),
+      `${"we drive on the left ".repeat(7)}we drive on the right`,
+    ],
+    worst: [
+      `${"we drive on the left ".repeat(9)}we drive on the `,
+      "we drive on the left ".repeat(38),
+    ],
+  },
+  "many words, of which half of the names lack one": {
+    kind: "user",
+    count: 200_000,
+    name: (at) => (at % 2 ? `${pairs.slice(0, 180)}${number(at)}` : `zz ${number(at)} zz`),
+    queries: [
+      `${Array.from({ length: 90 }, (_, at) => pairs.slice(2 * at, 2 * at + 2)).join(" ")} zz`,
+      "abab zz",
+      "zz ab",
+    ],
+  },
+  "marks before letters": {
+    kind: "user",
+    count: 20_000,
+    name: (at) => `${"\u093f".repeat(90)}क${"\u093f".repeat(90)}क${number(at)}`,
+    queries: [
+      "\u093f".repeat(20),
+      `\u093fक${"\u093f".repeat(20)}`,
+      `क${"\u093f".repeat(20)}`,
+      "\u093f\u093f",
+    ],
+  },
+  "letters inside words": {
+    kind: "user",
+    count: 20_000,
+    name: (at) => `${"xab".repeat(58)} ab ${number(at)}`,
+    queries: ["ab", "abx", "ab 0", "abxabxabxabxabxabx", "xab 0"],
+    worst: ["xabxabxabxabxabxab ab"],
+  },
+};
