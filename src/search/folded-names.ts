@@ -1,14 +1,14 @@
 /**
  * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
  */
-import { type Bits, setBit } from "./bits.ts";
+import { type Bits, hasBit, setBit } from "./bits.ts";
 import { wordStartsOf } from "./rank.ts";
 
 /** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
 export const NAME_END = 0xc1;
 
-/** The bytes that a name takes as a rule. */
-const FIRST_BYTES = 18;
+/** Names are taken in by pieces of this size, so that no memory is copied as they grow. No name has more. */
+const PIECE_BYTES = 1 << 20;
 
 /**
  * By weight, and of one weight in the order in which they came. The text, too: it is walked in that order,
@@ -25,31 +25,47 @@ export interface FoldedNames {
   weights: Float64Array;
 }
 
-/** Takes so many names in, and in the end puts them in their order. */
+/** Takes `count` names, and in the end puts them in their order. */
 export function packNames(count: number) {
+  const pieces: Pick<FoldedNames, "text" | "laterWords">[] = [];
   let size = 0;
-  let end = 0;
-  let text = Buffer.alloc(FIRST_BYTES * count);
+  let end = PIECE_BYTES;
+  let bytes = 0;
+  /** In the pieces, one after another. */
   const starts = new Uint32Array(count);
   const ids = new Float64Array(count);
   const weights = new Float64Array(count);
 
   return {
     add(id: number, weight: number, folded: string): void {
-      starts[size] = end;
+      // A code unit of a string has three bytes at most.
+      if (end + 3 * folded.length + 1 > PIECE_BYTES) {
+        const laterWords = new Uint32Array(PIECE_BYTES / 32);
+        pieces.push({ text: Buffer.alloc(PIECE_BYTES), laterWords });
+        end = 0;
+      }
+      const piece = pieces.at(-1);
+      if (!piece) return;
+      const start = end;
+      end += piece.text.write(folded, end);
+      piece.text[end++] = NAME_END;
+      bytes += end - start;
+      let last = 0;
+      let word = start;
+      for (const at of wordStartsOf(folded)) {
+        word += Buffer.byteLength(folded.slice(last, at));
+        if (at > 0) setBit(piece.laterWords, word);
+        last = at;
+      }
+      starts[size] = (pieces.length - 1) * PIECE_BYTES + start;
       ids[size] = id;
       weights[size++] = weight;
-      // What is one unit of a string has three bytes at most.
-      const most = end + 3 * folded.length + 1;
-      if (most > text.length) text = Buffer.concat([text], Math.ceil(1.5 * most));
-      end += text.write(folded, end);
-      text[end++] = NAME_END;
     },
     finish(): FoldedNames {
       const order = orderByWeight(weights);
       const names = {
-        text: Buffer.alloc(end),
-        laterWords: new Uint32Array((end >> 5) + 1),
+        text: Buffer.alloc(bytes),
+        laterWords: new Uint32Array((bytes >> 5) + 1),
         starts: new Uint32Array(count),
         ids: Float64Array.from(order, (from) => ids[from] ?? 0),
         weights: Float64Array.from(order, (from) => weights[from] ?? 0),
@@ -58,12 +74,14 @@ export function packNames(count: number) {
       order.forEach((from, to) => {
         names.starts[to] = place;
         const start = starts[from] ?? 0;
-        const end = text.indexOf(NAME_END, start);
-        const folded = text.toString("utf8", start, end);
-        for (const at of wordStartsOf(folded)) {
-          if (at > 0) setBit(names.laterWords, place + Buffer.byteLength(folded.slice(0, at)));
+        const piece = pieces[Math.floor(start / PIECE_BYTES)];
+        if (!piece) return;
+        let at = start % PIECE_BYTES;
+        for (let byte = 0; byte !== NAME_END; at++) {
+          byte = piece.text[at] ?? NAME_END;
+          if (hasBit(piece.laterWords, at)) setBit(names.laterWords, place);
+          names.text[place++] = byte;
         }
-        place += text.copy(names.text, place, start, end + 1);
       });
       return names;
     },

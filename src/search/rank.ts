@@ -38,9 +38,15 @@ export function tierOf(name: string, query: string, words: string[]): Tier | und
 const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 const WORD_START_HERE = new RegExp(WORD_START, "uy");
 
-/** The code units at which words start. */
+/** The code units at which words start. Without the objects of matches: of long names they are gigabytes. */
 export function wordStartsOf(name: string): number[] {
-  return Array.from(name.matchAll(WORD_START), ({ index }) => index);
+  const starts: number[] = [];
+  WORD_START.lastIndex = 0;
+  while (WORD_START.test(name)) {
+    const at = WORD_START.lastIndex - 1;
+    starts.push(isSecondHalf(name, at) ? at - 1 : at);
+  }
+  return starts;
 }
 
 export function isWordStart(name: string, at: number): boolean {
@@ -56,4 +62,18 @@ export function isTooLong(query: string): boolean {
 export function hasCodePoints(text: string, count: number): boolean {
   if (text.length < count) return false;
   return text.length >= 2 * count || [...text].length >= count;
+}
+
+/** How many code points well-formed text has; an array of them would take fifty bytes for each. */
+export function codePointsOf(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (!isSecondHalf(text, at)) count++;
+  }
+  return count;
+}
+
+/** Whether a code point began one code unit before. */
+function isSecondHalf(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

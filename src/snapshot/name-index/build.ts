@@ -5,6 +5,7 @@
 import { fold } from "../../search/fold.ts";
 import { type FoldedNames, NAME_END, packNames } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
+import { codePointsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { createSegment } from "./fts5-segment.ts";
 import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
@@ -31,7 +32,7 @@ const NAMES_PER_GAP = 16;
 /** What comes first in the order of a tier, before the id. */
 export const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
   {
-    user: ({ folded }) => [...folded].length,
+    user: ({ folded }) => codePointsOf(folded),
     company: ({ memberCount }) => -memberCount,
   };
 
