@@ -1,10 +1,9 @@
 /**
- * Looks for the query that costs the server most: among names made for it, and by climbing. It starts from
- * pieces of names, changes a query a little and keeps what takes longer. The queries found are kept in
- * search.ts and measured with the rest.
+ * Looks for the query that costs the server most: among names made for it, and by climbing, which starts
+ * from pieces of names, changes a query a little and keeps the change if the query takes longer. search.ts
+ * has what was found and measures it.
  */
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
@@ -13,40 +12,32 @@ import { openNames } from "../../src/snapshot/name-index/find.ts";
 import { openTables } from "../../src/snapshot/read/open.ts";
 import { type AlikeNames, alikeNames, fillNames } from "../../test/snapshot/alike-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
-import { format, median, timed } from "./measure.ts";
+import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
-import { buildSnapshot, createDraw, usersOf } from "./server.ts";
+import { buildSnapshot, createDraw } from "./server.ts";
 
 /** A start is left after this many changes in a row that did not help. */
 const PATIENCE = 60;
 const MAX_LENGTH = 60;
+const SECONDS = 60;
 
 /** How often a query among names that are alike is timed, after once to warm up. */
 const TRIES = 11;
 const SCANS = 5;
+const QUICK_NAMES = 1000;
 
-/**
- * `bun run bench adversary [--size 1M] [--seconds 60] [--seed 1]` prints how long searches among names that
- * are alike take beside a scan, and then the ten worst queries that it finds in the given time.
- */
-export async function benchAdversary(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      size: { type: "string", default: "1M" },
-      seconds: { type: "string", default: "60" },
-      seed: { type: "string", default: "1" },
-    },
-  });
-  const users = usersOf(values.size);
+export async function benchAdversary(options: Options): Promise<void> {
   console.log("an ordered LIKE scan takes as many times as long as a search:");
-  for (const [title, names] of Object.entries(alikeNames)) await searchAlike(title, names);
-  if (Number(values.seconds) > 0) await climb(users, values);
+  for (const [title, names] of Object.entries(alikeNames)) {
+    await searchAlike(title, names, options.isQuick);
+  }
+  await climb(options);
 }
 
 /** The ratio of each query; of the worst ones none is promised. */
-async function searchAlike(title: string, alike: AlikeNames): Promise<void> {
-  const { kind, count, queries, worst = [] } = alike;
+async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): Promise<void> {
+  const { kind, queries, worst = [] } = alike;
+  const count = isQuick ? QUICK_NAMES : alike.count;
   const path = join(temporaryFolder(), "names");
   const writable = sqlite.openWritable(path);
   createSchema(writable);
@@ -73,10 +64,10 @@ async function searchAlike(title: string, alike: AlikeNames): Promise<void> {
   db.close();
 }
 
-async function climb(users: number, values: { seconds: string; seed: string }): Promise<void> {
+async function climb({ users, seed, isQuick }: Options): Promise<void> {
   const { db } = await openTables(await buildSnapshot(users), { trust: true });
   const names = openNames(db, "user");
-  const random = createRandom(Number(values.seed));
+  const random = createRandom(seed);
   const { below } = random;
   const draw = createDraw(users, random);
 
@@ -115,7 +106,7 @@ async function climb(users: number, values: { seconds: string; seed: string }): 
   }
 
   const found = new Map<string, number>();
-  const end = performance.now() + 1000 * Number(values.seconds);
+  const end = performance.now() + 1000 * (isQuick ? 1 : SECONDS);
   while (performance.now() < end) {
     let worst = `${piece()} ${piece()}`;
     let cost = 0;

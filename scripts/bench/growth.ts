@@ -1,32 +1,28 @@
 /**
- * Owns how what people wait for grows with the number of names: a table with the law of each line, in
- * RESULTS.md, and the plot in the README. Through the executable, on an invented community.
+ * Owns how the figures that people wait for grow with the number of users: a table, and the plot in the
+ * README. Through the executable, on an invented community.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { createRandom } from "../../src/community/random.ts";
 import { parseS3Location } from "../../src/snapshot/remote/location.ts";
 import { transfer } from "../../src/snapshot/remote/transfer.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
-import { compare, quantile, type Row, timed } from "./measure.ts";
-import { tableOf, writeGrowth } from "./report.ts";
+import { median, megabytesOf, type Options, quantile, tableOf, timed } from "./measure.ts";
 import {
   command,
   createDraw,
-  megabytesOf,
   openRoadbook,
   searchPath,
   seed,
   untilAnother,
-  usersOf,
+  sizes as usersOf,
 } from "./server.ts";
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
-const TENFOLD_ROUNDS = 3;
 /** The publishing of ten million moves 15 GB a round. */
 const PUBLISH_ROUNDS = 3;
 const PUT_MS = 1_200_000;
@@ -53,36 +49,11 @@ const lines = {
 type Line = keyof typeof lines;
 type Measured = Record<Line, number>;
 
-/** `bun run bench growth [--sizes 10k,100k] [--save]`; without sizes all of them, and saved. */
-export async function benchGrowth(args: string[]): Promise<void> {
-  const { values } = parseArgs({
-    args,
-    options: { sizes: { type: "string" }, save: { type: "boolean" } },
-  });
-  const sizes = (values.sizes ?? "10k,100k,1M,10M").split(",");
+export async function benchGrowth({ isQuick }: Options): Promise<void> {
+  const sizes = isQuick ? ["10k", "100k"] : Object.keys(usersOf);
   const measured = await measureSizes(sizes);
-  const table = formatTable(sizes, measured);
-  console.log(table);
-  if (!values.save && values.sizes) return;
-  await writeGrowth(table);
-  await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, measured));
-}
-
-/** What ten times as many names cost, of the sizes that are measured soon. */
-export async function* benchTenfold(): AsyncGenerator<Row> {
-  const rounds: Measured[][] = [];
-  while (rounds.length < TENFOLD_ROUNDS) rounds.push(await measureSizes(["10k", "100k"]));
-  for (const [line, unit] of Object.entries(lines)) {
-    const valuesOf = (at: number) => rounds.map((sizes) => sizes[at]?.[line as Line] ?? Number.NaN);
-    yield compare({
-      name: line,
-      beside: "the same with 10k users",
-      unit,
-      as: "cost",
-      ours: valuesOf(1),
-      theirs: valuesOf(0),
-    });
-  }
+  console.log(formatTable(sizes, measured));
+  if (!isQuick) await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, measured));
 }
 
 async function measureSizes(sizes: string[]): Promise<Measured[]> {
@@ -115,7 +86,7 @@ async function build(size: string) {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
   const [path, other] = [join(folder, "snapshot"), join(folder, "other")];
-  await seed(usersOf(size), dataset);
+  await seed(usersOf[size] ?? 0, dataset);
   const imported = await command("import", dataset, "--to", path);
   rmSync(dataset);
   copyFileSync(path, other);
@@ -140,7 +111,7 @@ async function build(size: string) {
 async function timeRequests(all: Built[]) {
   const targets = await Promise.all(
     all.map(async (built) => {
-      const users = usersOf(built.size);
+      const users = usersOf[built.size] ?? 0;
       const random = createRandom(users);
       const draw = createDraw(users, random);
       const server = await openRoadbook(["--snapshot", built.path, "--search-limit", "0"]);
@@ -237,43 +208,23 @@ async function timePublish(path: string, other: string) {
   );
   await server.close();
   await store.kill();
-  return { publish, "publish, the PUT of it": quantile(puts, 0.5) / 1000 };
+  return { publish, "publish, the PUT of it": median(puts) / 1000 };
 }
 
 /** In seconds, of what gives milliseconds. */
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < rounds) times.push(await time());
-  return quantile(times, 0.5) / 1000;
-}
-
-/** How a line grows: the exponent of n that fits best, and what it has become tenfold by at the end. */
-function lawOf(sizes: number[], values: number[]): string[] {
-  const [xs, ys] = [sizes.map(Math.log10), values.map(Math.log10)];
-  const mean = (list: number[]) => list.reduce((sum, one) => sum + one, 0) / list.length;
-  const [x, y] = [mean(xs), mean(ys)];
-  const slope =
-    mean(xs.map((one, at) => (one - x) * ((ys[at] ?? 0) - y))) /
-    mean(xs.map((one) => (one - x) ** 2));
-  const [before = 0, last = 0] = ys.slice(-2);
-  const [from = 0, to = 0] = xs.slice(-2);
-  const lastSlope = (last - before) / (to - from);
-  return [slope.toFixed(2), (10 ** lastSlope).toFixed(1), nameLaw(slope, lastSlope)];
-}
-
-function nameLaw(slope: number, lastSlope: number): string {
-  if (lastSlope > 0.85) return slope > 0.85 ? "linear" : "a fixed part, then linear";
-  if (slope < 0.1) return "flat";
-  return slope < 0.25 ? "logarithmic" : "less than linear";
+  return median(times) / 1000;
 }
 
 function formatTable(sizes: string[], measured: Measured[]): string {
   const rows = Object.entries(lines).map(([line, unit]) => {
     const values = measured.map((one) => one[line as Line]);
-    return [line, ...values.map((one) => format(one, unit)), ...lawOf(sizes.map(usersOf), values)];
+    const [before = 0, last = 0] = values.slice(-2);
+    return [line, ...values.map((value) => format(value, unit)), digits(last / before)];
   });
-  const figures = [...sizes, "exponent", "last tenfold, ×"].map((title) => `${title}:`);
-  return tableOf(["", ...figures, "law"], rows);
+  return tableOf(["", ...[...sizes, "last tenfold, ×"].map((title) => `${title}:`)], rows);
 }
 
 function format(value: number, unit: "s" | "MB"): string {
@@ -298,7 +249,7 @@ const colours = {
 /** Log-log, one panel below the other, so narrow that a phone shows it in full size. */
 function drawPlot(sizes: string[], measured: Measured[]): string {
   const [left, width, height, gap] = [58, 200, 130, 52];
-  const places = sizes.map((size) => Math.log10(usersOf(size)));
+  const places = sizes.map((size) => Math.log10(usersOf[size] ?? 0));
   const [from = 0, to = 1] = [places[0], places.at(-1)];
   const xs = places.map((place) => left + (width * (place - from)) / (to - from));
   const out: string[] = [];

@@ -1,20 +1,21 @@
 /**
- * Owns what an import takes, in ordered `LIKE` scans of the names it writes: a measure in which a
- * slower machine is no slower. And its memory, with names that are hard to sort.
+ * Owns the time, memory and disk that a snapshot costs its operator: import, apply, check and export by
+ * the executable, beside the rivals' database and PostgreSQL's index of the same users.
  */
 import { once } from "node:events";
-import { createWriteStream, rmSync, statSync } from "node:fs";
+import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { createRandom, type Random } from "../../src/community/random.ts";
 import { fold } from "../../src/search/fold.ts";
 import { temporaryFolder } from "../../test/support.ts";
-import { alternate, type Community, compare, median, type Row, timed } from "./measure.ts";
-import { openLike } from "./rivals/sqlite.ts";
-import { command, seed } from "./server.ts";
+import { alternate, format, formatRounds, type Options, tableOf, timed } from "./measure.ts";
+import { openPostgres } from "./rivals/postgres.ts";
+import { makeTables } from "./rivals/tables.ts";
+import { command, communityLines, seed } from "./server.ts";
 
 const ROUNDS = 3;
-const SCANS = 5;
+const CHANGES = 1000;
 
 /** The bound in the deploy guide: a fixed part, a part per name, and a part per byte of names. */
 const BOUND = { megabytes: 200, perName: 150, perByte: 4 };
@@ -33,44 +34,64 @@ const hardNames: Record<string, { count: number; name: (random: Random, at: numb
   "one letter": { count: 100_000, name: (_, at) => "a".repeat(190) + at },
 };
 
-export async function* benchImport({ size, users }: Community): AsyncGenerator<Row> {
+export async function benchImport({ users, isQuick }: Options): Promise<void> {
   const folder = temporaryFolder();
-  const [dataset, snapshot] = [join(folder, "dataset"), join(folder, "snapshot")];
-  await seed(users, dataset);
-  const peaks: number[] = [];
-  const measures = {
-    async import() {
-      const { seconds, peakMegabytes } = await command("import", dataset, "--to", snapshot);
-      peaks.push(peakMegabytes);
-      return seconds;
-    },
-    async scan() {
-      const { find, close } = openLike(snapshot);
-      const times: number[] = [];
-      while (times.length < SCANS) times.push(await timed(() => find("an")));
-      close();
-      return median(times) / 1000;
-    },
+  const at = (name: string) => join(folder, name);
+  await seed(users, at("dataset"));
+  let nextId = 1;
+  const apply = (count: number) => {
+    const lines = Array.from(
+      { length: count },
+      () => `{"type":"user","id":${nextId++},"public":false}\n`,
+    );
+    writeFileSync(at("changes"), lines.join(""));
+    return command("apply", at("changes"), "--to", at("snapshot"));
   };
-  const results = await alternate(ROUNDS, measures, (measure) => measure());
-  yield compare({
-    name: `import of ${size}`,
-    beside: "an ordered `LIKE` scan",
-    unit: "s",
-    as: "cost",
-    ours: results("import"),
-    theirs: results("scan"),
-    headline: true,
-  });
-  yield compare({
-    name: `import of ${size}, peak memory`,
-    beside: "the snapshot's size",
-    unit: "MB",
-    as: "cost",
-    ours: peaks,
-    theirs: peaks.map(() => statSync(snapshot).size / 1e6),
-  });
-  for (const [title, { count, name }] of Object.entries(hardNames)) {
+  const steps = {
+    import: () => command("import", at("dataset"), "--to", at("snapshot")),
+    "apply, one user goes private": () => apply(1),
+    "apply, a thousand users go private": () => apply(CHANGES),
+    check: () => command("check", at("snapshot")),
+    export: () => command("export", at("snapshot"), "--to", at("export")),
+  };
+  await steps.import();
+  const results = await alternate(isQuick ? 1 : ROUNDS, steps, (step) => step());
+  const rows = Object.keys(steps).map((name) => [
+    name,
+    ...(["seconds", "processorSeconds", "peakMegabytes"] as const).map((figure) =>
+      formatRounds(results(name).map((result) => result[figure])),
+    ),
+    name === "import" ? formatRounds([statSync(at("snapshot")).size / 1e6]) : "",
+  ]);
+
+  const drainMs = await timed(() => communityLines(users).forEach(() => {}));
+  const tablesMs = await timed(() => makeTables(at("tables"), communityLines(users)));
+  const tablesMegabytes = statSync(at("tables")).size / 1e6;
+  rows.push([
+    "SQLite tables with keys, for `LIKE`",
+    formatRounds([(tablesMs - drainMs) / 1000]),
+    "",
+    "",
+    formatRounds([tablesMegabytes]),
+  ]);
+  const postgres = await openPostgres(at("snapshot"));
+  if (postgres) {
+    const seconds = formatRounds([postgres.buildMs / 1000]);
+    rows.push(["PostgreSQL, names alone, pg_trgm", seconds, "", "", ""]);
+    await postgres.close();
+  } else console.error("PostgreSQL is left out: it is not installed");
+  const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:"];
+  console.log(tableOf(["", ...figures], rows));
+  await importHardNames(folder, isQuick);
+  rmSync(folder, { recursive: true });
+}
+
+/** The peak memory of imports of such names beside the bound in the deploy guide. */
+async function importHardNames(folder: string, isQuick: boolean): Promise<void> {
+  const [dataset, snapshot] = [join(folder, "hard"), join(folder, "hard.snapshot")];
+  const rows: string[][] = [];
+  for (const [title, { count: all, name }] of Object.entries(hardNames)) {
+    const count = isQuick ? all / 100 : all;
     const random = createRandom(1);
     const writer = createWriteStream(dataset);
     let bytes = 0;
@@ -83,14 +104,8 @@ export async function* benchImport({ size, users }: Community): AsyncGenerator<R
     await finished(writer.end());
     const { megabytes, perName, perByte } = BOUND;
     const { peakMegabytes } = await command("import", dataset, "--to", snapshot, "--allow-shrink");
-    yield compare({
-      name: `import of ${count / 1000}k names of 200 ${title}, peak memory`,
-      beside: "the bound in the deploy guide",
-      unit: "MB",
-      as: "cost",
-      ours: [peakMegabytes],
-      theirs: [megabytes + (perName * count + perByte * bytes) / 1e6],
-    });
+    const most = megabytes + (perName * count + perByte * bytes) / 1e6;
+    rows.push([`${count} names of 200 ${title}`, format(peakMegabytes), format(most)]);
   }
-  rmSync(folder, { recursive: true });
+  console.log(tableOf(["", "peak, MB:", "the bound in the deploy guide, MB:"], rows));
 }

@@ -1,130 +1,79 @@
-/**
- * `bun run bench` measures all that has a row in RESULTS.md and writes that page; `bun run bench NAME`
- * measures one part, or one of those that take long or need more, and prints it. Judges nothing.
- */
+/** `bun run bench NAME` measures one thing and prints a table of it. Judges nothing. */
+import { parseArgs } from "node:util";
 import { benchAdversary } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
-import { benchGrowth, benchTenfold } from "./growth.ts";
+import { benchGrowth } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
 import { benchImport } from "./import.ts";
-import { benchLatency } from "./latency.ts";
-import { benchLimit } from "./limit.ts";
-import type { Part, Row } from "./measure.ts";
-import { benchPage } from "./page.ts";
-import { benchProcesses } from "./processes.ts";
-import { lineOf, type Section, writePage } from "./report.ts";
+import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
-import { closeAll, sizeOf, UsageError } from "./server.ts";
-import { benchSnapshots } from "./snapshots.ts";
-import { benchSoak } from "./soak.ts";
+import { closeAll, sizes } from "./server.ts";
 import { benchStart } from "./start.ts";
 
-/** Each with the size it has when none is asked for. */
-const parts: Record<string, { measure: Part; size?: string; about: string }> = {
-  limit: {
-    measure: benchLimit,
-    about: "what the rate limit costs; in process.",
+const benches: Record<string, { run: (options: Options) => Promise<void>; about: string }> = {
+  http: { run: benchHttp, about: "requests per second and processor time per request (needs wrk)" },
+  search: { run: benchSearch, about: "how long a client waits for each kind of query" },
+  start: { run: benchStart, about: "from the start of the process to ready, and its memory" },
+  import: { run: benchImport, about: "import, apply, check and export: time, memory, size" },
+  growth: { run: benchGrowth, about: "10 thousand to 10 million users; draws the README's plot" },
+  "bad-days": {
+    run: benchBadDays,
+    about: "killed writers, flipped bits, swaps under load, floods",
   },
-  start: {
-    measure: benchStart,
-    about:
-      "from the start of the process to the ready line, every byte of the snapshot compared with its checksum, and the memory it has a second later: all of it, and without mapped files.",
-  },
-  http: {
-    measure: benchHttp,
-    about:
-      "random users over 16 connections of wrk, as fast as they go. The bare server sends the same bytes and headers; the others send fewer, know no limit, ETag or metrics, and find fewer names.",
-  },
-  latency: {
-    measure: benchLatency,
-    about:
-      "requests at a fixed rate, whether or not they are answered; a latency counts from the time a request was due.",
-  },
-  search: {
-    measure: benchSearch,
-    about:
-      "the index of names alone, ten results. The others find less: `LIKE`, the trigrams, PostgreSQL and Groonga no words in another order (as most of the worst are), MiniSearch nothing inside a word. Neither Debian nor npm has Meilisearch or Typesense as a program; Groonga is the search server that Debian has.",
-  },
-  import: {
-    measure: benchImport,
-    about: "from a dataset to a snapshot that is verified and on the disk.",
-  },
-  snapshots: {
-    measure: benchSnapshots,
-    size: "100k",
-    about: "what else is done with a snapshot, by the executable.",
-  },
-  tenfold: {
-    measure: benchTenfold,
-    about:
-      "what a hundred thousand users cost beside ten thousand: ten times is linear, one is flat. `bun run bench growth` goes on to ten million.",
+  adversary: { run: benchAdversary, about: "searches for the ten most expensive queries" },
+  hostile: {
+    run: benchHostile,
+    about: "the cost of long requests, the memory of unread responses",
   },
 };
 
-const others: Record<string, (args: string[]) => Promise<void>> = {
-  growth: benchGrowth,
-  page: benchPage,
-  processes: benchProcesses,
-  soak: benchSoak,
-  hostile: benchHostile,
-  adversary: benchAdversary,
-  "bad-days": benchBadDays,
-};
+const usage = `usage: bun run bench NAME [--size ${Object.keys(sizes).join("|")}] [--seed N] [--quick]
 
-const usage = `usage: bun run bench [--size 100k|1M|10M]
-       bun run bench ${Object.keys(parts).join("|")} [--size 100k|1M|10M]
-       bun run bench ${Object.keys(others).join("|")} [...]`;
+${Object.entries(benches)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join("\n")}
 
-process.exit(await main(process.argv.slice(2)));
+  --size     number of users of the community (default 1M)
+  --seed     seed of everything that is random (default 1)
+  --quick    10k users and one short round, to see that the bench works`;
 
-async function main([first = "", ...rest]: string[]): Promise<number> {
+process.exit(await main());
+
+async function main(): Promise<number> {
+  let bench: (typeof benches)[string] | undefined;
+  let options: Options;
   try {
-    if (first === "" || first.startsWith("-")) return await measureAll(process.argv.slice(2));
-    const other = Object.hasOwn(others, first) ? others[first] : undefined;
-    if (other) await other(rest);
-    else await measurePart(first, rest);
-    return 0;
+    const { values, positionals } = parseArgs({
+      options: {
+        size: { type: "string" },
+        seed: { type: "string", default: "1" },
+        quick: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h" },
+      },
+      allowPositionals: true,
+    });
+    if (values.help) {
+      console.log(usage);
+      return 0;
+    }
+    const [name = "", ...others] = positionals;
+    bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+    if (!bench || others.length > 0)
+      throw new Error(`no bench is named "${positionals.join(" ")}"`);
+    const size = values.size ?? (values.quick ? "10k" : "1M");
+    const users = sizes[size];
+    if (!users) throw new Error(`--size must be one of ${Object.keys(sizes).join(", ")}`);
+    options = { size, users, seed: Number(values.seed), isQuick: values.quick };
   } catch (error) {
-    const { code = "", message } = error as Error & { code?: string };
-    if (!(error instanceof UsageError) && !code.startsWith("ERR_PARSE_ARGS")) throw error;
-    console.error(`${message}\n${usage}`);
+    console.error(`${(error as Error).message}\n${usage}`);
     return 2;
   }
-}
-
-/** Shows each row as it comes. */
-async function measurePart(name: string, args: string[]): Promise<Row[]> {
-  const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
-  if (!part) throw new UsageError(`no part is named ${name}`);
-  const rows: Row[] = [];
   try {
-    for await (const row of part.measure(sizeOf(args, part.size ?? "1M"))) {
-      console.log(`${name}  ${lineOf(row)}`);
-      rows.push(row);
-    }
-    return rows;
+    console.log(`${await describeRun()}\n`);
+    await bench.run(options);
+    return 0;
   } finally {
     await closeAll();
   }
-}
-
-/** A part that fails has a row that says so, and the others go on. */
-async function measureAll(args: string[]): Promise<number> {
-  sizeOf(args, "1M");
-  const start = performance.now();
-  const sections: Section[] = [];
-  let code = 0;
-  for (const [name, { about }] of Object.entries(parts)) {
-    console.error(`${new Date().toISOString()}  ${name}`);
-    const command = ["bun run bench", name, ...args].join(" ");
-    const rows = await measurePart(name, args).catch((error: Error): Row[] => {
-      console.error(error);
-      code = 1;
-      return [{ name, beside: "", headline: true, note: `failed: ${error.message}` }];
-    });
-    sections.push({ name, command, about, rows });
-  }
-  await writePage(sections, (performance.now() - start) / 60_000);
-  return code;
 }

@@ -1,67 +1,21 @@
-/** What all parts share: measuring in turns, the median with its spread, and the row of a report. */
+/** Statistics of rounds, measuring in turns, and the tables that every bench prints. */
+import { readFileSync } from "node:fs";
+import { arch, cpus, release, totalmem } from "node:os";
+import { root, run } from "../../test/support.ts";
 
-/** A value a round, in short. */
-export interface Figure {
-  median: number;
-  least: number;
-  most: number;
-}
-
-/** One thing measured beside another. */
-export interface Row {
-  name: string;
-  beside: string;
-  /** What was measured of both, in `unit`; without, the note says why there is nothing. */
-  measured?: { unit: string; ours: Figure; theirs: Figure; ratio: Figure; isCost: boolean };
-  /** Whether it stands in the first table too. */
-  headline?: boolean;
-  note?: string | undefined;
-}
-
-/** How many users there are, and how that is written. */
-export interface Community {
+/** What every bench takes from the command line. */
+export interface Options {
   size: string;
+  /** How many users the community of that size has. */
   users: number;
-}
-
-/** A part of the benchmarks: gives its rows as it has them. */
-export type Part = (community: Community) => AsyncGenerator<Row>;
-
-interface Comparison extends Omit<Row, "measured"> {
-  unit: string;
-  /**
-   * What the ratio says: of rates and of times, how many times as good ours is; of a cost, how many
-   * of theirs make one of ours, so that less is better.
-   */
-  as: "rate" | "time" | "cost";
-  /** A value a round, of the same rounds. */
-  ours: number[];
-  theirs: number[];
-}
-
-/** The ratio is taken a round, so that what disturbed a round disturbed both its sides. */
-export function compare({ unit, as, ours, theirs, ...row }: Comparison): Row {
-  const ratio = ours.map((one, round) => {
-    const other = theirs[round] ?? Number.NaN;
-    return as === "time" ? other / one : one / other;
-  });
-  const figures = { ours: figureOf(ours), theirs: figureOf(theirs), ratio: figureOf(ratio) };
-  return { ...row, measured: { unit, isCost: as === "cost", ...figures } };
-}
-
-export const notInstalled = (name: string, beside: string, tool: string): Row => ({
-  name,
-  beside,
-  note: `${tool}: not installed`,
-});
-
-export function figureOf(values: number[]): Figure {
-  return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+  seed: number;
+  /** One short round of everything, to see that a bench works. */
+  isQuick: boolean;
 }
 
 /** Of an even number of values, the mean of the two in the middle. */
 export function median(values: number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
+  const sorted = values.toSorted((a, b) => a - b);
   const [low = Number.NaN, high = Number.NaN] = [
     sorted[(sorted.length - 1) >> 1],
     sorted[sorted.length >> 1],
@@ -69,13 +23,16 @@ export function median(values: number[]): number {
   return (low + high) / 2;
 }
 
-/** The least value that so large a share of them does not exceed. */
+/** The least value that at least this share of the values does not exceed. */
 export function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((one, other) => one - other);
+  const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
 }
 
-/** Measures all of them once a round, forth and back, so that a busy machine is busy for each alike. */
+/**
+ * Measures every subject once per round, in alternating order, so that a busy machine disturbs all of
+ * them equally. Returns each subject's values by round.
+ */
 export async function alternate<Subject, Value>(
   rounds: number,
   subjects: Record<string, Subject>,
@@ -99,8 +56,46 @@ export async function timed(work: () => unknown): Promise<number> {
   return performance.now() - start;
 }
 
-/** Three digits that count. */
+/**
+ * A process's memory: its peak (VmHWM), now (VmRSS), and now without mapped files (RssAnon). Not a
+ * number when the process has just ended.
+ */
+export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
+}
+
+/** Processor time of all threads of a process; Linux gives it in hundredths of a second. */
+export function processorSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
+  return (Number(user) + Number(system)) / 100;
+}
+
+/** Three significant digits. */
 export function format(value: number): string {
-  if (!Number.isFinite(value)) return "?";
+  if (!Number.isFinite(value)) return "–";
   return Number(value.toPrecision(3)).toLocaleString("en", { maximumFractionDigits: 6 });
+}
+
+/** The median, with the least and the greatest of the rounds. */
+export function formatRounds(values: number[]): string {
+  const [min, max] = [Math.min(...values), Math.max(...values)].map(format);
+  return values.length > 1 ? `${format(median(values))} (${min}–${max})` : format(median(values));
+}
+
+/** In Markdown; a column whose title ends in a colon is aligned to the right. */
+export function tableOf(head: string[], rows: string[][]): string {
+  const titles = head.map((title) => title.replace(/:$/, ""));
+  const rule = head.map((title) => (title.endsWith(":") ? "--:" : "---"));
+  return [titles, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+/** The machine and the commit, without which no figure means anything. */
+export async function describeRun(): Promise<string> {
+  const git = await run(["git", "describe", "--always", "--dirty"], { cwd: root });
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} ${arch()}`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const software = `Linux ${release()}, Bun ${Bun.version}`;
+  return `${machine}, ${memory}, ${software}, commit ${git.stdout.trim()}`;
 }

@@ -1,34 +1,32 @@
 /**
- * Owns how long a query of each kind takes in the index of names, beside what one would use instead on
- * the same names. All in this process, but for PostgreSQL and Groonga, which are asked as one does.
+ * Owns how long a client waits for the results of a query of each kind: a request to the executable on a
+ * connection that is kept, one at a time and each URL once, beside the floor and what one would use
+ * instead. The index alone and FTS5's own trigrams run in this process.
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
 import { openNames } from "../../src/snapshot/name-index/find.ts";
-import {
-  type Community,
-  compare,
-  median,
-  notInstalled,
-  quantile,
-  type Row,
-  timed,
-} from "./measure.ts";
-import { openGroonga } from "./rivals/groonga.ts";
-import { openMiniSearch } from "./rivals/minisearch.ts";
+import { connect } from "./connection.ts";
+import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
-import { openLike, openTrigram, type Rival } from "./rivals/sqlite.ts";
-import { buildSnapshot, createDraw } from "./server.ts";
+import { openTrigram, type Rival } from "./rivals/sqlite.ts";
+import {
+  buildSnapshot,
+  createDraw,
+  FLOOR,
+  OURS,
+  openFloor,
+  openRivals,
+  openRoadbook,
+  searchPath,
+} from "./server.ts";
 
-const ROUNDS = 3;
-/** Of a kind, in a round: others in the next. */
-const QUERIES = 100;
-/** What takes long is asked as often as fits in here, of a kind, in a round. */
-const RIVAL_MS = 200;
-/** MiniSearch takes about a kilobyte a name. */
-const MINISEARCH_MOST = 1_000_000;
+/** Of each kind. */
+const QUERIES = 300;
+/** A slow rival is asked as often as fits into this time, for each kind. */
+const RIVAL_MS = 1000;
 
-/** What `bun run bench adversary` found at a million, now and when FTS5 had the long lists. */
+/** What `bun run bench adversary` found at a million, also when FTS5 had the long posting lists. */
 const worst = [
   "av mes",
   "in ra  Ni le il",
@@ -41,92 +39,82 @@ const worst = [
   "ấn Re Tr ka ar st en Ta",
   "an en Ně TT Ra",
 ];
-const WORST = "worst queries found";
+const WORST = "the worst queries found";
+const ALL = "all kinds but the worst";
 
 const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokami rinalo".split(
   " ",
 );
 
-const ALL = "all queries but the worst";
-
-/** Milliseconds of each query. */
-type Times = { ours: number[]; theirs: number[] };
-
-export async function* benchSearch({ users }: Community): AsyncGenerator<Row> {
+export async function benchSearch({ users, seed, isQuick }: Options): Promise<void> {
   const snapshot = await buildSnapshot(users);
-  const rivals: Record<string, () => Promise<Rival | undefined> | Rival> = {
-    "`LIKE`, ordered": () => openLike(snapshot),
-    "FTS5 trigram": () => openTrigram(snapshot),
-    "PostgreSQL pg_trgm": () => openPostgres(snapshot),
-    Groonga: () => openGroonga(snapshot),
-    ...(users <= MINISEARCH_MOST && { MiniSearch: () => openMiniSearch(snapshot) }),
-  };
+  const kinds = drawQueries(users, seed, isQuick ? 20 : QUERIES);
+  const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
+  const floor = await openFloor(ours, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot);
   const names = openNames(db, "user");
-  const kinds = Object.entries(drawQueries(users));
-  for (const [beside, open] of Object.entries(rivals)) {
-    const rival = await open();
-    if (!rival) {
-      yield notInstalled("every query", beside, beside.split(" ")[0] ?? beside);
-      continue;
+  const index: Rival = { find: (query) => names.find(query, 10), close: () => db.close() };
+  const finders: Record<string, Rival> = {
+    [OURS]: await openHttp(ours.origin),
+    [FLOOR]: await openHttp(floor.origin),
+  };
+  for (const [name, { origin }] of Object.entries(await openRivals(users)))
+    finders[name] = await openHttp(origin);
+  const postgres = await openPostgres(snapshot);
+  if (postgres) finders["PostgreSQL, pg_trgm"] = postgres;
+  else console.error("PostgreSQL is left out: it is not installed");
+  finders["the index alone"] = index;
+  finders["FTS5 trigram alone"] = openTrigram(snapshot);
+
+  const rows: string[][] = [];
+  const sums = new Map<string, number[]>();
+  for (const [kind, queries] of Object.entries(kinds)) {
+    const row = [`${kind}, p50`];
+    for (const [name, finder] of Object.entries(finders)) {
+      const times = await timeQueries(finder, queries);
+      row.push(format(median(times)));
+      if (kind === WORST) continue;
+      // Equally many of each kind, however few a slow rival was asked.
+      const weighted = queries.map((_, at) => times[at % times.length] ?? Number.NaN);
+      sums.set(name, [...(sums.get(name) ?? []), ...weighted.filter(Number.isFinite)]);
     }
-    const taken: (Times & { kind: string })[] = [];
-    for (let round = 0; round < ROUNDS; round++) {
-      const sum: Times = { ours: [], theirs: [] };
-      for (const [kind, list] of kinds) {
-        const queries = kind === WORST ? list : list.slice(round * QUERIES).slice(0, QUERIES);
-        const times = await timeBoth(names, rival, queries);
-        taken.push({ kind, ...times });
-        if (kind === WORST || times.theirs.length === 0) continue;
-        // As many of each kind, however long one takes.
-        for (let at = 0; at < QUERIES; at++) {
-          sum.ours.push(times.ours[at % times.ours.length] ?? Number.NaN);
-          sum.theirs.push(times.theirs[at % times.theirs.length] ?? Number.NaN);
-        }
-      }
-      taken.push({ kind: ALL, ...sum });
-    }
-    await rival.close();
-    for (const [kind, rounds] of Map.groupBy(taken, ({ kind }) => kind)) {
-      if (rounds.some(({ theirs }) => theirs.length === 0)) {
-        yield { name: `${kind}, p50`, beside, note: "finds nothing" };
-        continue;
-      }
-      const row = (name: string, figure: (times: number[]) => number, headline: boolean) =>
-        compare({
-          name,
-          beside,
-          unit: "ms",
-          as: "time",
-          ours: rounds.map(({ ours }) => figure(ours)),
-          theirs: rounds.map(({ theirs }) => figure(theirs)),
-          headline,
-        });
-      yield row(`${kind}, p50`, median, kind === ALL || kind === WORST);
-      if (kind === ALL) yield row(`${kind}, p99`, (times) => quantile(times, 0.99), true);
-    }
+    rows.push(row);
   }
-  db.close();
+  for (const [title, share] of Object.entries({ p50: 0.5, p99: 0.99 }))
+    rows.push([
+      `${ALL}, ${title}`,
+      ...[...sums.values()].map((times) => format(quantile(times, share))),
+    ]);
+  console.log(tableOf(["ms", ...Object.keys(finders).map((name) => `${name}:`)], rows));
+  for (const finder of Object.values(finders)) await finder.close();
 }
 
-async function timeBoth(
-  names: ReturnType<typeof openNames>,
-  rival: Rival,
-  queries: string[],
-): Promise<Times> {
-  const times: Times = { ours: [], theirs: [] };
-  for (const query of queries) times.ours.push(await timed(() => names.find(query, 10)));
+/** A server as a client sees it. */
+async function openHttp(origin: string): Promise<Rival> {
+  const { ask, close } = await connect(origin);
+  let count = 0;
+  return {
+    async find(query) {
+      const response = await ask(`${searchPath(query)}&n=${count++}`);
+      if (!response.startsWith("HTTP/1.1 200 ")) throw new Error(response);
+    },
+    close,
+  };
+}
+
+async function timeQueries(finder: Rival, queries: string[]): Promise<number[]> {
+  const times: number[] = [];
   const end = performance.now() + RIVAL_MS;
   for (const query of queries) {
-    if ([...query].length < (rival.shortest ?? 0)) continue;
-    times.theirs.push(await timed(() => rival.find(query)));
+    if ([...query].length < (finder.shortest ?? 0)) continue;
+    times.push(await timed(() => finder.find(query)));
     if (performance.now() > end) break;
   }
   return times;
 }
 
-function drawQueries(users: number): Record<string, string[]> {
-  const random = createRandom(7);
+function drawQueries(users: number, seed: number, count: number): Record<string, string[]> {
+  const random = createRandom(seed);
   const user = createDraw(users, random);
   const name = () => user().name;
   const cut = (length: number, script = /./): string => {
@@ -141,16 +129,16 @@ function drawQueries(users: number): Record<string, string[]> {
     return words.length > 1 ? words.reverse().join(" ") : swapped();
   };
   const letter = () => String.fromCharCode(97 + random.below(26));
-  const draw = (query: () => string) => Array.from({ length: QUERIES * ROUNDS }, query);
-  const join = (count: number, one: () => string, between: string) =>
-    draw(() => Array.from({ length: count }, one).join(between));
+  const draw = (query: () => string) => Array.from({ length: count }, query);
+  const join = (pieces: number, piece: () => string, between: string) =>
+    draw(() => Array.from({ length: pieces }, piece).join(between));
   return {
     "2 characters": draw(() => cut(2)),
     "3 characters": draw(() => cut(3)),
     "5 characters": draw(() => cut(5)),
     "8 characters": draw(() => cut(8)),
     "whole name": draw(name),
-    "words turned round": draw(swapped),
+    "words in reverse": draw(swapped),
     "6 random letters": join(6, letter, ""),
     "2 common n-grams": join(2, () => random.pick(common), " "),
     "3 common n-grams": join(3, () => random.pick(common), " "),

@@ -1,13 +1,52 @@
-/** What `bun run bench` does with words that it does not know. */
-import { expect, test } from "bun:test";
-import { root, run } from "../support.ts";
+/** The benches run, and the floor responds as Roadbook does. */
+import { afterAll, expect, test } from "bun:test";
+import { closeAll, openFloor, openRoadbook, searchPath } from "../../scripts/bench/server.ts";
+import { community, importByExecutable, root, run } from "../support.ts";
 
-test.each([[["nothing"]], [["http", "--rounds", "1"]], [["--size", "1G"]]])(
+afterAll(closeAll);
+
+const bench = (...words: string[]) =>
+  run([process.execPath, "scripts/bench/main.ts", ...words], { cwd: root });
+
+test.each([[["nothing"]], [["http", "--rounds", "1"]], [["start", "--size", "1G"]], [[]]])(
   "bench %p is wrong usage",
   async (words) => {
-    const command = [process.execPath, "scripts/bench/main.ts", ...words];
-    const { code, stdout, stderr } = await run(command, { cwd: root });
+    const { code, stdout, stderr } = await bench(...words);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("usage: bun run bench");
   },
 );
+
+test("--help lists the benches, and one of them prints a table", async () => {
+  const names = [...(await bench("--help")).stdout.matchAll(/^ {2}([a-z]\S*) /gm)];
+  expect(names.map(([, name]) => name).join(" ")).toBe(
+    "http search start import growth bad-days adversary hostile",
+  );
+  const { stdout } = await bench("adversary", "--quick");
+  expect(stdout.match(/^\d+\.\d\d ms {2}".+"$/gm)).toHaveLength(10);
+});
+
+test("the floor honours the contract: the status, headers and body are Roadbook's", async () => {
+  const snapshot = await importByExecutable(community);
+  const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
+  const paths = ["/users/public/42", "/users/42/achievements", searchPath("łukasz & nowak")];
+  const floor = await openFloor(ours, paths);
+  for (const path of paths) {
+    const etag = (await fetch(ours.origin + path)).headers.get("etag") ?? "";
+    for (const headers of [{}, { "if-none-match": "*" }, { "if-none-match": etag }]) {
+      const responses = await Promise.all(
+        [ours, floor].map(async ({ origin }) => {
+          const response = await fetch(`${origin}${path}`, { headers });
+          const { date, "x-request-id": id, ...others } = response.headers.toJSON();
+          expect(id).toMatch(/^[0-9a-f-]{36}$/);
+          return [response.status, others, await response.text()];
+        }),
+      );
+      expect(responses[1]).toEqual(responses[0] ?? []);
+    }
+  }
+  const unique = await fetch(`${floor.origin}${searchPath("łukasz & nowak")}&n=1`);
+  expect([unique.status, (await fetch(`${floor.origin}/users/public/7`)).status]).toEqual([
+    200, 404,
+  ]);
+});

@@ -6,7 +6,9 @@ import { spawnQuiet } from "../server.ts";
 import { patternsOf, type Rival, readNames } from "./sqlite.ts";
 
 /** Undefined where PostgreSQL is not installed. */
-export async function openPostgres(snapshot: string): Promise<Rival | undefined> {
+export async function openPostgres(
+  snapshot: string,
+): Promise<(Rival & { buildMs: number }) | undefined> {
   const [programs = ""] = new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false });
   const PATH = `${process.env.PATH}:${programs}`;
   const [initdb, postgres] = ["initdb", "postgres"].map((name) => Bun.which(name, { PATH }));
@@ -34,11 +36,14 @@ export async function openPostgres(snapshot: string): Promise<Rival | undefined>
   await sql`CREATE EXTENSION pg_trgm`;
   await sql`CREATE TABLE name (rank int PRIMARY KEY, folded text NOT NULL)`;
   const names = readNames(snapshot);
+  const start = performance.now();
   for (let at = 0; at < names.length; at += 10_000)
     await sql`INSERT INTO name ${sql(names.slice(at, at + 10_000))}`;
   await sql`CREATE INDEX ON name USING gin (folded gin_trgm_ops)`;
   await sql`VACUUM ANALYZE name`;
+  const buildMs = performance.now() - start;
   return {
+    buildMs,
     find(query) {
       const { $q, $prefix, $like } = patternsOf(query);
       return sql`SELECT rank FROM name WHERE folded LIKE ${$like}

@@ -1,4 +1,4 @@
-/** Rivals of the search in SQLite itself: a scan with LIKE, and FTS5's own trigrams. */
+/** A rival of the search in SQLite itself: FTS5's own trigrams. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
