@@ -1,6 +1,10 @@
 /**
- * Hostile input over TCP: an answer or a clean close each time, memory bounded, others served. What
- * is no HTTP at all, or too long, is refused before Roadbook sees it, with a status and no body.
+ * Hostile clients over TCP: a response or a clean close each time, memory bounded, other clients served.
+ *
+ * Bun parses HTTP and tests its own parser, so the tests marked "canary" only tell whether an upgrade of
+ * Bun changes what protects users most: requests hidden in bodies, huge heads and bodies, clients that
+ * send slowly or nothing, pipelining. Ten are enough for that: a parser that is replaced or loosened
+ * fails one of each kind. Everything else here tests Roadbook's own code.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -65,12 +69,9 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
 describe("what is too long", () => {
   test.each([
-    ["a path of a megabyte", get(`/${"a".repeat(MEGABYTE)}`) + host],
     ["a query of a megabyte", get(`/search/users?q=${"a".repeat(MEGABYTE)}`) + host],
-    ["a header of a megabyte", `${asked}X: ${"a".repeat(MEGABYTE)}\r\n`],
-    ["a header's name of a megabyte", `${asked}${"a".repeat(MEGABYTE)}: x\r\n`],
     ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
-  ])("%s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, farewell));
+  ])("canary: %s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, farewell));
 
   test("a path of 200,000 characters is a path at which there is nothing", async () => {
     const { answers } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, farewell);
@@ -78,21 +79,16 @@ describe("what is too long", () => {
     for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
   });
 
-  test.each([
-    [200, "GET, announced", `${asked}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
-    [200, "GET, in chunks", `${asked}Transfer-Encoding: chunked\r\n\r\n`, true],
-    [405, "POST, announced", `${posted}Content-Length: ${10 * MEGABYTE}\r\n\r\n`, false],
-    [405, "POST, in chunks", `${posted}Transfer-Encoding: chunked\r\n\r\n`, true],
-  ])(
-    "a body is read past and kept nowhere: %d for %s",
-    async (status, _, head, isChunked) => {
+  test(
+    "canary: a body in chunks is read past and kept nowhere",
+    async () => {
       const target = await openExecutable([]);
-      const piece = "x".repeat(MEGABYTE);
-      const body = (isChunked ? chunk(piece) : piece).repeat(10) + (isChunked ? "0\r\n\r\n" : "");
+      const body = `${chunk("x".repeat(MEGABYTE)).repeat(10)}0\r\n\r\n`;
+      const head = `${posted}Transfer-Encoding: chunked\r\n\r\n`;
       const before = peakMegabytes(target.pid);
       const clients = Array.from({ length: 20 }, () => converse(target, head, body, farewell));
       const received = await besideOthers(target, () => Promise.all(clients));
-      for (const { answers } of received) expect(statusesOf(answers)).toEqual([status, 200]);
+      for (const { answers } of received) expect(statusesOf(answers)).toEqual([405, 200]);
       expectBounded(target.pid, before);
       await target.close();
     },
@@ -215,7 +211,7 @@ describe("clients that connect anew for each request", () => {
 
 describe("slow clients are let go of, and cost nobody anything", () => {
   test.concurrent(
-    "a byte of a header a second",
+    "canary: a byte of a header a second",
     async () => {
       const target = await openExecutable([]);
       const before = peakMegabytes(target.pid);
@@ -237,24 +233,7 @@ describe("slow clients are let go of, and cost nobody anything", () => {
   );
 
   test.concurrent(
-    "a byte of a body a second",
-    async () => {
-      const target = await openExecutable([]);
-      const sockets = await dialMany(target, 100);
-      for (const socket of sockets) socket.write(`${posted}Content-Length: 60000\r\n\r\n`);
-      const drip = setInterval(() => {
-        for (const socket of sockets) if (socket.writable) socket.write("x");
-      }, 1000);
-      const received = await besideOthers(target, () => Promise.all(sockets.map(readAll)));
-      clearInterval(drip);
-      for (const { answers } of received) expect(statusesOf(answers)).toEqual([405]);
-      await target.close();
-    },
-    PATIENCE_MS,
-  );
-
-  test.concurrent(
-    "three thousand connections on which nothing comes",
+    "canary: three thousand connections on which nothing comes",
     async () => {
       const target = await openExecutable([]);
       const before = peakMegabytes(target.pid);
@@ -287,7 +266,6 @@ describe("slow clients are let go of, and cost nobody anything", () => {
 
   test.concurrent.each([
     ["/docs/scalar.js", 2000],
-    ["/docs/json", 5000],
     [profile, 20_000],
   ])(
     "a reader that never reads what it asked for: %s, %d times over",
@@ -387,7 +365,7 @@ describe("pipelining", () => {
     },
   );
 
-  test("a thousand requests in one go are answered each, in their order", async () => {
+  test("canary: a thousand requests in one go are answered each, in their order", async () => {
     const paths = [...Array.from({ length: 30 }, (_, at) => `/users/public/${at}`), "/nowhere"];
     const bodies = await Promise.all(
       paths.map(async (path) => {
@@ -402,21 +380,6 @@ describe("pipelining", () => {
       order.map((at) => bodies[at] ?? ""),
     );
     expect([answers.length, rest]).toEqual([1001, ""]);
-  });
-
-  test("requests that are cut anywhere between packets are put together", async () => {
-    const text = `${asked}\r\n`.repeat(5) + farewell;
-    const { answers } = await besideOthers(server, async () => {
-      const socket = await dial(server);
-      socket.setNoDelay(true);
-      const received = readAll(socket);
-      for (let at = 0; at < text.length; at += 7) {
-        socket.write(text.slice(at, at + 7));
-        await Bun.sleep(1); // so that it is a packet
-      }
-      return received;
-    });
-    expect(statusesOf(answers)).toEqual([200, 200, 200, 200, 200, 200]);
   });
 });
 
@@ -482,15 +445,6 @@ describe("the host", () => {
     expect(statusesOf(answers)).toEqual([200]);
     await expectRefusal(400, `${get(profile)}\r\n`, farewell);
   });
-
-  test("two of them get one clean answer", async () => {
-    const { answers, rest } = await send(`${asked}Host: b.example\r\n\r\n`, farewell);
-    expect([[400], [200, 200]]).toContainEqual(statusesOf(answers));
-    expect(rest).toBe("");
-  });
-
-  test("a NUL in it is refused", () =>
-    expectRefusal(400, `${get(profile)}Host: a\u0000b\r\n\r\n`, farewell));
 });
 
 test(
@@ -624,15 +578,6 @@ describe("paths", () => {
       expect([slanted?.status, slanted?.body]).toEqual([200, plain?.body ?? ""]);
     },
   );
-
-  test.each(["*", "a", "?q", "file:///etc/passwd", "\\users\\public\\42", "://", ""])(
-    "%j is no path: refused",
-    (path) => expectRefusal(400, `${get(path)}${host}\r\n`, farewell),
-  );
-
-  test.each([`${profile}\u0000`, `${profile} x`, "/ /x"])("a blank or a NUL in it: %j", (path) =>
-    expectRefusal(505, `${get(path)}${host}\r\n`, farewell),
-  );
 });
 
 describe("bytes that are no UTF-8", () => {
@@ -663,92 +608,19 @@ describe("smuggling: what is inside a body is never a request of its own", () =>
   const length = hidden.length;
 
   test.each([
-    ["both lengths, the chunked one second", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
-    ["both lengths, the chunked one first", "Transfer-Encoding: chunked\r\nContent-Length: 5"],
-    ["two lengths, the first of them 0", `Content-Length: 0\r\nContent-Length: ${length}`],
-    ["two lengths, the second of them 0", `Content-Length: ${length}\r\nContent-Length: 0`],
-    ["a list of lengths", `Content-Length: 0, ${length}`],
-    ["a length with a sign", `Content-Length: +${length}`],
-    ["a negative length", "Content-Length: -1"],
-    ["a length in hexadecimal", `Content-Length: 0x${length.toString(16)}`],
-    ["a length with a blank in it", "Content-Length: 3 4"],
-    ["an empty length", "Content-Length:"],
-    ["a length past all numbers", "Content-Length: 99999999999999999999"],
-    ["an unknown coding", "Transfer-Encoding: xchunked"],
-    ["chunked, but not last", "Transfer-Encoding: chunked, identity"],
-    ["chunked behind another coding", "Transfer-Encoding: gzip, chunked"],
-    ["chunked twice", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity"],
-    ["identity beside a length", `Transfer-Encoding: identity\r\nContent-Length: ${length}`],
-    ["chunked behind a vertical tab", "Transfer-Encoding: \u000bchunked"],
-    ["a blank before the colon of a length", `Content-Length : ${length}`],
+    ["both lengths", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+    ["two lengths", `Content-Length: 0\r\nContent-Length: ${length}`],
     ["a blank before the colon of a coding", "Transfer-Encoding : chunked"],
-    ["a folded line", "X: a\r\n b"],
-    ["a folded coding", "Transfer-Encoding:\r\n chunked"],
-    ["a bare line feed between headers", `X: a\nContent-Length: ${length}`],
-    ["a bare carriage return between headers", "X: a\rTransfer-Encoding: chunked"],
-    ["a NUL in a header's name", `Content-Length\u0000: ${length}`],
-    ["a header without a name", `: ${length}`],
-    ["a header without a colon", "Content-Length"],
-  ])("%s is refused", async (_, lines) => {
+  ])("canary: %s is refused", async (_, lines) => {
     for (const head of [asked, posted]) {
       await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n`, hidden, farewell);
     }
   });
 
-  test.each([
-    ["no number", "zz\r\n"],
-    ["a negative number", "-1\r\n"],
-    ["past all numbers", "ffffffffffffffffff\r\n"],
-    ["ended by a bare line feed", "0\n\n"],
-    ["too small", "1\r\nxx\r\n"],
-    ["with an extension over two lines", "2;\nxx\r\n4c\r\n"],
-  ])("a chunk's size that is %s ends the connection", async (_, body) => {
-    const { answers } = await send(
-      `${posted}Transfer-Encoding: chunked\r\n\r\n${body}`,
-      hidden,
-      farewell,
-    );
-    expect([[], [400], [405], [405, 400]]).toContainEqual(statusesOf(answers));
-  });
-
-  test.each([
-    ["GET", asked, 200],
-    ["POST", posted, 405],
-  ])("a request as the body of a %s is a body", async (_, head, status) => {
-    const byLength = await send(`${head}Content-Length: ${length}\r\n\r\n`, hidden, farewell);
-    expect(statusesOf(byLength.answers)).toEqual([status, 200]);
+  test("canary: a request as the body of a request is a body", async () => {
+    const byLength = await send(`${posted}Content-Length: ${length}\r\n\r\n`, hidden, farewell);
+    expect(statusesOf(byLength.answers)).toEqual([405, 200]);
     const chunked = `Transfer-Encoding: chunked\r\n\r\n${chunk(hidden)}0\r\n\r\n`;
-    expect(statusesOf((await send(head + chunked, farewell)).answers)).toEqual([status, 200]);
+    expect(statusesOf((await send(posted + chunked, farewell)).answers)).toEqual([405, 200]);
   });
-
-  test("a request behind an offer to upgrade is answered as what it is", async () => {
-    const { answers } = await send(
-      `${asked}Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n`,
-      farewell,
-    );
-    expect(statusesOf(answers)).toEqual([200, 200]);
-  });
-});
-
-describe("what is no HTTP/1 is refused and closed", () => {
-  const hello = Buffer.concat([Buffer.from("1603010200010001fc0303", "hex"), noise(500)]);
-
-  test.each<[string, string | Uint8Array, number]>([
-    ["HTTP/0.9", `GET ${profile}\r\n\r\n`, 505],
-    ["HTTP/1.2", `GET ${profile} HTTP/1.2\r\n${host}\r\n`, 505],
-    ["HTTP/2 with its preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u0004\0\0\0\0\0", 400],
-    ["lines that end in bare line feeds", `GET ${profile} HTTP/1.1\nHost: a\n\n`, 505],
-    ["a TLS hello", hello, 400],
-    ["zeros", Buffer.alloc(5000), 400],
-    ["noise", noise(5000), 400],
-  ])("%s", (_, bytes, status) => expectRefusal(status, bytes, farewell));
-
-  /** The same every time, and no letters that might begin a method. */
-  function noise(length: number): Uint8Array {
-    let state = 1;
-    return Uint8Array.from({ length }, () => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-      return 128 + (state >>> 25);
-    });
-  }
 });
