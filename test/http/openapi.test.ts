@@ -3,12 +3,10 @@
  * response of the tests against it does find what is wrong.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import createClient from "openapi-fetch";
 import { demoSnapshot } from "../../src/assets.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
 import { community, openInProcess, type Target } from "../support.ts";
-import type { paths } from "./api-types.ts";
 
 const origin = "http://roadbook.test";
 const document = await readDocument(origin);
@@ -113,43 +111,6 @@ describe("an example", () => {
         value: body,
       });
     }
-  });
-});
-
-describe("a typed client", () => {
-  test("reads all there is without a cast", async () => {
-    const target = await openInProcess({ dataset: community, searchLimit: 2 });
-    const client = createClient<paths>({
-      baseUrl: target.origin,
-      fetch: ({ url }) => target.fetch(url.slice(target.origin.length)),
-    });
-    const at = (userId: number) => ({ params: { path: { userId } } });
-    const { data: profile } = await client.GET("/users/public/{userId}", at(42));
-    const company: string | undefined = profile?.user.company?.name;
-    expect(company).toBe("Baltic Express");
-    const { data: alone } = await client.GET("/users/public/{userId}", at(45));
-    const none: { role: string } | null | undefined = alone?.user.company;
-    expect(none).toBeNull();
-    const { error } = await client.GET("/users/public/{userId}", at(43));
-    const code: string | undefined = error?.error.code;
-    expect(code).toBe("profile_private");
-    const { data: unlocked } = await client.GET("/users/{userId}/achievements", at(42));
-    const points: number[] = unlocked?.achievements.map((entry) => entry.achievement.points) ?? [];
-    expect(points).toEqual([0, 25, 5]);
-    const query = { params: { query: { q: "nowak" } } };
-    const { data: users } = await client.GET("/search/users", query);
-    const companies: (string | null)[] = users?.users.map((user) => user.company) ?? [];
-    expect(companies).toContain("Baltic Express");
-    const { data: found } = await client.GET("/search/companies", query);
-    const members: number[] = found?.companies.map((one) => one.member_count) ?? [];
-    expect(members).toEqual([]);
-    const { error: limited } = await client.GET("/search/users", query);
-    const seconds: number | undefined = limited?.error.retry_after;
-    expect(seconds).toBeGreaterThan(0);
-    const { data: health } = await client.GET("/health");
-    const count: number | undefined = health?.snapshot.counts.public_users;
-    expect(count).toBeGreaterThan(0);
-    await target.close();
   });
 });
 
