@@ -114,7 +114,7 @@ const hasMariadb = Bun.which("mariadbd", { PATH: path }) !== null;
 if (!initdb) console.warn("PostgreSQL is missing: scripts/export is not tried on it");
 if (!hasMariadb) console.warn("MariaDB is missing: scripts/export is not tried on it");
 
-test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
+test.concurrent.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   const folder = temporaryFolder();
   // PostgreSQL refuses to run as root. As its own user it must reach a folder that may be root's alone.
   const reach = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
@@ -130,11 +130,11 @@ test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   };
   const data = join(folder, "data");
   const made = await run(
-    [...user, `${bin}initdb`, "-D", data, "-U", "platform", "-A", "trust", "-E", "UTF8"],
+    [...user, `${bin}initdb`, "-D", data, "-U", "platform", "-A", "trust", "-E", "UTF8", "-N"],
     { env, cwd: folder },
   );
   expect([made.code, made.stderr]).toEqual([0, expect.anything()]);
-  const server = Bun.spawn([...user, `${bin}postgres`, "-D", data, "-k", folder, "-h", ""], {
+  const server = Bun.spawn([...user, `${bin}postgres`, "-D", data, "-k", folder, "-h", "", "-F"], {
     env,
     cwd: folder,
     stderr: "ignore",
@@ -150,15 +150,16 @@ test.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
   await server.exited;
 });
 
-test.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
+test.concurrent.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
   const folder = temporaryFolder();
   const socket = join(folder, "socket");
   const env = { PATH: path, HOME: folder };
   writeFileSync(join(folder, ".my.cnf"), `[client]\nsocket=${socket}\nuser=root\n`);
   const user = process.getuid?.() === 0 ? ["--user=root"] : [];
-  const place = ["--no-defaults", `--datadir=${join(folder, "data")}`, ...user];
+  const unsynced = "--innodb-flush-method=nosync";
+  const place = ["--no-defaults", `--datadir=${join(folder, "data")}`, ...user, unsynced];
   const made = await run(
-    ["mariadb-install-db", ...place, "--auth-root-authentication-method=normal"],
+    ["mariadb-install-db", ...place, "--skip-test-db", "--auth-root-authentication-method=normal"],
     { env },
   );
   expect([made.code, made.stderr]).toEqual([0, expect.anything()]);

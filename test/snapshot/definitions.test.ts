@@ -1,5 +1,5 @@
 /** How many roles and achievements a dataset may define, and that each of them is found. */
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { DatasetError } from "../../src/snapshot/build/dataset.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
@@ -44,9 +44,13 @@ async function errorOf(work: Promise<unknown>): Promise<DatasetError> {
 }
 
 describe.each(definitions)("of each %s", (type, make, max, reason) => {
+  const lines = [...listOf<object>(max, make), user(1, "Ann")];
+  let snapshot: string;
+  beforeAll(async () => {
+    snapshot = await makeSnapshot(lines);
+  });
+
   test("an import takes as many as are allowed, and no more", async () => {
-    const lines = [...listOf<object>(max, make), user(1, "Ann")];
-    const snapshot = await makeSnapshot(lines);
     const { counts } = await checkSnapshot(snapshot);
     expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
 
@@ -63,7 +67,6 @@ describe.each(definitions)("of each %s", (type, make, max, reason) => {
   });
 
   test("an apply leaves no more than are allowed", async () => {
-    const snapshot = await makeSnapshot([...listOf<object>(max, make), user(1, "Ann")]);
     const deletion = { type, id: 1, deleted: true };
     await applyChanges(bytesOf([make(2), make(max)]), snapshot);
     const error = await errorOf(applyChanges(bytesOf([make(max + 1)]), snapshot));
