@@ -141,14 +141,14 @@ export async function spawnServer(words: string[]): Promise<Server> {
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
-/** Starts a program whose output is of no use. Returns how to stop it. */
+/** Starts a database whose output is of no use. Returns how to stop it, with clients connected or not. */
 export function spawnQuiet(words: string[], cwd: string): () => Promise<void> {
-  return stopper(Bun.spawn(words, { cwd, stdout: "ignore", stderr: "ignore" }));
+  return stopper(Bun.spawn(words, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
 }
 
-function stopper(child: Bun.Subprocess): () => Promise<void> {
+function stopper(child: Bun.Subprocess, signal: NodeJS.Signals = "SIGTERM"): () => Promise<void> {
   const stop = async () => {
-    child.kill();
+    child.kill(signal);
     await child.exited;
   };
   opened.push(stop);
