@@ -5,8 +5,8 @@
 import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
 
-/** One more than the smallest machine has cores: a file of tests waits for two fifths of its time. */
-const PROCESSES = 3;
+/** Two more than the smallest machine has cores: files of tests wait for half of their time. */
+const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);

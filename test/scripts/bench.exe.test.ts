@@ -17,13 +17,13 @@ test.each([[["nothing"]], [["http", "--rounds", "1"]], [["start", "--size", "1G"
   },
 );
 
-test("--help lists the benches, and one of them prints a table", async () => {
+test("--help lists the benches, and one of them prints what it finds", async () => {
   const names = [...(await bench("--help")).stdout.matchAll(/^ {2}([a-z]\S*) /gm)];
   expect(names.map(([, name]) => name).join(" ")).toBe(
     "http search start import growth bad-days adversary hostile",
   );
   const { stdout } = await bench("adversary", "--quick");
-  expect(stdout.match(/^\d+\.\d\d ms {2}".+"$/gm)).toHaveLength(10);
+  expect(stdout).toMatch(/^\d+\.\d\d ms {2}".+"$/m);
 });
 
 test("the floor honours the contract: the status, headers and body are Roadbook's", async () => {
