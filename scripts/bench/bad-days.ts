@@ -12,7 +12,7 @@ import {
 } from "../../test/snapshot/bad-days.ts";
 import { format, type Options } from "./measure.ts";
 
-/** What a snapshot's header promises; the disk must have room for it. */
+/** The sizes that a snapshot's header promises. The disk must have room for them. */
 const PROMISED_BYTES = [1e7, 2e9];
 
 export async function benchBadDays({ seed, isQuick }: Options): Promise<void> {

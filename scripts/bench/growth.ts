@@ -240,7 +240,7 @@ const panels: [title: string, unit: "s" | "MB", lines: Line[]][] = [
   ["What the operator waits for", "s", ["start to ready", "swap", "publish", "apply", "import"]],
   ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
 ];
-/** Of the lines of a panel, readable on the card in light and in dark. */
+/** The lines of a panel, readable on the card in light and in dark. */
 const colours = {
   light: ["#0969da", "#8250df", "#bc4c00", "#1a7f37", "#cf222e"],
   dark: ["#58a6ff", "#bc8cff", "#f0883e", "#3fb950", "#ff7b72"],

@@ -95,7 +95,7 @@ const unread: Record<string, [pathOf: (index: number) => string, coding: string]
   "the longest lists, of different users": [(at) => `/users/${at + 1}/achievements`, "identity"],
 };
 
-/** What the server's memory grows by while clients ask for something and do not read it. */
+/** Prints the growth of the server's memory while clients ask for something and do not read it. */
 async function benchUnread(count: number): Promise<void> {
   const snapshot = await makeSnapshot(longDataset(count));
   const rows: string[][] = [];

@@ -29,7 +29,7 @@ import {
 const ROUNDS = 5;
 const SECONDS = 2;
 const CONNECTIONS = 32;
-/** Of the rivals' searches. A scan takes 0.1 s, and Bun sends what it has once all waiting requests are done. */
+/** For the rivals' searches: a scan takes 0.1 s, and Bun sends no response until all that wait are done. */
 const SCAN_CONNECTIONS = 2;
 const FLAGS = "--search-limit 1000000 --search-window 1s --admin-port 0".split(" ");
 

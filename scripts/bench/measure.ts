@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { arch, cpus, release, totalmem } from "node:os";
 import { root, run } from "../../test/support.ts";
 
-/** What every bench takes from the command line. */
+/** The options of every bench. */
 export interface Options {
   size: string;
   /** How many users the community of that size has. */
@@ -13,7 +13,7 @@ export interface Options {
   isQuick: boolean;
 }
 
-/** Of an even number of values, the mean of the two in the middle. */
+/** For an even number of values, the mean of the two in the middle. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low = Number.NaN, high = Number.NaN] = [

@@ -21,7 +21,7 @@ import {
   searchPath,
 } from "./server.ts";
 
-/** Of each kind. */
+/** For each kind. */
 const QUERIES = 300;
 /** A slow rival is asked as often as fits into this time, for each kind. */
 const RIVAL_MS = 1000;

@@ -1,5 +1,5 @@
 /**
- * What is measured: the executable and its rivals as processes, and the invented communities they serve.
+ * Owns the subjects of the benches: the executable and its rivals as processes, and their communities.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,7 +122,7 @@ export async function openFloor(ours: Target, paths: string[]): Promise<Server> 
     const headers = { "accept-encoding": "identity" };
     const response = await fetch(ours.origin + path, { headers });
     content.bodies[decodeURIComponent(path)] = await response.text();
-    // What differs between responses the floor makes itself.
+    // The floor makes these for each response.
     const own = /^(date|content-length|content-type|etag|x-request-id)$/;
     content.headers[path.startsWith("/search") ? "search" : "users"] = Object.fromEntries(
       [...response.headers].filter(([name]) => !own.test(name)),

@@ -1,4 +1,4 @@
-/** What the figures of the benches rest on: the statistics and the order of the rounds. */
+/** The statistics of the benches and the order of their rounds. */
 import { expect, test } from "bun:test";
 import { alternate, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
 
