@@ -93,7 +93,10 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     return letters.join("");
   }
 
-  /** Milliseconds of the processor, the least of a few tries: what else the machine does is not the query's doing. */
+  /**
+   * Milliseconds of the processor, the least of a few tries: what else the machine does is not the
+   * query's doing.
+   */
   function costOf(query: string): number {
     const times: number[] = [];
     while (times.length < 4) {

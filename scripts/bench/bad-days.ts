@@ -1,6 +1,7 @@
 /**
- * Owns the count of wrong responses on bad days: killed writers, flipped bits, snapshots swapped under
- * load and sources that send without end. The tests do the same a few times; this does it often.
+ * Owns the count of wrong responses on bad days: killed writers, flipped bits, snapshots swapped
+ * under load and sources that send without end. The tests do the same a few times; this does it
+ * often.
  */
 import { makeSeeded } from "../../test/datasets.ts";
 import {

@@ -1,6 +1,6 @@
 /**
- * Owns how the figures that people wait for grow with the number of users: a table, and the plot in the
- * README. Through the executable, on an invented community.
+ * Owns how the figures that people wait for grow with the number of users: a table, and the plot in
+ * the README. Through the executable, on an invented community.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -105,8 +105,8 @@ async function build(size: string) {
 }
 
 /**
- * Each profile and each query once, so that no answer was there before, after as many others; of all
- * sizes in turns, so that a slower minute of the machine is a slower minute of all.
+ * Each profile and each query once, so that no answer was there before, after as many others; of
+ * all sizes in turns, so that a slower minute of the machine is a slower minute of all.
  */
 async function timeRequests(all: Built[]) {
   const targets = await Promise.all(

@@ -1,7 +1,7 @@
 /**
- * Owns the cost of hostile clients: the time from the last byte of a long request to its response, for
- * the worst content of every text that a client can make long, and the memory that the server needs for
- * clients that do not read their responses.
+ * Owns the cost of hostile clients: the time from the last byte of a long request to its response,
+ * for the worst content of every text that a client can make long, and the memory that the server
+ * needs for clients that do not read their responses.
  */
 import { once } from "node:events";
 import { longDataset, makeSnapshot } from "../../test/datasets.ts";

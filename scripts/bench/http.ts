@@ -1,7 +1,8 @@
 /**
- * Owns what a request costs: requests per second under full load, and processor time per request, which
- * other programs on the machine disturb less. The executable has its limit, its metrics and all headers
- * on; beside it run the floor and what people write instead. Random users of a large snapshot. Needs wrk.
+ * Owns what a request costs: requests per second under full load, and processor time per request,
+ * which other programs on the machine disturb less. The executable has its limit, its metrics and
+ * all headers on; beside it run the floor and what people write instead. Random users of a large
+ * snapshot. Needs wrk.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -29,7 +30,10 @@ import {
 const ROUNDS = 5;
 const SECONDS = 2;
 const CONNECTIONS = 32;
-/** For the rivals' searches: a scan takes 0.1 s, and Bun sends no response until all that wait are done. */
+/**
+ * For the rivals' searches: a scan takes 0.1 s, and Bun sends no response until all that wait are
+ * done.
+ */
 const SCAN_CONNECTIONS = 2;
 const FLAGS = "--search-limit 1000000 --search-window 1s --admin-port 0".split(" ");
 
@@ -99,7 +103,9 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
   return { perSecond, microseconds: (spent * 1e6) / requests };
 }
 
-/** A slow server goes on with requests whose clients are gone, beside the next one that is measured. */
+/**
+ * A slow server goes on with requests whose clients are gone, beside the next one that is measured.
+ */
 async function untilIdle(pid: number): Promise<void> {
   for (let before = -1; before < processorSecondsOf(pid); await Bun.sleep(100))
     before = processorSecondsOf(pid);

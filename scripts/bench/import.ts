@@ -1,6 +1,6 @@
 /**
- * Owns the time, memory and disk that a snapshot costs its operator: import, apply, check and export by
- * the executable, beside the rivals' database and PostgreSQL's index of the same users.
+ * Owns the time, memory and disk that a snapshot costs its operator: import, apply, check and
+ * export by the executable, beside the rivals' database and PostgreSQL's index of the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";

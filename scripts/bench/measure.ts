@@ -30,8 +30,8 @@ export function quantile(values: number[], share: number): number {
 }
 
 /**
- * Measures every subject once per round, in alternating order, so that a busy machine disturbs all of
- * them equally. Returns each subject's values by round.
+ * Measures every subject once per round, in alternating order, so that a busy machine disturbs all
+ * of them equally. Returns each subject's values by round.
  */
 export async function alternate<Subject, Value>(
   rounds: number,

@@ -1,7 +1,7 @@
 /**
- * Owns how long a client waits for the results of a query of each kind: a request to the executable on a
- * connection that is kept, one at a time and each URL once, beside the floor and what one would use
- * instead. The index alone and FTS5's own trigrams run in this process.
+ * Owns how long a client waits for the results of a query of each kind: a request to the executable
+ * on a connection that is kept, one at a time and each URL once, beside the floor and what one
+ * would use instead. The index alone and FTS5's own trigrams run in this process.
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";

@@ -1,5 +1,6 @@
 /**
- * Owns the subjects of the benches: the executable and its rivals as processes, and their communities.
+ * Owns the subjects of the benches: the executable and its rivals as processes, and their
+ * communities.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -141,7 +142,10 @@ export async function spawnServer(words: string[]): Promise<Server> {
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
-/** Starts a database whose output is of no use. Returns how to stop it, with clients connected or not. */
+/**
+ * Starts a database whose output is of no use. Returns how to stop it, with clients connected or
+ * not.
+ */
 export function spawnQuiet(words: string[], cwd: string): () => Promise<void> {
   return stopper(Bun.spawn(words, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
 }

@@ -1,6 +1,7 @@
 /**
- * Owns the time from the start of a server's process to its ready line, and its memory a second later:
- * the executable beside a bare `Bun.serve` that is compiled like it, and beside what people write instead.
+ * Owns the time from the start of a server's process to its ready line, and its memory a second
+ * later: the executable beside a bare `Bun.serve` that is compiled like it, and beside what people
+ * write instead.
  */
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support.ts";

@@ -1,10 +1,11 @@
 /**
- * Hostile clients over TCP: a response or a clean close each time, memory bounded, other clients served.
+ * Hostile clients over TCP: a response or a clean close each time, memory bounded, other clients
+ * served.
  *
- * Bun parses HTTP and tests its own parser, so the tests marked "canary" only tell whether an upgrade of
- * Bun changes what protects users most: requests hidden in bodies, huge heads and bodies, clients that
- * send slowly or nothing, pipelining. Ten are enough for that: a parser that is replaced or loosened
- * fails one of each kind. Everything else here tests Roadbook's own code.
+ * Bun parses HTTP and tests its own parser, so the tests marked "canary" only tell whether an
+ * upgrade of Bun changes what protects users most: requests hidden in bodies, huge heads and
+ * bodies, clients that send slowly or nothing, pipelining. Ten are enough for that: a parser that
+ * is replaced or loosened fails one of each kind. Everything else here tests Roadbook's own code.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -28,7 +29,9 @@ import { community, importByExecutable, openExecutable, run, temporaryFolder } f
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;
-/** How much memory an attack may cost: what honest load costs, and room for the garbage collector. */
+/**
+ * How much memory an attack may cost: what honest load costs, and room for the garbage collector.
+ */
 const BOUND_MEGABYTES = 150;
 
 const profile = "/users/public/42";

@@ -1,12 +1,15 @@
 /**
- * The floor: a bare `Bun.serve` that does what the contract asks of any server and nothing else. It reads
- * the URL, Accept-Encoding and If-None-Match, sends the same headers as Roadbook, a request id and an ETag
- * of the body, and takes the bodies from memory. No server that honours the contract is faster.
+ * The floor: a bare `Bun.serve` that does what the contract asks of any server and nothing else. It
+ * reads the URL, Accept-Encoding and If-None-Match, sends the same headers as Roadbook, a request
+ * id and an ETag of the body, and takes the bodies from memory. No server that honours the contract
+ * is faster.
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** By path, and by path and query for searches; made by `openFloor` from Roadbook's own responses. */
+/**
+ * By path, and by path and query for searches; made by `openFloor` from Roadbook's own responses.
+ */
 export interface FloorContent {
   bodies: Record<string, string>;
   headers: Record<"users" | "search", Record<string, string>>;

@@ -1,4 +1,6 @@
-/** The database of the rivals that are servers: tables as one writes them first, keys and no more. */
+/**
+ * The database of the rivals that are servers: tables as one writes them first, keys and no more.
+ */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";

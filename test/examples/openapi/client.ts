@@ -1,4 +1,7 @@
-/** Reads everything in the API without a cast. The test that compiles and runs it generates `api-types.ts`. */
+/**
+ * Reads everything in the API without a cast. The test that compiles and runs it generates
+ * `api-types.ts`.
+ */
 import createClient from "openapi-fetch";
 import type { paths } from "./api-types.ts";
 
