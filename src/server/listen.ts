@@ -6,7 +6,6 @@ import ipaddr from "ipaddr.js";
 import { codeOf } from "../files/errors.ts";
 import type { Fetch } from "../http/app.ts";
 import { createTurns } from "./connection-storms.ts";
-import { hasUnsent } from "./send-queue.ts";
 import type { TlsFiles } from "./tls.ts";
 
 export interface Listener {
@@ -33,9 +32,9 @@ export interface Address {
 
 type Server = Bun.Server<undefined>;
 
-/** How often the event loop turns before connections are closed, and how long it may rest. */
-const DRAIN_TURNS = 5;
-const DRAIN_TURN_MS = 20;
+/** The event loop's ticks before connections are closed: one reads at most 1,024 of them. */
+const DRAIN_TICKS = 5;
+const DRAIN_TICK_MS = 20;
 
 /** Of TLS 1.2 what has forward secrecy and authenticated encryption; all of TLS 1.3 has both. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
@@ -91,15 +90,6 @@ export function listen(
   /** Listeners with a former certificate, until their connections are closed. */
   const former = new Set<Server>();
   const servers = () => [...former, server];
-  const pending = () => servers().reduce((sum, { pendingRequests }) => sum + pendingRequests, 0);
-
-  /** Everything is responded to, and read by its client. */
-  async function allSent(): Promise<void> {
-    for (let idleTurns = 0; idleTurns < 2; idleTurns++) {
-      await Bun.sleep(DRAIN_TURN_MS);
-      if (pending() > 0 || hasUnsent(address.port)) idleTurns = -1;
-    }
-  }
 
   return {
     origin,
@@ -112,12 +102,13 @@ export function listen(
       void last.stop().then(() => former.delete(last));
     },
     async drain() {
-      // Closing at once would reset connections whose requests the system has but nobody has read.
-      for (let turn = 0; turn < DRAIN_TURNS; turn++) await Bun.sleep(DRAIN_TURN_MS);
-      // Idle connections are closed with them.
-      const allClosed = Promise.all(servers().map((one) => one.stop()));
-      // Half a request is not waited for, but what a client has yet to read is.
-      await Promise.race([allClosed, allSent()]);
+      // Closing at once would reset connections whose requests are received but not read yet.
+      for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
+      // Closes idle connections, too. Its promise would also wait for half a request head, until Bun's
+      // idle timeout. A request is pending until its client has read the response.
+      for (const one of servers()) void one.stop();
+      do await Bun.sleep(DRAIN_TICK_MS);
+      while (servers().some(({ pendingRequests }) => pendingRequests > 0));
     },
     async close() {
       await Promise.all(servers().map((one) => one.stop(true)));

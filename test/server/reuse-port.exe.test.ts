@@ -1,8 +1,7 @@
 /** Several processes on one port: they share its connections, and one that stops loses none. */
 import { expect, test } from "bun:test";
-import { hasUnsent } from "../../src/server/send-queue.ts";
 import { community, makeSnapshot } from "../datasets.ts";
-import { openExecutable, roadbook, root, run, until } from "../support.ts";
+import { openExecutable, roadbook, until } from "../support.ts";
 
 const isLinux = process.platform === "linux";
 
@@ -34,25 +33,4 @@ test.if(isLinux)("with --reuse-port, two processes respond at one port", async (
   await one.close();
   for (let times = 0; times < 20; times++) expect(await ask()).toBe("omega");
   await other.close();
-});
-
-test.if(isLinux)("what another process at the port has yet to send is not this one's", async () => {
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    fetch: () => new Response(Buffer.alloc(2 ** 24)),
-  });
-  const socket = await Bun.connect({
-    hostname: "127.0.0.1",
-    port: server.port ?? 0,
-    socket: { data() {} },
-  });
-  socket.pause();
-  socket.write("GET / HTTP/1.1\r\nHost: a.example\r\n\r\n");
-  await until(() => hasUnsent(server.port ?? 0));
-  const program = `import { hasUnsent } from "${root}/src/server/send-queue.ts";
-                   console.log(hasUnsent(${server.port}));`;
-  expect(await run([process.execPath, "-e", program])).toMatchObject({ stdout: "false\n" });
-  socket.terminate();
-  await server.stop(true);
 });
