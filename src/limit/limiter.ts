@@ -2,6 +2,7 @@
  * Owns who has used how much of the limit: a true sliding window, exact to the millisecond, in this
  * process's memory. `redis.ts` has the same for several processes, and what only Bun has.
  */
+import { LRUCache } from "lru-cache";
 
 export interface Decision {
   allowed: boolean;
@@ -42,10 +43,7 @@ export interface LimiterOptions {
   clock?: (() => number) | undefined;
 }
 
-/** Maps for one purpose, as one of 100,000 strings stops for 14 ms to rehash while addresses rotate. */
-const SHARDS = 128;
-
-/** Expired clients dropped a decision: more than the one that it may add, so that they run out. */
+/** Expired clients dropped per decision: more than the one it may add, so that they run out. */
 const DROPPED = 2;
 
 export type MemoryLimiter = ReturnType<typeof createLimiter>;
@@ -57,10 +55,10 @@ export type MemoryLimiter = ReturnType<typeof createLimiter>;
  * back frees nothing.
  *
  * **Bounded.** Past `maxClients`, a newcomer takes over the place *and the count* of the client
- * longest unseen, so all clients together never get more than `limit × maxClients` in any window, and
- * rotating addresses gains nothing. A refused request is seen, too: a client that keeps knocking keeps
- * its place, and `resetMs` holds for it. Who has lost its place comes back as a newcomer, to another's
- * count: then a single client gets more or less than `limit`.
+ * least recently seen, so all clients together never get more than `limit × maxClients` in any window,
+ * and rotating addresses gains nothing. A refused request is seen, too: a client that keeps trying keeps
+ * its place, and `resetMs` holds for it. A client that has lost its place returns as a newcomer and
+ * inherits another's count: a single client may then get more or less than `limit`.
  */
 export function createLimiter({
   limit,
@@ -68,11 +66,12 @@ export function createLimiter({
   maxClients = 100_000,
   clock = () => performance.now(),
 }: LimiterOptions) {
-  const shards = Array.from({ length: SHARDS }, () => new Map<string, Place>());
-  /** Joins the two ends of the list: next to it are the longest unseen and the last seen. */
-  const ends = new Place("");
+  /** When the requests of each client were allowed, oldest first. `max` would allocate all at once. */
+  const clients = new LRUCache<string, number[]>({
+    maxSize: maxClients,
+    sizeCalculation: () => 1,
+  });
   let now = Number.MIN_SAFE_INTEGER;
-  let size = 0;
 
   function consume(client: string): Decision {
     const allowedAt = see(client);
@@ -87,20 +86,18 @@ export function createLimiter({
     return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
   }
 
-  /** The requests of `client` in the window. Whatever comes of this one, the client has been seen. */
+  /** The requests of `client` in the window. Marks the client as seen, also if it is refused. */
   function see(client: string): number[] {
     const nowMs = clock();
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
-    for (let i = 0; i < DROPPED && ends.newer !== ends; i++) {
-      // A client that was only seen has nothing to inherit.
-      if (!isExpired(ends.newer.allowedAt.at(-1) ?? Number.NEGATIVE_INFINITY)) break;
-      drop(ends.newer);
+    for (let i = 0; i < DROPPED; i++) {
+      const [leastRecent] = clients.rvalues();
+      if (leastRecent === undefined) break;
+      // A client without requests was only seen, so there is nothing to keep.
+      if (leastRecent.length > 0 && !isExpired(leastRecent.at(-1))) break;
+      clients.pop();
     }
-    const place = shardOf(client).get(client) ?? admit(client);
-    unlink(place);
-    insertBefore(ends, place);
-
-    const { allowedAt } = place;
+    const allowedAt = clients.get(client) ?? admit(client);
     let expired = 0;
     while (isExpired(allowedAt[expired])) expired++;
     if (expired > 0) allowedAt.splice(0, expired);
@@ -111,65 +108,20 @@ export function createLimiter({
     return time !== undefined && now - time >= windowMs;
   }
 
-  function admit(client: string): Place {
-    const place = new Place(client);
-    if (size === maxClients) {
-      place.allowedAt = ends.newer.allowedAt;
-      drop(ends.newer);
-    }
-    shardOf(client).set(client, place);
-    size++;
-    return place;
-  }
-
-  function drop(place: Place): void {
-    unlink(place);
-    shardOf(place.client).delete(place.client);
-    size--;
-  }
-
-  /** By FNV-1a. Whoever aims at one Map gains a pause, and no more. */
-  function shardOf(client: string): Map<string, Place> {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < client.length; i++) {
-      hash = Math.imul(hash ^ client.charCodeAt(i), 0x01000193);
-    }
-    return shards[hash & (SHARDS - 1)] as Map<string, Place>;
+  /** A newcomer starts with the requests of the client whose place it takes. */
+  function admit(client: string): number[] {
+    const inherited = clients.size === maxClients ? clients.pop() : undefined;
+    // Not `[]`: JSC gives that the room of earlier arrays made here, 200 bytes for a single request.
+    const allowedAt = inherited ?? Array.of<number>();
+    clients.set(client, allowedAt);
+    return allowedAt;
   }
 
   return {
     consume,
     /** Whether a request of `client` would be allowed. Admits and sees the client, counts nothing. */
     peek: (client: string): Decision => decisionOf(see(client)),
-    status: (): LimiterStatus => ({ store: "memory", up: true, clients: size }),
+    status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),
     close() {},
   };
-}
-
-/** One of `maxClients`, with its neighbours in the order in which their clients were last seen. */
-class Place {
-  client: string;
-  /**
-   * When its last requests were allowed, oldest first. Not `[]`: that gets as much room as those made
-   * there before came to need, 200 bytes for a single request.
-   */
-  allowedAt = Array.of<number>();
-  older: Place = this;
-  newer: Place = this;
-
-  constructor(client: string) {
-    this.client = client;
-  }
-}
-
-function unlink({ older, newer }: Place): void {
-  older.newer = newer;
-  newer.older = older;
-}
-
-function insertBefore(newer: Place, place: Place): void {
-  place.older = newer.older;
-  place.newer = newer;
-  place.older.newer = place;
-  newer.older = place;
 }
