@@ -7,7 +7,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
@@ -125,10 +125,18 @@ export async function exported(path: string): Promise<string> {
   return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
 }
 
-/** The names of all that is in a folder, and the bytes of one file in it. */
+/** The names of all that is in a folder but the lock of one file in it, which stays there. */
+export function listBeside(path: string): string[] {
+  const lock = `.${basename(path)}.lock`;
+  return readdirSync(dirname(path))
+    .filter((name) => name !== lock)
+    .sort();
+}
+
+/** The same, and the bytes of the file. */
 export function stateOf(path: string): { beside: string[]; bytes: string } {
   return {
-    beside: readdirSync(join(path, "..")).sort(),
+    beside: listBeside(path),
     bytes: Bun.hash(readFileSync(path)).toString(16),
   };
 }

@@ -2,48 +2,36 @@
  * One writer at a time: a lock on a file beside the target that the system releases when its holder
  * dies, in whatever way. SQLite's own lock is used for it, as neither Bun nor Node has another.
  */
-import { rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf } from "./errors.ts";
 
-const MAX_TRIES = 100;
+/** Writes nothing, not even a journal beside the file: the transaction is never committed. */
+const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
- * A holder removes the file while it still has the lock, so who opened the file before that may lock
- * one that is no longer there. SQLite looks for just that before it writes to a file that is not
- * empty, and refuses; hence the two writes. Many at once also take each other's journal away, which
- * is an I/O error and as good a reason to try again. Nothing here must outlive a power cut, so nothing is
- * flushed: that took 10 ms.
- */
-const HOLD = `
-  PRAGMA busy_timeout = 0;
-  PRAGMA synchronous = OFF;
-  BEGIN EXCLUSIVE;
-  PRAGMA user_version = 1;
-  COMMIT;
-  BEGIN EXCLUSIVE;
-  PRAGMA user_version = 2;
-`;
-
-/**
- * Locks the file `path`, which must be nobody's but the lock's; returns how to release it, after
- * which the file is gone, or undefined when somebody else has it. Throws what SQLite throws.
+ * Locks the file `path`, which nothing else may use; returns the function that releases it, or undefined
+ * when another process holds it. The file stays, empty: removing it would let a process that has it open
+ * lock a file that no other process finds. Throws what SQLite and the file system throw.
  */
 export function lock(path: string): (() => void) | undefined {
-  for (let tries = 1; ; tries++) {
-    const db = sqlite.openWritable(path);
-    try {
-      db.exec(HOLD);
-      return () => {
-        rmSync(path, { force: true });
-        db.exec("ROLLBACK");
-        db.close();
-      };
-    } catch (error) {
-      db.close();
-      const code = codeOf(error);
-      if (code.startsWith("SQLITE_BUSY")) return undefined;
-      if (!/READONLY|IOERR/.test(code) || tries === MAX_TRIES) throw error;
-    }
+  const isNew = !existsSync(path);
+  const db = sqlite.openWritable(path);
+  try {
+    if (isNew) shareWithFolder(path);
+    db.exec(HOLD);
+    return () => db.close();
+  } catch (error) {
+    db.close();
+    if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
+    throw error;
   }
+}
+
+/** Lets everybody who may replace the target take the lock, also after root was the first. */
+function shareWithFolder(path: string): void {
+  const { mode, uid, gid } = statSync(dirname(path));
+  if (process.getuid?.() === 0) chownSync(path, uid, gid);
+  chmodSync(path, mode & 0o666);
 }

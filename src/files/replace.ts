@@ -121,13 +121,15 @@ export function isSameFile(one: string, other: string): boolean {
 function makeTemporaryFolder(): { folder: string; release: () => void } {
   for (;;) {
     const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
+    const path = join(folder, FOLDER_LOCK);
     try {
-      const release = lock(join(folder, FOLDER_LOCK));
-      if (release) return { folder, release };
+      const release = lock(path);
+      if (release && existsSync(path)) return { folder, release };
+      release?.();
     } catch (error) {
       if (existsSync(folder)) throw error;
     }
-    // Another process took it for an abandoned one before it was locked.
+    // Another process removed it, as an abandoned one, before it was locked.
   }
 }
 

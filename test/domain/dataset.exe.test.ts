@@ -1,8 +1,9 @@
 /** The same through the executable: forms of a dataset, and how errors are told. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
+import { listBeside } from "../datasets.ts";
 import { community, importByExecutable, roadbook, temporaryFolder } from "../support.ts";
 import { achievement, company, role, user, wrongLines } from "./wrong-lines.ts";
 
@@ -49,7 +50,7 @@ test.each(forms)(
       stdout: done,
       stderr: "",
     });
-    expect(readdirSync(folder).sort()).toEqual(["dataset", "s"]);
+    expect(listBeside(join(folder, "s"))).toEqual(["dataset", "s"]);
   },
   30_000,
 );
@@ -62,7 +63,7 @@ test.each(forms.slice(1))("%s that ends early is refused", async (_, bytes) => {
   });
   expect(code).toBe(1);
   expect(stderr).toMatch(/^roadbook: .*\n$/);
-  expect(readdirSync(folder)).toEqual([]);
+  expect(listBeside(join(folder, "s"))).toEqual([]);
 });
 
 test("errors go to standard error, the exit code is 1, and the target stays as it was", async () => {
@@ -83,7 +84,7 @@ line 2: must be a JSON object
 `,
   });
   expect(readFileSync(join(folder, "s"), "utf8")).toBe("precious");
-  expect(readdirSync(folder)).toEqual(["s"]);
+  expect(listBeside(join(folder, "s"))).toEqual(["s"]);
 });
 
 test.each([

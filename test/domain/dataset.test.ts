@@ -1,11 +1,12 @@
 /** What an import takes and refuses, and what it leaves behind: the contract's §6 and §7. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
 import { DatasetError } from "../../src/snapshot/build/dataset.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
+import { listBeside } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { community, openInProcess, temporaryFolder } from "../support.ts";
 import { achievement, company, role, user, wrongLines } from "./wrong-lines.ts";
@@ -28,7 +29,7 @@ async function errorsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
     await importDataset(bytesOf(bytes), join(folder, "snapshot"));
     return [];
   } catch (error) {
-    expect(readdirSync(folder)).toEqual([]);
+    expect(listBeside(join(folder, "snapshot"))).toEqual([]);
     if (!(error instanceof DatasetError)) throw error;
     return error.message.split("\n");
   }

@@ -11,7 +11,15 @@ import { dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { exported, makeFile, makeSeeded, makeSnapshot, succeed, user } from "../datasets.ts";
+import {
+  exported,
+  listBeside,
+  makeFile,
+  makeSeeded,
+  makeSnapshot,
+  succeed,
+  user,
+} from "../datasets.ts";
 import { executable, openExecutable, type Target, temporaryFolder, until } from "../support.ts";
 
 /** Puts a copy of a file in the place of another at once. */
@@ -81,7 +89,7 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
     const [last = 0] = listPublic(await exported(target)).slice(-1);
     await succeed(["apply", makeFile([{ type: "user", id: last, public: false }]), "--to", target]);
     truth.add(last);
-    result.leftovers.push(...readdirSync(dirname(target)).filter((name) => name !== "snapshot"));
+    result.leftovers.push(...listBeside(target).filter((name) => name !== "snapshot"));
     const { dataset_sha256 } = await checkSnapshot(target);
     process.kill(server.pid, "SIGHUP");
     await until(async () => (await healthOf(server)).snapshot.dataset_sha256 === dataset_sha256);
@@ -99,7 +107,7 @@ async function timeWhole(command: string[], target: string): Promise<number> {
   copyFileSync(target, `${target}-trial`);
   const start = performance.now();
   await Bun.spawn(command, { stdout: "ignore" }).exited;
-  await Bun.$`rm -f ${`${target}-trial`}`;
+  await Bun.$`rm -f ${`${target}-trial`} ${join(dirname(target), ".snapshot-trial.lock")}`;
   return performance.now() - start;
 }
 

@@ -1,6 +1,6 @@
 /** That a dataset comes out as it went in: export, seed and schema. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
@@ -9,6 +9,7 @@ import { parseChange, parseLine } from "../../src/domain/dataset.ts";
 import {
   community,
   exported,
+  listBeside,
   makeFile,
   makeSeeded,
   makeSnapshot,
@@ -112,7 +113,7 @@ describe("export", () => {
     const out = join(temporaryFolder(), "out.ndjson");
     await succeed(["export", path, "--to", out]);
     expect(readFileSync(out, "utf8")).toBe(await exported(path));
-    expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
+    expect(listBeside(out)).toEqual(["out.ndjson"]);
   });
 
   test("of what is no snapshot is one clear line", async () => {

@@ -18,6 +18,7 @@ import { gzipSync, zstdCompressSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import {
   community,
+  listBeside,
   makeFile,
   makeLarge,
   makeSeeded,
@@ -74,7 +75,7 @@ test("the import that follows a killed one works, and so does an apply", async (
     expect(statSync(join(target, "..", left)).mode & 0o777).toBe(0o700);
     await succeed([next, makeFile(next === "apply" ? [] : community), "--to", target]);
     expect((await checkSnapshot(target)).counts.users).toBe(3);
-    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+    expect(listBeside(target)).toEqual(["snapshot"]);
   }
 });
 
@@ -163,7 +164,7 @@ describe("two writers of one target", () => {
     await first.stdin.end();
     expect(await first.exited).toBe(0);
     expect((await checkSnapshot(target)).counts.users).toBe(3);
-    expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+    expect(listBeside(target)).toEqual(["snapshot"]);
   });
 
   test("of whom many start at once leave one whole file and nothing beside it", async () => {
@@ -179,7 +180,7 @@ describe("two writers of one target", () => {
         expect(stderr).toBe(`roadbook: another command is writing ${target} at this moment\n`);
     }
     await checkSnapshot(target);
-    expect(readdirSync(folder)).toEqual(["snapshot"]);
+    expect(listBeside(target)).toEqual(["snapshot"]);
   });
 });
 
@@ -196,7 +197,7 @@ test("what a killed run left is swept by the next, whatever it is", async () => 
     writeFileSync(join(folder, name), "half a file".repeat(name.endsWith("lock") ? 0 : 1));
   }
   await succeed(["import", makeFile(community), "--to", target]);
-  expect(readdirSync(join(target, ".."))).toEqual(["snapshot"]);
+  expect(listBeside(target)).toEqual(["snapshot"]);
 });
 
 /** The most memory that a process had at once, as far as the system tells; else 0. */

@@ -48,7 +48,8 @@ describe("with a source", async () => {
     expect(received).toBe(bytes.length);
     await Promise.all(servers.map((server) => server.close()));
     expect(log).not.toContain("serving the old snapshot");
-    expect(readdirSync(cacheDir).filter((name) => !/\.snapshot(\.etag)?$/.test(name))).toEqual([]);
+    const ofSnapshot = /\.snapshot(\.etag|\.lock)?$/;
+    expect(readdirSync(cacheDir).filter((name) => !ofSnapshot.test(name))).toEqual([]);
   }, 60_000);
 
   test("the next start removes what a killed server has left, and nothing of a living one", async () => {

@@ -13,7 +13,7 @@ import {
   type Source,
   type SourceOptions,
 } from "../../../src/snapshot/remote/source.ts";
-import { community, makeSnapshot, user } from "../../datasets.ts";
+import { community, listBeside, makeSnapshot, user } from "../../datasets.ts";
 import { run, temporaryFolder, until } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
@@ -314,7 +314,7 @@ describe("with what an earlier process left in the cache folder", () => {
     const source = await open({ cacheFolder });
     expect(asked).toEqual([undefined, `"${Bun.hash(first)}"`]);
     expect(source.status().bytes).toBe(0);
-    expect(readdirSync(cacheFolder)).toHaveLength(2);
+    expect(listBeside(source.path)).toHaveLength(2);
   });
 
   test("it downloads it when a bit of the copy has flipped", async () => {
@@ -362,7 +362,7 @@ describe("of several that start with one empty cache", () => {
     await Promise.all(sources.map((source) => source.refresh()));
     for (const source of sources) expect(await usersIn(source)).toBe(3);
     expect(sources.flatMap(({ events }) => events)).toEqual([]);
-    expect(readdirSync(cacheFolder)).toHaveLength(2);
+    expect(listBeside(sources[0]?.path ?? "")).toHaveLength(2);
   });
 
   test("those that wait for one that fails download it themselves", async () => {

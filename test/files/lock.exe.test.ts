@@ -1,0 +1,67 @@
+/** The lock of a file that is written: held by one, released by the system, and its file stays. */
+import { expect, test } from "bun:test";
+import { chmodSync, chownSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { lock } from "../../src/files/lock.ts";
+import { root, temporaryFolder } from "../support.ts";
+
+test("one process holds it, and the empty file stays when it is released", () => {
+  const folder = temporaryFolder();
+  const path = join(folder, ".x.lock");
+  for (let times = 0; times < 2; times++) {
+    const release = lock(path);
+    expect(release).toBeFunction();
+    expect(lock(path)).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([".x.lock"]);
+    release?.();
+  }
+  expect([readdirSync(folder), statSync(path).size]).toEqual([[".x.lock"], 0]);
+});
+
+test("a killed process holds it no longer", async () => {
+  const path = join(temporaryFolder(), ".x.lock");
+  const program = `import { lock } from "${root}/src/files/lock.ts";
+                   const release = lock(${JSON.stringify(path)});
+                   console.log(typeof release);
+                   setInterval(() => release.name, 1000);`;
+  const holder = Bun.spawn([process.execPath, "-e", program], { cwd: root, stdout: "pipe" });
+  const { value } = await holder.stdout.getReader().read();
+  expect(Buffer.from(value ?? []).toString()).toBe("function\n");
+  expect(lock(path)).toBeUndefined();
+  holder.kill("SIGKILL");
+  await holder.exited;
+  const release = lock(path);
+  expect(release).toBeFunction();
+  release?.();
+});
+
+test("of many processes at once, never two hold it", async () => {
+  const folder = temporaryFolder();
+  const path = JSON.stringify(join(folder, ".x.lock"));
+  const held = JSON.stringify(join(folder, "held"));
+  const program = `import { lock } from "${root}/src/files/lock.ts";
+                   import { rmSync, writeFileSync } from "node:fs";
+                   for (let times = 0; times < 100; times++) {
+                     const release = lock(${path});
+                     if (!release) continue;
+                     writeFileSync(${held}, "", { flag: "wx" });
+                     rmSync(${held});
+                     release();
+                   }`;
+  const processes = Array.from({ length: 4 }, () =>
+    Bun.spawn([process.execPath, "-e", program], { cwd: root, stderr: "inherit" }),
+  );
+  expect(await Promise.all(processes.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
+});
+
+test("a user who may write the folder may take it, also after root", () => {
+  const folder = temporaryFolder();
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(folder, 65534, 65534);
+  chmodSync(folder, 0o770);
+  const path = join(folder, ".x.lock");
+  lock(path)?.();
+  const { mode, uid, gid } = statSync(path);
+  expect(mode & 0o777).toBe(0o660);
+  if (isRoot) expect([uid, gid]).toEqual([65534, 65534]);
+});
