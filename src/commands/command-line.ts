@@ -106,6 +106,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
+    .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
     .option("--skip-invalid", "leave out invalid lines and report them", false)
     .action(async (dataset, flags) => {
       const location = readLocation("--to", flags.to, env);
@@ -120,6 +121,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
+    .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
     .action(async (changes, flags) => {
       const location = readLocation("--to", flags.to, env);
       await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });

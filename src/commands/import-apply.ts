@@ -19,18 +19,20 @@ interface Target {
   to: string;
   /** Where that is, when it is no file. */
   location: Location | undefined;
+  /** Write the object whatever another command has put meanwhile. */
+  unconditional: boolean;
 }
 
 /** `dataset` is the path of a file, or `-`. */
 export async function runImport(
   dataset: string,
-  { to, location, ...options }: Target & ImportOptions,
+  { to, location, unconditional, ...options }: Target & ImportOptions,
 ): Promise<void> {
   refuseSameFile(dataset, to);
   const onIndexed = (share: number) => showShare("indexing", share);
   const { counts, skipped, clockIsBehind } = await writeSnapshot(
     "dataset",
-    { to, location },
+    { to, location, unconditional },
     (path) => importDataset(readShown(dataset), path, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
@@ -45,10 +47,10 @@ export async function runImport(
 /** `changes` is the path of a file, or `-`. */
 export async function runApply(
   changes: string,
-  { to, location, ...options }: Target & ReadOptions,
+  { to, location, unconditional, ...options }: Target & ReadOptions,
 ): Promise<void> {
   refuseSameFile(changes, to);
-  const counts = await writeSnapshot("changes", { to, location }, (path) =>
+  const counts = await writeSnapshot("changes", { to, location, unconditional }, (path) =>
     applyChanges(openInput(changes), path, options),
   );
   writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
@@ -60,14 +62,15 @@ export async function runApply(
  */
 async function writeSnapshot<T>(
   lines: string,
-  { to, location }: Target,
+  { to, location, unconditional }: Target,
   write: (path: string) => Promise<T>,
 ): Promise<T> {
   try {
     return await endOnSignal(async () => {
       if (!location && !to.endsWith(".zst")) return write(to);
       const { replaceCompressed, replaceObject } = await import("../snapshot/remote/object.ts");
-      return location ? replaceObject(location, write) : replaceCompressed(to, write);
+      if (!location) return replaceCompressed(to, write);
+      return replaceObject(location, write, unconditional);
     });
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;

@@ -1,7 +1,7 @@
 /** The Debian package: dpkg installs it in a root folder of its own, its server is started, it is purged. */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { version } from "../../src/domain/version.ts";
 import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
@@ -92,8 +92,9 @@ test.if(hasDpkg || isRequired)(
     expect(await dpkg("--remove", "roadbook")).toMatchObject({ code: 0 });
     expect(existsSync(join(vps, "etc/roadbook.conf"))).toBe(true);
     expect(await dpkg("--purge", "roadbook")).toMatchObject({ code: 0 });
-    // The data is the operator's.
-    expect(listFiles(vps)).toEqual([setting]);
+    // The data is the operator's, with its lock.
+    const lock = join(dirname(setting), `.${basename(setting)}.lock`);
+    expect(listFiles(vps)).toEqual([lock, setting]);
   },
 );
 

@@ -12,33 +12,38 @@ import type { Location } from "./location.ts";
 import { saveSnapshot } from "./save.ts";
 import { readBody, TransferError, transfer } from "./transfer.ts";
 
-/** The store has another object than the one that was read. */
 const CONFLICT =
-  "has been changed by another command meanwhile, so nothing was written; run this one again";
+  "has been changed by another command meanwhile, so nothing was written: run this one again, " +
+  "with --unconditional if nothing else writes it";
+const UNSUPPORTED =
+  "is in a store without conditional writes (If-Match), so two commands at once could lose a change: " +
+  "let one machine write it, with --unconditional";
+const OVERWRITTEN =
+  "was replaced right after it was written, as in a store that ignores If-Match: run this one again, " +
+  "or let one machine write it, with --unconditional";
 
 /** One object is at most 5 GB, which takes so long at a megabyte a second. */
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
-/** Between what is written and the last look at it, at least. */
-const MIN_WAIT_MS = 500;
-
 /**
  * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
- * there, and puts that file in the place of the object. Throws what `write` throws, and errors that
- * name the location.
+ * there, and puts that file in the place of the object: with `isUnconditional` also if another writer has
+ * put one meanwhile. Throws what `write` throws, and errors that name the location.
  */
 export function replaceObject<T>(
   location: Location,
   write: (path: string) => Promise<T>,
+  isUnconditional = false,
 ): Promise<T> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     try {
-      const etag = await getObject(location, path);
+      const response = await getObject(location, path);
+      const condition = isUnconditional ? undefined : conditionOf(response);
       const result = await write(path);
       const sent = location.name.endsWith(".zst") ? await compress(path, `${path}.zst`) : path;
-      await putObject(location, sent, etag);
+      await putObject(location, sent, condition);
       return result;
     } catch (error) {
       throw renamed(error, path, location.name);
@@ -70,75 +75,40 @@ async function compress(from: string, to: string): Promise<string> {
   return to;
 }
 
-/** Gets an object; returns its ETag, or undefined when there is no object. */
-async function getObject(location: Location, path: string): Promise<string | undefined> {
+async function getObject(location: Location, path: string): Promise<Response> {
   const options = { timeoutMs: TIMEOUT_MS, expected: [404] };
   const response = await transfer(location, "GET", options);
   // An import counts what it replaces, whatever its schema.
   if (response.ok) await saveSnapshot(readBody(response, TIMEOUT_MS), path, true);
-  return tagOf(response);
+  return response;
 }
 
-/** Puts an object in the place of the one with that ETag, or where there is none. */
+/** The headers of a PUT that must fail when the object is no longer the one of that response. */
+function conditionOf({ status, headers }: Response): Record<string, string> {
+  if (status === 404) return { "if-none-match": "*" };
+  const etag = headers.get("etag");
+  if (etag === null) throw new TransferError(UNSUPPORTED);
+  return { "if-match": etag };
+}
+
 async function putObject(
   location: Location,
   file: string,
-  etag: string | undefined,
+  condition: Record<string, string> | undefined,
 ): Promise<void> {
-  let began = 0;
-  // A store may ignore the condition. So the object is looked at just before, and again when others
-  // who had looked before this one was there have put theirs, unless they are many times slower.
-  const put = async (condition?: Record<string, string>) => {
-    if ((await findTag(location)) !== etag) throw new TransferError(CONFLICT);
-    began = performance.now();
-    return transfer(location, "PUT", {
-      headers: condition ?? {},
-      file,
-      timeoutMs: TIMEOUT_MS,
-      expected: condition ? [409, 412, 501] : [409, 412],
-    });
-  };
-  const isRefused = ({ status }: Response) => status === 409 || status === 412;
-
-  let response = await put(etag === undefined ? { "if-none-match": "*" } : { "if-match": etag });
-  if (isRefused(response) && etag !== undefined) {
-    // Ceph and what is built on it never find an ETag in quotes.
-    response = await put({ "if-match": etag.replaceAll('"', "") });
-  }
-  // Swift refuses all conditions.
-  if (response.status === 501) response = await put();
-  if (isRefused(response)) throw new TransferError(CONFLICT);
-  try {
-    // Some stores send no ETag in the response to a PUT.
-    const written = response.headers.get("etag") ?? (await findTag(location));
-    const isWritten = async () => (await findTag(location)) === written;
-    if (await isWritten()) {
-      await Bun.sleep(Math.max(MIN_WAIT_MS, 3 * (performance.now() - began)));
-      if (await isWritten()) return;
-    }
-  } catch (error) {
-    if (!(error instanceof TransferError)) throw error;
-    throw new TransferError(
-      `has been written, but may have been replaced by another command at once: it ${error.message}`,
-    );
-  }
-  throw new TransferError(
-    "has been replaced by another command at once, and a store that ignores If-Match may have lost this change; run this one again",
-  );
-}
-
-async function findTag(location: Location): Promise<string | undefined> {
-  const options = { timeoutMs: QUICK_TIMEOUT_MS, expected: [404] };
-  return tagOf(await transfer(location, "HEAD", options));
-}
-
-/** The ETag of an object; undefined when there is none. */
-function tagOf({ status, headers }: Response): string | undefined {
-  if (status === 404) return undefined;
-  const etag = headers.get("etag");
-  if (etag === null)
-    throw new TransferError("has no ETag, so a change by others would not be noticed");
-  return etag;
+  const response = await transfer(location, "PUT", {
+    headers: condition ?? {},
+    file,
+    timeoutMs: TIMEOUT_MS,
+    expected: condition ? [409, 412, 501] : [],
+  });
+  if (response.status === 501) throw new TransferError(UNSUPPORTED);
+  if (!response.ok) throw new TransferError(CONFLICT);
+  const written = response.headers.get("etag");
+  if (!condition || written === null) return;
+  // The object is written: a store that cannot be asked again is no failure of that.
+  const found = await transfer(location, "HEAD", { timeoutMs: QUICK_TIMEOUT_MS }).catch(() => {});
+  if (found && found.headers.get("etag") !== written) throw new TransferError(OVERWRITTEN);
 }
 
 /** Errors name what the file stands for. */

@@ -1,4 +1,4 @@
-/** Objects in a store, written on condition: of two writers, none loses the change of the other. */
+/** Objects in a store, written on condition: of two writers, neither loses the change of the other. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,15 +9,19 @@ import { temporaryFolder } from "../../support.ts";
 
 /** One object in a store, and what that does with the conditions of a PUT. */
 let stored: Buffer | undefined;
-const ways = ["honours", "honours bare", "ignores", "refuses"] as const;
+const ways = ["honours", "ignores", "refuses"] as const;
 let conditions: (typeof ways)[number];
-/** Whether it responds to a PUT with the ETag, and to a HEAD after it. */
-let tags: { put: boolean; head: boolean };
+/** Whether it responds to a GET or a PUT with the ETag. */
+let tags: { get: boolean; put: boolean };
+/** The status of a PUT whose condition is not met. */
+let conflict: 409 | 412;
 /** Happens before the store has read what is put. */
 let beforePut: () => void;
 /** Happens after the response to what was put. */
 let afterPut: () => void;
 let isWell: boolean;
+/** The conditions of each PUT. */
+let asked: (string | null)[][];
 
 const tagOf = (bytes: Buffer | undefined) => bytes && `"${Bun.hash(bytes)}"`;
 
@@ -27,20 +31,17 @@ const store = Bun.serve({
   async fetch(request) {
     if (!isWell) return new Response("<Error>secret</Error>", { status: 403 });
     const etag = tagOf(stored);
-    if (request.method === "HEAD" && !tags.head) return new Response("");
     if (request.method !== "PUT") {
-      return stored && etag
-        ? new Response(new Uint8Array(stored), { headers: { etag } })
-        : new Response("", { status: 404 });
+      if (!stored || !etag) return new Response("", { status: 404 });
+      return new Response(new Uint8Array(stored), { headers: tags.get ? { etag } : {} });
     }
     const bytes = Buffer.from(await request.arrayBuffer());
     beforePut();
     const [match, none] = ["if-match", "if-none-match"].map((name) => request.headers.get(name));
-    const bare = conditions === "honours bare";
-    const current = bare ? tagOf(stored)?.replaceAll('"', "") : tagOf(stored);
-    const isMet = match ? match === current : none === "*" && stored === undefined;
+    asked.push([match ?? null, none ?? null]);
+    const isMet = match ? match === tagOf(stored) : none !== "*" || stored === undefined;
     if (conditions === "refuses" && (match ?? none)) return new Response("", { status: 501 });
-    if ((conditions === "honours" || bare) && !isMet) return new Response("", { status: 412 });
+    if (conditions === "honours" && !isMet) return new Response("", { status: conflict });
     stored = bytes;
     afterPut();
     if (!tags.put) return new Response("");
@@ -52,8 +53,10 @@ afterAll(() => store.stop(true));
 beforeEach(() => {
   stored = Buffer.from("old");
   isWell = true;
+  asked = [];
+  conflict = 412;
   conditions = "honours";
-  tags = { put: true, head: true };
+  tags = { get: true, put: true };
   beforePut = () => {};
   afterPut = () => {};
 });
@@ -98,52 +101,39 @@ test("an object whose name ends in .zst is compressed", async () => {
   expect(zstdDecompressSync(stored ?? "").toString()).toBe("old and new");
 });
 
-describe.each(ways)("in a store that %s conditions", (does) => {
-  test("what nobody else changes is written", async () => {
-    conditions = does;
+describe("in a store that honours conditions", () => {
+  test("what was read is the condition, or that there was nothing", async () => {
     await replaceObject(locate(), append);
-    expect(stored?.toString()).toBe("old and new");
+    stored = undefined;
+    await replaceObject(locate(), append);
+    expect(asked).toEqual([
+      [tagOf(Buffer.from("old")) ?? "", null],
+      [null, "*"],
+    ]);
   });
 
-  test.each<[string, (change: () => void) => (path: string) => Promise<unknown>]>([
-    [
-      "while it is written here",
-      (change) => (path) => {
-        change();
+  test.each([409, 412] as const)("what another puts meanwhile stays: %d", async (status) => {
+    conflict = status;
+    for (const before of [Buffer.from("old"), undefined]) {
+      stored = before;
+      const write = (path: string) => {
+        other();
         return append(path);
-      },
-    ],
-    [
-      "after it is put here",
-      (change) => {
-        afterPut = change;
-        return append;
-      },
-    ],
-  ])("what another puts %s stays, and is an error here", async (_, write) => {
-    conditions = does;
-    await expect(replaceObject(locate(), write(other))).rejects.toThrow(
-      /^s3:\/\/community\/x.snapshot has been (changed|replaced) by another command/,
-    );
+      };
+      await expect(replaceObject(locate(), write)).rejects.toThrow(
+        /^s3:\/\/community\/x.snapshot has been changed by another command meanwhile, so nothing was written: run this one again, with --unconditional/,
+      );
+      expect(stored as unknown as Buffer).toEqual(Buffer.from("other"));
+    }
+  });
+
+  test("what another puts while this one is on its way stays", async () => {
+    beforePut = other;
+    await expect(replaceObject(locate(), append)).rejects.toThrow("has been changed by another");
     expect(stored?.toString()).toBe("other");
   });
 
-  test("a first object that another puts at the same time is not lost", async () => {
-    conditions = does;
-    stored = undefined;
-    const write = (path: string) => {
-      other();
-      return append(path);
-    };
-    await expect(replaceObject(locate(), write)).rejects.toThrow("by another command");
-    expect(stored as unknown as Buffer).toEqual(Buffer.from("other"));
-  });
-});
-
-test.each(["honours", "honours bare"] as const)(
-  "of several writers at once in a store that %s conditions, those that succeed are in it",
-  async (does) => {
-    conditions = does;
+  test("of several writers at once, those that succeed are in it", async () => {
     const words = ["one", "two", "three", "four"];
     const outcomes = await Promise.allSettled(
       words.map((word) =>
@@ -158,48 +148,66 @@ test.each(["honours", "honours bare"] as const)(
     for (const outcome of outcomes) {
       if (outcome.status === "rejected") expect(outcome.reason.message).toContain("by another");
     }
-  },
-);
-
-describe("in a store that gives no ETag with its response to a PUT", () => {
-  beforeEach(() => {
-    tags.put = false;
   });
 
-  test("what nobody else changes is written", async () => {
+  test("a response to a PUT needs no ETag", async () => {
+    tags.put = false;
     await replaceObject(locate(), append);
     expect(stored?.toString()).toBe("old and new");
   });
 
-  test("what another puts afterwards is an error here", async () => {
-    conditions = "ignores";
-    // While this one waits to look at it again.
-    afterPut = () => void setTimeout(other, 100);
-    await expect(replaceObject(locate(), append)).rejects.toThrow("has been replaced by another");
-  });
-
-  test("nor later, an error says that the object is written", async () => {
+  test("what is written is no failure when the store cannot be asked again", async () => {
     afterPut = () => {
-      tags.head = false;
+      isWell = false;
     };
-    await expect(replaceObject(locate(), append)).rejects.toThrow(
-      /^s3:\/\/community\/x.snapshot has been written, but may have been .*: it has no ETag/,
-    );
+    await replaceObject(locate(), append);
     expect(stored?.toString()).toBe("old and new");
   });
 });
 
-test("an object without an ETag is not written", async () => {
-  tags.head = false;
-  const error = "s3://community/x.snapshot has no ETag, so a change by others would not be noticed";
-  await expect(replaceObject(locate(), append)).rejects.toThrow(error);
-  expect(stored?.toString()).toBe("old");
+describe("a store without conditional writes", () => {
+  const unsupported =
+    /^s3:\/\/community\/x.snapshot is in a store without conditional writes \(If-Match\), .*--unconditional$/;
+
+  test("is refused when it says so", async () => {
+    conditions = "refuses";
+    for (const before of [Buffer.from("old"), undefined]) {
+      stored = before;
+      await expect(replaceObject(locate(), append)).rejects.toThrow(unsupported);
+      expect(stored).toEqual(before);
+    }
+  });
+
+  test("is refused when it gives no ETag", async () => {
+    tags.get = false;
+    await expect(replaceObject(locate(), append)).rejects.toThrow(unsupported);
+    expect([stored?.toString(), asked]).toEqual(["old", []]);
+  });
+
+  test("is reported when another object is there right after the PUT", async () => {
+    conditions = "ignores";
+    afterPut = other;
+    await expect(replaceObject(locate(), append)).rejects.toThrow(
+      /^s3:\/\/community\/x.snapshot was replaced right after it was written, .*--unconditional$/,
+    );
+  });
 });
 
-test("what another puts while this one is on its way stays", async () => {
-  beforePut = other;
-  await expect(replaceObject(locate(), append)).rejects.toThrow("has been changed by another");
-  expect(stored?.toString()).toBe("other");
+describe.each(ways)("unconditionally, in a store that %s conditions", (does) => {
+  test("a PUT has no condition, whatever is there", async () => {
+    conditions = does;
+    tags.get = false;
+    beforePut = other;
+    await replaceObject(locate(), append, true);
+    expect(stored?.toString()).toBe("old and new");
+    stored = undefined;
+    await replaceObject(locate(), append, true);
+    expect(stored as unknown as Buffer).toEqual(Buffer.from(" and new"));
+    expect(asked).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+  });
 });
 
 test("what fails leaves the object, and names it and nothing else", async () => {

@@ -106,6 +106,32 @@ test("an import that would take most users away from an object is an error", asy
   ]);
 });
 
+test("a store without conditional writes takes an import with --unconditional alone", async () => {
+  let written = 0;
+  const plain = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch({ method, headers, body }) {
+      if (method !== "PUT") return new Response("", { status: 404 });
+      const { length } = await new Response(body).bytes();
+      if (headers.has("if-none-match")) return new Response("", { status: 501 });
+      written = length;
+      return new Response("");
+    },
+  });
+  const env = { ...store.env, AWS_ENDPOINT_URL: plain.url.origin, TMPDIR: temporaryFolder() };
+  const words = ["import", makeFile(community), "--to", "s3://community/x.snapshot"];
+  const { code, stderr } = await roadbook(words, { env });
+  expect([code, stderr, written]).toEqual([
+    1,
+    "roadbook: s3://community/x.snapshot is in a store without conditional writes (If-Match), so two commands at once could lose a change: let one machine write it, with --unconditional\n",
+    0,
+  ]);
+  expect(await roadbook([...words, "--unconditional"], { env })).toMatchObject({ code: 0 });
+  expect(written).toBeGreaterThan(0);
+  await plain.stop(true);
+});
+
 test("apply to an object that is not there is an error", async () => {
   const to = store.url("none.snapshot");
   const { code, stderr } = await run("apply", makeFile([user(1, "Anna")]), "--to", to);
