@@ -24,16 +24,6 @@ const { values } = parseArgs({
 const outfile = resolve(values.outfile ?? join(root, "dist/roadbook"));
 mkdirSync(dirname(outfile), { recursive: true });
 const folder = mkdtempSync(join(dirname(outfile), ".build-"));
-/** pino's workers and files, which our log has no use for, would take 2 ms of each start. */
-const withoutTransports: Bun.BunPlugin = {
-  name: "without transports",
-  setup(build) {
-    build.onLoad({ filter: /node_modules\/(sonic-boom|thread-stream)\/index\.js$/ }, () => ({
-      contents: "module.exports = class {};",
-      loader: "js",
-    }));
-  },
-};
 
 try {
   const files = await writeEmbedded();
@@ -104,7 +94,6 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
     // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
     external: ["better-sqlite3"],
-    plugins: [withoutTransports],
     compile: {
       outfile: compiled,
       // A program takes no settings from files that happen to lie where it is started.
