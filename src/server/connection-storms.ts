@@ -1,61 +1,87 @@
 /**
- * Keeps each turn of the event loop short. Bun accepts a connection, reads its request and sends the
- * response before it accepts the next, for as long as there is a next: clients that connect anew for
- * each request, on other cores, kept it from timers, signals and open connections for 9,000 requests.
+ * Keeps each tick of the event loop short while clients open a connection for every request.
+ *
+ * The trap: Bun accepts a connection, reads its request and sends the response before it accepts the next
+ * one, all in one tick, for as long as connections are waiting. Clients on other cores that connect again
+ * after each response keep one waiting at all times, so the tick never ends. Timers, signals and requests
+ * on open connections had to wait for 9,000 responses. libuv gave up the same loop for fairness
+ * (https://github.com/libuv/libuv/pull/3696). Bun cannot pause accepting either
+ * (https://github.com/oven-sh/bun/issues/22016).
+ *
+ * The cure: a request that comes late in a long tick is handled in the next one. Its client cannot connect
+ * again before it has the response, so soon no connection is waiting and the tick ends.
+ *
+ * Its side effect: Bun closes a connection if a second request arrives while the first has no response. So
+ * only two kinds of requests may be put off: those with `Connection: close`, and in a storm, those on
+ * another connection than the request before.
  */
 
-/** From the first response of a turn on. */
-const MAX_TURN_MS = 20;
+/** A longer tick puts off requests with `Connection: close`. */
+const MAX_TICK_MS = 20;
 
-/** Without an endless turn, a turn has requests of so many connections at most: Bun polls no more. */
-const MAX_CONNECTIONS = 1024;
+/** The first requests of a tick are only counted, as looking up a port takes a microsecond. */
+const UNCHECKED_REQUESTS = 512;
+
+/** A tick with requests on so many more connections is a storm. */
+const MAX_CONNECTIONS = 512;
+
+/** A tick of the event loop, from its first request on. */
+interface Tick {
+  readonly startMs: number;
+  readonly ended: Promise<void>;
+  requests: number;
+  /** Without those of the unchecked requests. */
+  connections: number;
+  lastPort: number | undefined;
+}
 
 /**
- * What a request has to wait for, or undefined when it can be responded to at once. Who waits cannot
- * connect anew, and so the turn ends.
- *
- * Bun closes a connection on which a request comes behind another that has no response yet. So only
- * those wait that announce that no other comes, and in turns that cannot but be endless, all. Of the
- * first half of the connections of such a turn, only the requests are counted: to ask for a port costs
- * a microsecond.
+ * Returns a function that takes each request and the way to look up its client's port. It returns the end
+ * of the tick if the request must wait for that, and otherwise undefined.
  */
-export function createTurns(): (
-  request: Request,
-  portOf: () => number | undefined,
-) => Promise<void> | undefined {
-  let startMs: number | undefined;
-  let requests = 0;
-  let connections = 0;
-  let lastPort: number | undefined;
-  let nextTurn: Promise<void> | undefined;
+export function createTickGuard() {
+  let tick: Tick | undefined;
 
-  function isEndless(portOf: () => number | undefined): boolean {
-    if (++requests <= MAX_CONNECTIONS / 2) return false;
-    const port = portOf();
-    const isPipelined = port !== undefined && port === lastPort;
-    lastPort = port;
-    return !isPipelined && ++connections > MAX_CONNECTIONS / 2;
-  }
-
-  return (request, portOf) => {
-    const now = performance.now();
-    if (startMs === undefined) {
-      startMs = now;
-      setImmediate(() => {
-        startMs = undefined;
-        requests = 0;
-        connections = 0;
-        nextTurn = undefined;
-      });
-    }
-    const isOver = isEndless(portOf) || (now - startMs > MAX_TURN_MS && isLast(request));
-    if (!isOver) return undefined;
-    nextTurn ??= new Promise((resolve) => setImmediate(resolve));
-    return nextTurn;
+  return (request: Request, portOf: () => number | undefined): Promise<void> | undefined => {
+    tick ??= startTick(() => {
+      tick = undefined;
+    });
+    const isPutOff = isInStorm(tick, portOf) || (isLong(tick) && isLastOnConnection(request));
+    return isPutOff ? tick.ended : undefined;
   };
 }
 
-/** Whether the client says that this is its last request on the connection. */
-function isLast({ headers }: Request): boolean {
+function startTick(onEnd: () => void): Tick {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(() => {
+    onEnd();
+    resolve();
+  });
+  return {
+    startMs: performance.now(),
+    ended: promise,
+    requests: 0,
+    connections: 0,
+    lastPort: undefined,
+  };
+}
+
+/** Counts the request. True if it is on another connection than the one before, and these are too many. */
+function isInStorm(tick: Tick, portOf: () => number | undefined): boolean {
+  tick.requests++;
+  if (tick.requests <= UNCHECKED_REQUESTS) return false;
+  const port = portOf();
+  const isPipelined = port !== undefined && port === tick.lastPort;
+  if (isPipelined) return false;
+  tick.lastPort = port;
+  tick.connections++;
+  return tick.connections > MAX_CONNECTIONS;
+}
+
+function isLong({ startMs }: Tick): boolean {
+  return performance.now() - startMs > MAX_TICK_MS;
+}
+
+function isLastOnConnection({ headers }: Request): boolean {
   return headers.get("connection")?.toLowerCase() === "close";
 }

@@ -5,7 +5,7 @@
 import ipaddr from "ipaddr.js";
 import { codeOf } from "../files/errors.ts";
 import type { Fetch } from "../http/app.ts";
-import { createTurns } from "./connection-storms.ts";
+import { createTickGuard } from "./connection-storms.ts";
 import type { TlsFiles } from "./tls.ts";
 
 export interface Listener {
@@ -54,7 +54,7 @@ export function listen(
   respond: Fetch,
   tls?: TlsFiles,
 ): Listener {
-  const turns = createTurns();
+  const waitInStorm = createTickGuard();
 
   function open(at: Address, files: TlsFiles | undefined): Server {
     try {
@@ -68,8 +68,8 @@ export function listen(
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
           const peer = () => server.requestIP(request)?.address;
-          const turn = turns(request, () => server.requestIP(request)?.port);
-          return turn ? turn.then(() => respond(request, peer)) : respond(request, peer);
+          const nextTick = waitInStorm(request, () => server.requestIP(request)?.port);
+          return nextTick ? nextTick.then(() => respond(request, peer)) : respond(request, peer);
         },
       });
     } catch (error) {
