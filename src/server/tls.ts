@@ -1,4 +1,5 @@
 /** Reads the certificate and the key to serve https with, and says in plain words what is wrong. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 export type TlsPaths = Record<"cert" | "key", string>;
@@ -8,15 +9,13 @@ export type TlsFiles = Record<"cert" | "key", Buffer>;
 
 /** Throws an error whose message is for the operator. */
 export function readTls(paths: TlsPaths): TlsFiles {
-  // Loaded when it is wanted: 2 ms of a start.
-  const crypto = process.getBuiltinModule("node:crypto");
   const [cert, key] = [read(paths.cert), read(paths.key)];
   const certificate = parse(
-    () => new crypto.X509Certificate(cert),
+    () => new X509Certificate(cert),
     `${paths.cert} holds no certificate (PEM)`,
   );
   const privateKey = parse(
-    () => crypto.createPrivateKey(key),
+    () => createPrivateKey(key),
     `${paths.key} holds no private key (PEM, without a passphrase)`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
