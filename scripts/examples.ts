@@ -5,19 +5,22 @@
 import { join } from "node:path";
 import { demoSnapshot } from "../src/assets.ts";
 import { ORIGIN } from "../src/http/openapi.ts";
-import { routes } from "../src/http/routes.ts";
 import { createRoadbook } from "../src/roadbook.ts";
+
+interface Operation {
+  operationId: string;
+  parameters?: { in: string; name: string; example: unknown }[];
+}
 
 const roadbook = await createRoadbook({ snapshot: await demoSnapshot() });
 const bodies: Record<string, unknown> = {};
-for (const route of routes) {
-  const { name, path, operation } = route;
-  if (!operation) continue;
-  const { parameter } = operation;
+const document = await (await roadbook.fetch(new Request(`${ORIGIN}/docs/json`))).json();
+for (const [path, { get }] of Object.entries<{ get: Operation }>(document.paths)) {
+  const [parameter] = get.parameters ?? [];
   const value = encodeURIComponent(String(parameter?.example));
   const query = parameter?.in === "query" ? `?${parameter.name}=${value}` : "";
-  const url = ORIGIN + path.replace(`:${parameter?.name}`, value) + query;
-  bodies[name] = await (await roadbook.fetch(new Request(url))).json();
+  const url = ORIGIN + path.replace(`{${parameter?.name}}`, value) + query;
+  bodies[get.operationId] = await (await roadbook.fetch(new Request(url))).json();
 }
 roadbook.close();
 await Bun.write(

@@ -6,18 +6,18 @@ import { setTimeout } from "node:timers/promises";
 import { InvalidValue, parseDuration } from "./commands/values.ts";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
-import { FAULT_RETRY_MS, type Interfere, methodNotAllowed } from "./http/app.ts";
+import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
-import { fail, type Result } from "./http/result.ts";
-import { routes } from "./http/routes.ts";
+import { type Content, fail, failWithHeaders } from "./http/result.ts";
+import type { Hook } from "./http/service.ts";
 
 /** The routes of a fault by its name; `*` is the four endpoints, so that who waits for /health gets on. */
 const routesOf = {
-  search: ["searchCompanies", "searchUsers"],
-  profile: ["getPublicUser"],
-  achievements: ["listUserAchievements"],
-  health: ["getHealth"],
-  "*": ["searchCompanies", "searchUsers", "getPublicUser", "listUserAchievements"],
+  search: ["/search/companies", "/search/users"],
+  profile: ["/users/public/:userId"],
+  achievements: ["/users/:userId/achievements"],
+  health: ["/health"],
+  "*": ["/search/users", "/search/companies", "/users/public/:userId", "/users/:userId/achievements"],
 };
 const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
@@ -33,6 +33,9 @@ export interface Fault {
   /** The share of the requests that it befalls: above 0, up to 1. */
   rate: number;
 }
+
+/** The wait that a 429 or 503 on purpose names: one that a test can afford. */
+const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "such as search:status=503,rate=0.1";
 
@@ -86,23 +89,23 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
 }
 
 /** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
-export function createFaults(faults: readonly Fault[], seed: number): Interfere {
+export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
-  return (route) => {
+  return async ({ request, route }) => {
+    const template = route.replace(/^\/api(?=\/)/, "");
     const due = drawn.filter(
-      ({ fault, random }) => routesOf[fault.target].includes(route) && random.chance(fault.rate),
+      ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
     );
     if (due.length === 0) return undefined;
     const delayMs = due.reduce((sum, { fault: { delayMs, jitterMs }, random }) => {
       const jitter = jitterMs === 0 ? 0 : jitterMs * (2 * random.next() - 1);
       return sum + Math.max(0, delayMs + jitter);
     }, 0);
+    if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
-    const end = () => {
-      if (ending?.status !== undefined) return failWith(ending.status, route);
-      return ending && "close";
-    };
-    return delayMs > 0 ? setTimeout(delayMs).then(end) : end();
+    if (!ending) return undefined;
+    if (ending.status !== undefined) return failWith(ending.status, template) as never;
+    return (request.method === "GET" ? brokenResponse() : fail("internal_error")) as never;
   };
 }
 
@@ -127,21 +130,26 @@ function parseRate(text = ""): number {
 }
 
 /** The errors that the API can return at a route. */
-function codesOf(name: string): ErrorCode[] {
-  const route = routes.find((one) => one.name === name);
-  return [
-    ...(route?.operation?.errors ?? []),
-    "method_not_allowed",
-    ...(route?.limited ? (["rate_limited"] as const) : []),
-    "unavailable",
-  ];
+function codesOf(route: string): ErrorCode[] {
+  const common: ErrorCode[] = ["method_not_allowed", "unavailable"];
+  if (route.startsWith("/search/")) return ["invalid_query", "rate_limited", ...common];
+  if (!route.startsWith("/users/")) return common;
+  return ["invalid_user_id", "profile_private", "user_not_found", ...common];
 }
 
 /** The error that the API has at the route; a 5xx that it does not have is an internal error. */
-function failWith(status: number, route: string): Result {
+function failWith(status: number, route: string): Content {
   const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
-  if (code === "rate_limited") return failLimited({ resetMs: FAULT_RETRY_MS });
+  if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   if (code === "method_not_allowed") return methodNotAllowed;
-  const headers = status === 503 ? { "retry-after": String(FAULT_RETRY_MS / 1000) } : {};
-  return { ...fail(code), status, headers };
+  const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
+  return failWithHeaders(code, headers, { status });
+}
+
+/**
+ * Its body fails before its first byte, upon which a server closes the connection without a response;
+ * without a reason, as Bun would print it each time. Bun sends the head of a HEAD all the same.
+ */
+function brokenResponse(): Response {
+  return new Response(new ReadableStream({ start: (controller) => controller.error() }));
 }

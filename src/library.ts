@@ -15,8 +15,9 @@ export type { Role, RoleLine } from "./domain/role.ts";
 export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
-export type { Fetch, Peer, ResponseFacts } from "./http/app.ts";
+export type { App, Fetch } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
+export type { Peer, ResponseFacts } from "./http/exchange.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export {

@@ -4,8 +4,9 @@
  */
 import { bounds, parseBaseUrl, parseCidr } from "./commands/values.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
-import { createFetch, type Fetch, type ResponseFacts } from "./http/app.ts";
+import { type App, createApp, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
+import type { ResponseFacts } from "./http/exchange.ts";
 import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
@@ -86,6 +87,8 @@ export interface Roadbook extends AsyncDisposable {
    * Without one, see `defaultPeer`.
    */
   fetch: Fetch;
+  /** The Elysia app behind it, to be mounted in another: `new Elysia().use(roadbook.app)`. */
+  app: App;
   /** Serves HTTP on an address. Rejects with an error that names it. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
@@ -127,7 +130,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
   const searchLimit = createSearchLimit(options);
   let isClosed = false;
-  const fetch = createFetch({
+  const { app, fetch } = createApp({
     isClosed: () => isClosed,
     snapshot: reloadable.current,
     refused: reloadable.refused,
@@ -145,7 +148,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     onBug: options.onBug ?? ((error) => console.error(error)),
     onResponse: options.onResponse,
     defaultPeer: options.defaultPeer,
-    interfere: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
+    fault: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
   });
   const listening: Listening[] = [];
 
@@ -160,6 +163,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   }
 
   return {
+    app,
     fetch,
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
       checkOpen();

@@ -5,7 +5,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { openApiDocument } from "../src/http/openapi.ts";
+import { createRoadbook } from "../src/roadbook.ts";
 
 export interface ResponseObject {
   description: string;
@@ -35,7 +35,8 @@ interface Schema {
 }
 
 export async function readDocument(url: string): Promise<OpenApiDocument> {
-  return JSON.parse(await openApiDocument(url));
+  await using roadbook = await createRoadbook({ dataset: [], publicUrl: url });
+  return (await roadbook.fetch(new Request("http://localhost/docs/json"))).json();
 }
 
 /** What HTTP itself sends, which no document speaks of. */

@@ -184,9 +184,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .description("print the OpenAPI document of the interface")
     .option("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000")
     .action(async ({ publicUrl }) => {
-      const { openApiDocument } = await import("../http/openapi.ts");
-      const text = await openApiDocument(publicUrl.replace(/\/+$/, ""));
-      writeStdout(`${JSON.stringify(JSON.parse(text), null, 2)}\n`);
+      const { createRoadbook } = await import("../roadbook.ts");
+      await using roadbook = await createRoadbook({ demo: true, publicUrl });
+      const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
+      writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
     });
 
   program

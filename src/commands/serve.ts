@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
-import type { Fetch, ResponseFacts } from "../http/app.ts";
+import type { Fetch } from "../http/app.ts";
+import type { ResponseFacts } from "../http/exchange.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { createRoadbook } from "../roadbook.ts";
@@ -73,7 +74,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     onResponse: (facts) => {
       metrics?.countResponse(facts);
       if (facts.status === 503) unavailable++;
-      if (config.accessLog && !facts.isInner) logAccess(log, facts);
+      if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
     },
   });
   let isReady = true;

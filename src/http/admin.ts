@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../domain/error.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
-import { fail } from "./result.ts";
+import { fail, JSON_TYPE } from "./result.ts";
 
 /** `isReady` says whether requests are welcome: not once the server has begun to stop. */
 export function createAdminFetch(metrics: Metrics, isReady: () => boolean) {
@@ -22,7 +22,7 @@ export function createAdminFetch(metrics: Metrics, isReady: () => boolean) {
   };
 }
 
-function failure(code: ErrorCode, more: Record<string, string> = {}): Response {
-  const { status, type, body } = fail(code);
-  return new Response(body, { status, headers: { "content-type": type, ...more } });
+function failure(code: ErrorCode, headers: Record<string, string> = {}): Response {
+  const { code: status, response } = fail(code);
+  return Response.json(response, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }

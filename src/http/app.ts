@@ -1,216 +1,139 @@
 /**
- * The whole HTTP side as one function from request to response, and the only place that has an
- * order: route, method, limit, handler, response, metrics.
+ * The whole HTTP side as one Elysia app, and the only place that has an order. A search passes: the
+ * limit, a fault if there is one, its handler in search.ts, and `finish`, which makes the response with
+ * ETag and coding, adds the limit's headers and reports to log and metrics.
  */
+import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
-import type { Decision } from "../limit/limiter.ts";
 import { SpoiledSnapshot } from "../snapshot/read/open.ts";
-import { isDecidedByUrl } from "./caching.ts";
-import type { Service } from "./context.ts";
-import { ALLOWED_METHODS, preflightHeaders } from "./cors.ts";
-import { failLimited, setRateLimitHeaders } from "./rate-limit.ts";
-import { isRequestId, originOf, pathOf } from "./request.ts";
+import { methodNotAllowed, preflight } from "./cors.ts";
+import { type DocsService, docs } from "./docs.ts";
+import { drawings } from "./drawings.ts";
+import { createExchanges, type Peer, type ResponseFacts } from "./exchange.ts";
+import { type HealthService, health } from "./health.ts";
+import { type PagesService, pages } from "./pages.ts";
+import { createLimitHook, setRateLimitHeaders } from "./rate-limit.ts";
+import { originOf, toRoutable } from "./request.ts";
 import { createRespond } from "./response.ts";
-import { fail, type Result } from "./result.ts";
-import { type Cached, createResultCache } from "./result-cache.ts";
-import { createRouter, type Match } from "./router.ts";
-import { routesWith } from "./routes.ts";
+import { fail } from "./result.ts";
+import { search } from "./search.ts";
+import { users } from "./users.ts";
 
-interface AppOptions extends Service {
+export interface AppOptions
+  extends Omit<HealthService, "baseUrl">,
+    Omit<DocsService, "baseUrl">,
+    Omit<PagesService, "ask"> {
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;
+  /** Whether the snapshot is closed, and nothing can be served any more. */
+  isClosed(): boolean;
   /** Gets every bug that became a 500, and every error of `onResponse`. */
   onBug(error: unknown, requestId: string): void;
   /** Gets the facts of every response when it is made. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
   /** The peer of requests that come without one; without it, their searches are not counted. */
   defaultPeer?: string | undefined;
-  /** Stands in for a handler now and then, in test rigs. */
-  interfere?: Interfere | undefined;
 }
-
-/** What a route responds with in place of its own, if anything: a result, or "close" for none at all. */
-export type Interfere = (route: string) => Outcome | undefined | Promise<Outcome | undefined>;
-
-type Outcome = Result | "close";
-
-/** The `Retry-After` of a fault: short enough for a test. */
-export const FAULT_RETRY_MS = 1000;
-
-/** What logs and metrics may say of a response: of the request, nothing that may be a name. */
-export interface ResponseFacts {
-  requestId: string;
-  method: string;
-  /** Such as `/users/public/:userId`, also under /api; undefined for a path that is not known. */
-  route: string | undefined;
-  status: number;
-  /** Whether the page asked for it on behalf of a client, who gets another response. */
-  isInner: boolean;
-  /** Whether this was a search under a limit, and the decision. */
-  search: "allowed" | "refused" | undefined;
-  /** From the request's head to the response's, before it is sent. */
-  durationMs: number;
-  /** Who is counted: an IPv4 address or an IPv6 network. To be asked for at once, or not at all. */
-  client(): string;
-}
-
-/**
- * The address a request came from, or how to find out: it is not always needed. Who finds nothing is
- * one client with all the others; without a peer, a request comes from within the program.
- */
-export type Peer = string | undefined | (() => string | undefined);
 
 /** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
 export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Response>;
 
-export function createFetch(options: AppOptions): Fetch {
-  const { searchLimit, clients, onBug, onResponse, interfere } = options;
-  const findRoute = createRouter(routesWith(options));
-  const results = createResultCache(options.snapshot);
+export type App = ReturnType<typeof createApp>["app"];
+
+export function createApp(options: AppOptions) {
+  const { searchLimit, publicUrl, isClosed, onBug, onResponse } = options;
+  const exchanges = createExchanges(options.clients, options.defaultPeer);
   const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.isIndexed ?? false);
+  const service = {
+    ...options,
+    ask,
+    limit: searchLimit && createLimitHook(searchLimit.limiter, exchanges),
+    baseUrl: (request: Request) => publicUrl ?? exchanges.of(request).origin,
+  };
 
-  /** Responds to a request of a client, or to one that the page makes for it. */
-  function exchange(
-    request: Request,
-    peer: Peer,
-    requestId: string,
-    isInner: boolean,
-  ): Response | Promise<Response> {
-    const startMs = performance.now();
-    const { method, url } = request;
-    const isRead = method === "GET" || method === "HEAD";
-    const forwardedFor = () => request.headers.get("x-forwarded-for");
-    const client = () => clients.keyOf(addressOf(peer), forwardedFor());
-    let match: Match | undefined;
-    let decision: Decision | undefined;
-
-    function outcome(): Outcome | Promise<Outcome> {
-      if (options.isClosed()) return fail("unavailable");
-      const cached = results.find(url);
-      const found = cached?.match ?? findRoute(pathOf(url));
-      match = found;
-      if (!found) return fail("route_not_found");
-      if (!isRead) return method === "OPTIONS" ? preflight : methodNotAllowed;
-      if (!searchLimit || !found.route.limited || peer === undefined) return handle(found, cached);
-      return next(searchLimit.limiter.consume(client()), (made) => {
-        decision = made;
-        return made.allowed ? handle(found) : failLimited(made);
-      });
-    }
-
-    function handle(found: Match, cached?: Cached): Outcome | Promise<Outcome> {
-      if (!interfere) return cached?.result ?? read(found);
-      return next(interfere(found.route.name), (fault) => {
-        if (decision && typeof fault === "object" && fault.status === 429)
-          decision = { ...decision, allowed: false, remaining: 0, resetMs: FAULT_RETRY_MS };
-        return fault ?? read(found);
-      });
-    }
-
-    function read(found: Match): Result | Promise<Result> {
-      const { route, params } = found;
-      // The service may have been closed during a wait.
-      if (options.isClosed()) return fail("unavailable");
-      const result = route.handler({ request, params, service: options, ask });
-      // A cached search is faster, which would tell a client that another has made it.
-      if (isDecidedByUrl(route.cache) && !route.limited) results.add(url, found, result);
-      return result;
-    }
-
-    /** Whom it is for stays the same; what the page itself was asked for does not matter. */
-    async function ask(path: string): Promise<Response> {
-      const hops = forwardedFor();
-      const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
-      const inner = new Request(originOf(url) + path, { headers });
-      return exchange(inner, peer, requestId, true);
-    }
-
-    function toResponse(outcome: Outcome): Response {
-      if (outcome === "close" && method === "GET") return brokenResponse();
-      const result = outcome === "close" ? fail("internal_error") : outcome;
-      return respond(request, result, match && isRead ? match.route.cache : "none", isInner);
-    }
-
-    function report(error: unknown): void {
-      try {
-        onBug(error, requestId);
-      } catch {
-        // There is nowhere left to report it, and the client still gets its response.
-      }
-    }
-
-    function respondToError(error: unknown): Response {
-      if (error instanceof SpoiledSnapshot)
-        return respond(request, fail("unavailable"), "none", isInner);
-      report(error);
-      return respond(request, fail("internal_error"), "none", isInner);
-    }
-
-    function finish(response: Response): Response {
-      const { status, headers } = response;
-      headers.set("x-request-id", requestId);
-      if (searchLimit && decision) setRateLimitHeaders(headers, searchLimit, decision);
-      try {
-        onResponse?.({
-          requestId,
-          isInner,
-          method,
-          route: match?.route.path,
-          status,
-          search: decision && (decision.allowed ? "allowed" : "refused"),
-          durationMs: performance.now() - startMs,
-          client,
-        });
-      } catch (error) {
-        report(error);
-      }
+  const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
+  const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
+  const app = new Elysia({ strictPath: true })
+    .onError(({ code, error, request }) => {
+      if (isClosed() || error instanceof SpoiledSnapshot) return fail("unavailable");
+      if (code === "NOT_FOUND") return fail("route_not_found");
+      report(error, exchanges.of(request).requestId);
+      return fail("internal_error");
+    })
+    .onBeforeHandle(({ params, route }) => {
+      if (isClosed()) return fail("unavailable");
+      // A slash divides a path, also where it is encoded. Only an icon's name may have one.
+      const isDivided = route !== "/icons/:file" && Object.values(params ?? {}).some(hasSlash);
+      return isDivided ? fail("route_not_found") : undefined;
+    })
+    .mapResponse(({ request, responseValue, route }) => {
+      const response = finish(request, route, responseValue);
       return response;
-    }
+    })
+    .use(documented)
+    .group("/api", (prefixed) => prefixed.use(api));
+  app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
+  for (const path of new Set(app.routes.map((route) => route.path))) {
+    app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
+  }
 
-    let response: Response | Promise<Response>;
+  function finish(request: Request, route: string | undefined, value: unknown): Response {
+    const exchange = exchanges.of(request);
+    const { requestId, isSubrequest, isHead, decision, startMs } = exchange;
+    const response = value instanceof Response ? value : respond(request, value, exchange);
+    response.headers.set("x-request-id", requestId);
+    if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
-      response = next(outcome(), toResponse);
-      if (response instanceof Promise) response = response.catch(respondToError);
+      onResponse?.({
+        requestId,
+        isSubrequest,
+        method: isHead ? "HEAD" : request.method,
+        route: route?.replace(/^\/api(?=\/)/, ""),
+        status: response.status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - startMs,
+        client: () => exchanges.clientOf(request, exchange),
+      });
     } catch (error) {
-      response = respondToError(error);
+      report(error, requestId);
     }
-    return next(response, finish);
+    return response;
   }
 
-  /** A proxy that is trusted has named the request already; anyone else's name is not used. */
-  function requestIdOf({ headers }: Request, peer: Peer): string {
-    const given = clients.trustsAny ? headers.get("x-request-id") : null;
-    return given !== null && isRequestId(given) && clients.trusts(addressOf(peer))
-      ? given
-      : crypto.randomUUID();
+  function report(error: unknown, requestId: string): void {
+    try {
+      onBug(error, requestId);
+    } catch {
+      // There is nowhere left to report it, and the client still gets its response.
+    }
   }
 
-  return (request, peer = options.defaultPeer) =>
-    exchange(request, peer, requestIdOf(request, peer), false);
+  /** A request that the page makes for its reader, who is its client. */
+  async function ask(request: Request, path: string): Promise<Response> {
+    const hops = request.headers.get("x-forwarded-for");
+    const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
+    const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
+    exchanges.begin(subrequest, { ...exchanges.of(request), isSubrequest: true, isHead: false });
+    return handle(subrequest);
+  }
+
+  function handle(request: Request): Response | Promise<Response> {
+    return app.fetch(request);
+  }
+
+  const fetch: Fetch = (request, peer) => {
+    const routable = toRoutable(request);
+    const isHead = request.method === "HEAD";
+    exchanges.begin(routable, { peer, origin: originOf(request.url), isHead });
+    return handle(routable);
+  };
+  return { app, fetch };
 }
 
-/**
- * Its body fails before its first byte, upon which a server closes the connection without a response;
- * without a reason, as Bun would print it each time. Of a HEAD, Bun sends the head all the same.
- */
-function brokenResponse(): Response {
-  return new Response(new ReadableStream({ start: (controller) => controller.error() }));
+function hasSlash(parameter: unknown): boolean {
+  return String(parameter).includes("/");
 }
 
-/** A known path says what it takes; an unknown one is unknown by any method. */
-const allow = { allow: ALLOWED_METHODS };
-const preflight = { status: 204, type: "", body: null, headers: { ...preflightHeaders, ...allow } };
-export const methodNotAllowed = { ...fail("method_not_allowed"), headers: allow };
-
-/** What follows, without a wait where there is none: a wait is a microsecond or two. */
-function next<Value, Then>(
-  value: Value | Promise<Value>,
-  then: (value: Value) => Then | Promise<Then>,
-): Then | Promise<Then> {
-  return value instanceof Promise ? value.then(then) : then(value);
-}
-
-function addressOf(peer: Peer): string | undefined {
-  return typeof peer === "function" ? peer() : peer;
-}
+/** The client's own origin may be none that a request can have; it is in the exchange. */
+const SUBREQUEST_ORIGIN = "http://localhost";

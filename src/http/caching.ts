@@ -12,11 +12,6 @@ export function hasValidator(policy: CachePolicy): boolean {
   return policy !== "none";
 }
 
-/** Whether a response is decided by the URL and the snapshot alone. */
-export function isDecidedByUrl(policy: CachePolicy): boolean {
-  return policy !== "page" && policy !== "none";
-}
-
 /**
  * By default a cache asks again each time, because a profile that has gone private must be gone; the
  * ETag makes that cheap.

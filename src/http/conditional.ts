@@ -1,18 +1,15 @@
 /** Validators and conditional requests (RFC 9110, 8.8.3 and 13.1.2): the ETag and its 304. */
+import { hash } from "node:crypto";
 import type { Coding } from "./compression.ts";
-import type { Result } from "./result.ts";
-
-/** Loaded with the first body: 2 ms of a start. */
-let hash: typeof import("node:crypto").hash | undefined;
+import type { Content } from "./result.ts";
 
 /**
- * A strong validator of the result's body in that content coding: another coding is another representation.
- * A hash of 64 bits (`Bun.hash`) would spare 3 % of a profile request; SHA-1 is there under Node, too.
+ * A strong validator of the body in that content coding: another coding is another representation.
+ * SHA-1 is there under Node, too; a hash of 64 bits (`Bun.hash`) would spare 0.5 of 25 µs.
  */
-export function etagOf(result: Result, coding: Coding): string {
-  hash ??= process.getBuiltinModule("node:crypto").hash;
-  result.bodyHash ??= hash("sha1", result.body ?? "", "base64url");
-  return `"${result.bodyHash}-${coding}"`;
+export function etagOf(content: Content, coding: Coding): string {
+  content.hash ??= hash("sha1", content.body ?? "", "base64url");
+  return `"${content.hash}-${coding}"`;
 }
 
 /**

@@ -1,4 +1,8 @@
-/** Cross-origin requests (the Fetch standard): any page may read every response and its headers. */
+/**
+ * Methods and cross-origin requests (the Fetch standard): every path is read, and any page may read
+ * every response and its headers.
+ */
+import { Content, failWithHeaders } from "./result.ts";
 
 export const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
 
@@ -15,3 +19,12 @@ export const preflightHeaders = {
   "access-control-allow-headers": "*",
   "access-control-max-age": "86400",
 };
+
+const allow = { allow: ALLOWED_METHODS };
+
+/** The responses to OPTIONS and to methods that would write. */
+export const preflight = new Content("", null, {
+  status: 204,
+  headers: { ...preflightHeaders, ...allow },
+});
+export const methodNotAllowed = failWithHeaders("method_not_allowed", allow);

@@ -2,17 +2,47 @@
  * The document of the API at /docs/json and its page at /docs. The page and its script come from this
  * server, never from another, so it works offline.
  */
-import { baseUrlOf, type Context } from "./context.ts";
-import { content, type Result } from "./result.ts";
+import { type AnyElysia, Elysia } from "elysia";
+import { ORIGIN, renderOpenApi } from "./openapi.ts";
+import { Content, JSON_TYPE } from "./result.ts";
 import { docsPolicy } from "./security-headers.ts";
+import type { Service } from "./service.ts";
 
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
-export async function getOpenApi(context: Context): Promise<Result> {
-  // Loaded here alone: most servers are never asked for it.
-  const { openApiDocument } = await import("./openapi.ts");
-  return content("application/json", await openApiDocument(baseUrlOf(context)));
+export interface DocsService extends Pick<Service, "baseUrl"> {
+  publicUrl: string | undefined;
+  docsScript: DocsScript;
+}
+
+/** `documented` is the app whose routes are in the document. */
+export function docs(service: DocsService, documented: AnyElysia) {
+  const policy = { "content-security-policy": docsPolicy(service.publicUrl) };
+  const html = new Content("text/html; charset=utf-8", page, {
+    cache: "hour",
+    headers: policy,
+    isShared: true,
+  });
+  let template: Promise<string> | undefined;
+  let script: Promise<Content> | undefined;
+  return new Elysia({ strictPath: true })
+    .get("/docs", () => html)
+    .get("/docs/json", async ({ request }) => {
+      template ??= renderOpenApi(documented);
+      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
+      const text = (await template).replaceAll(ORIGIN, () => url);
+      return new Content(JSON_TYPE, text, { cache: "public" });
+    })
+    .get("/docs/scalar.js", async () => {
+      script ??= readScript(service.docsScript);
+      return await script;
+    });
+}
+
+async function readScript(docsScript: DocsScript): Promise<Content> {
+  const type = "text/javascript; charset=utf-8";
+  return new Content(type, await docsScript(), { cache: "hour", coding: "gzip", isShared: true });
 }
 
 /**
@@ -55,25 +85,3 @@ const page = `<!doctype html>
 </body>
 </html>
 `;
-
-export function getDocsPage({ service }: Context): Result {
-  return content("text/html", page, { "content-security-policy": docsPolicy(service.publicUrl) });
-}
-
-/** Hashing the script takes 2 ms and decoding it 15, so all requests share one result. */
-const scripts = new WeakMap<Uint8Array, Result>();
-
-export async function getDocsScript({ service }: Context): Promise<Result> {
-  const bytes = await service.docsScript();
-  const result = scripts.get(bytes) ?? {
-    ...content("text/javascript", bytes),
-    coding: "gzip",
-    isShared: true,
-  };
-  scripts.set(bytes, result);
-  return result;
-}
-
-export function redirectToDocs(): Result {
-  return { status: 302, type: "", body: null, headers: { location: "/docs" } };
-}

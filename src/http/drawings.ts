@@ -1,31 +1,31 @@
 /** The routes of pictures that the server draws: avatars of public drivers, badges, the page's icon. */
+import { Elysia } from "elysia";
 import { drawAvatar, drawBadge, favicon } from "../web/drawings.ts";
-import type { Context } from "./context.ts";
+import type { CachePolicy } from "./caching.ts";
 import { parseUserId } from "./request.ts";
-import { content, fail, type Result } from "./result.ts";
+import { Content, fail } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
+import type { Service } from "./service.ts";
 
-/** A private driver has no avatar: its initials are of the name. */
-export function getAvatar({ params, service }: Context): Result {
-  const [, digits = ""] = /^(.*)\.svg$/s.exec(params.file ?? "") ?? [];
-  if (digits === "") return fail("route_not_found");
-  const id = parseUserId(digits);
-  if (id === undefined) return fail("invalid_user_id");
-  const user = service.snapshot().users.find(id);
-  if (typeof user === "string") return fail(user);
-  return drawn(drawAvatar(id, user.name));
-}
+export const drawings = (service: Pick<Service, "snapshot">) =>
+  new Elysia({ strictPath: true })
+    // A private driver has no avatar: its initials are of the name.
+    .get("/avatars/:file", ({ params }) => {
+      const [, digits = ""] = /^(.*)\.svg$/s.exec(params.file) ?? [];
+      if (digits === "") return fail("route_not_found");
+      const id = parseUserId(digits);
+      if (id === undefined) return fail("invalid_user_id");
+      const user = service.snapshot().users.find(id);
+      return typeof user === "string" ? fail(user) : svg(drawAvatar(id, user.name), "public");
+    })
+    // The badge of the achievement that has the file as its icon.
+    .get("/icons/:file", ({ params }) => {
+      const achievement = service.snapshot().users.findAchievementByIcon(params.file);
+      return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");
+    })
+    .get("/favicon.svg", () => svg(favicon, "hour"));
 
-/** The badge of the achievement that has the file as its icon. */
-export function getIcon({ params, service }: Context): Result {
-  const achievement = service.snapshot().users.findAchievementByIcon(params.file ?? "");
-  return achievement ? drawn(drawBadge(achievement)) : fail("route_not_found");
-}
-
-export function getFavicon(): Result {
-  return drawn(favicon);
-}
-
-function drawn(svg: string): Result {
-  return content("image/svg+xml", svg, { "content-security-policy": DRAWING_POLICY });
+function svg(text: string, cache: CachePolicy): Content {
+  const headers = { "content-security-policy": DRAWING_POLICY };
+  return new Content("image/svg+xml; charset=utf-8", text, { cache, headers });
 }

@@ -1,33 +1,52 @@
 /** The health route: that the service responds, which version it is, and which snapshot it serves. */
 import { type TSchema, Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { Context } from "./context.ts";
+import type { SnapshotError } from "../snapshot/read/open.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
 import examples from "./examples.json" with { type: "json" };
-import type { Operation } from "./openapi.ts";
-import { fail, type Result, succeed } from "./result.ts";
+import { describeOperation } from "./openapi.ts";
+import type { SearchLimit } from "./rate-limit.ts";
+import { fail } from "./result.ts";
+import { hooksOf, type Service } from "./service.ts";
 
 const SPOILED =
   "The file of the snapshot is being written over in place; nothing is served until a good one is there.";
 
-export function getHealth({ service }: Context): Result {
-  const { meta, isSpoiled } = service.snapshot();
-  if (isSpoiled()) return fail("unavailable", { message: SPOILED });
-  const { built_at, dataset_sha256, counts } = meta;
-  const limit = service.searchLimit?.limiter.status();
-  return succeed({
-    api_version: apiVersion,
-    version,
-    snapshot: { built_at, dataset_sha256, counts },
-    refused_replacement: service.refused()?.reason ?? null,
-    snapshot_source: service.source() ?? null,
-    search_limit: limit ? { store: limit.store, up: limit.up } : null,
-  });
+export interface HealthService extends Service {
+  /** Why the file that replaced the snapshot is not served, if there is such a file. */
+  refused(): SnapshotError | undefined;
+  /** Where snapshots are fetched from, and how that went; undefined for a file. */
+  source(): SourceStatus | undefined;
+  searchLimit: SearchLimit | undefined;
 }
+
+export const health = (service: HealthService) =>
+  new Elysia({ strictPath: true }).get(
+    "/health",
+    () => {
+      const { meta, isSpoiled } = service.snapshot();
+      if (isSpoiled()) return fail("unavailable", { message: SPOILED });
+      const { built_at, dataset_sha256, counts } = meta;
+      const limit = service.searchLimit?.limiter.status();
+      return {
+        success: true as const,
+        api_version: apiVersion,
+        version,
+        snapshot: { built_at, dataset_sha256, counts },
+        refused_replacement: service.refused()?.reason ?? null,
+        snapshot_source: service.source() ?? null,
+        search_limit: limit ? { store: limit.store, up: limit.up } : null,
+      };
+    },
+    { detail: healthOperation, beforeHandle: hooksOf(service.fault) },
+  );
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 
-export const healthOperation: Operation = {
+const healthOperation = describeOperation({
+  operationId: "getHealth",
   summary: "Get the state of the service",
   description:
     "Versions, the snapshot that is served, and why the file that was put in its place is not served, if so.",
@@ -62,4 +81,5 @@ export const healthOperation: Operation = {
   },
   example: { ...examples.getHealth, version },
   errors: [],
-};
+  cache: "none",
+});

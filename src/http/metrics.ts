@@ -4,7 +4,7 @@ import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
-import type { ResponseFacts } from "./app.ts";
+import type { ResponseFacts } from "./exchange.ts";
 
 interface MetricsOptions {
   /** The facts of the snapshot that is served. */
@@ -130,9 +130,9 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
 
   return {
     contentType: registry.contentType,
-    countResponse({ route = "unknown", status, durationMs, search, isInner }: ResponseFacts) {
+    countResponse({ route = "unknown", status, durationMs, search, isSubrequest }: ResponseFacts) {
       if (search) decisions.inc({ decision: search });
-      if (isInner) return;
+      if (isSubrequest) return;
       const series = seriesOf(route, status);
       const seconds = durationMs / 1000;
       const bucket = DURATIONS.findIndex((bound) => seconds <= bound);

@@ -1,25 +1,25 @@
 /**
- * The API's own document: what it says of each route, made of the table of routes, the schemas of the
- * domain and the table of errors. Serving it is docs.ts's.
+ * The OpenAPI document: what a route declares about itself, and the document that the swagger plugin
+ * makes of all declarations. Serving it is docs.ts's.
  */
-import { swagger } from "@elysiajs/swagger";
 import { type TSchema, Type } from "@sinclair/typebox";
-import { type DocumentDecoration, Elysia } from "elysia";
+import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
 import { Achievement, AchievementEntry } from "../domain/achievement.ts";
 import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
 import { Role } from "../domain/role.ts";
 import { User, UserSearchResult } from "../domain/user.ts";
 import { apiVersion } from "../domain/version.ts";
-import { hasValidator } from "./caching.ts";
+import { type CachePolicy, hasValidator } from "./caching.ts";
 import { ALLOWED_METHODS, corsHeaders, preflightHeaders } from "./cors.ts";
-import { type Route, routes } from "./routes.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** Stands in the document, and in examples.json, where the server's own origin goes. */
 export const ORIGIN = "http://origin.invalid";
 
+/** What a documented route says of its GET; HEAD and OPTIONS follow from it. */
 export interface Operation {
+  operationId: string;
   summary: string;
   description: string;
   tag: "Users" | "Search" | "Service";
@@ -35,8 +35,13 @@ export interface Operation {
   success: Record<string, TSchema>;
   /** The body of the demo's 200 for the parameter's example. */
   example: unknown;
-  /** Its own errors: those of the search limit, of bugs and of unavailable data come from the route. */
+  /** Its own errors: the search limit and bugs add theirs. */
   errors: readonly ErrorCode[];
+  cache: CachePolicy;
+  /** Whether a request counts against the search limit. */
+  isLimited?: boolean;
+  /** Whether the same route is under /api as well. */
+  isUnderApi?: boolean;
 }
 
 const ErrorBody = Type.Object({
@@ -170,116 +175,131 @@ const retryAfter = {
 };
 const onEvery = { ...always, ...cacheControl };
 
-let template: Promise<string> | undefined;
-
-/** The document of a server at that URL, as JSON. */
-export async function openApiDocument(url: string): Promise<string> {
-  template ??= renderTemplate();
-  return (await template).replaceAll(ORIGIN, () => JSON.stringify(url).slice(1, -1));
-}
-
-/** As the plugin makes it of the routes: it writes 3.0.3 by default, and ours are schemas of 3.1. */
-async function renderTemplate(): Promise<string> {
-  const documentation = {
-    openapi: "3.1.0",
-    info: {
-      title: "Roadbook",
-      description:
-        "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
-      version: apiVersion.slice(1),
-      summary: "Public driver profiles, achievements and search",
-      license: { name: "MIT", identifier: "MIT" },
-      contact: { name: "The operator of this server", url: ORIGIN },
-    },
-    servers: [
-      { url: ORIGIN, description: "This server" },
-      { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
-    ],
-    security: [],
-    tags: [
-      { name: "Users", description: "Public profiles and what their drivers unlocked" },
-      { name: "Search", description: "Companies and drivers by name" },
-      { name: "Service", description: "The service itself" },
-    ],
-    components: {
-      schemas: Object.fromEntries(
-        Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
-      ),
-      headers: {
-        ...always,
-        ...onPreflight,
-        ...allow,
-        ...cacheControl,
-        ...validator,
-        ...coding,
-        ...onLimited,
-        ...retryAfter,
-      },
-    },
-  };
-  const elysia = new Elysia({ aot: false }).use(
-    swagger({
-      path: "/docs",
-      specPath: "/docs/json",
-      documentation: documentation as object,
-      excludeMethods: [],
-    }),
-  );
-  for (const route of routes) {
-    if (!route.operation) continue;
-    for (const [method, detail] of Object.entries(describe(route, route.operation)))
-      elysia.route(method.toUpperCase(), route.path, () => {}, {
-        detail: detail as DocumentDecoration,
-      });
-  }
-  return (await elysia.handle(new Request("http://localhost/docs/json"))).text();
-}
-
-/** The operations of a path, each with every status, header and body that it may have. */
-function describe(route: Route, operation: Operation) {
-  const { summary, description, parameter } = operation;
-  const common = {
+/** An operation as the document has it: OpenAPI 3.1, with every status, header and body. */
+export function describeOperation(operation: Operation): DocumentDecoration {
+  const { operationId, summary, description, parameter, isUnderApi } = operation;
+  const detail = {
+    operationId,
+    summary,
+    description,
     tags: [operation.tag],
-    // Only the endpoints are under the other prefix as well.
-    servers: route.api ? undefined : [{ url: ORIGIN }],
-    parameters: parameter && [
-      { ...parameter, required: true, schema: toOpenApi(parameter.schema) },
-    ],
+    ...(!isUnderApi && { servers: [{ url: ORIGIN }] }),
+    ...(parameter && {
+      parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
+    }),
+    responses: responsesOf(operation),
   };
-  const responses = responsesOf(route, operation);
+  // The plugin's types are those of OpenAPI 3.0; it copies what it is given.
+  return detail as object;
+}
+
+/** A GET of the document, as {@link describeOperation} made it. */
+interface DescribedGet {
+  operationId: string;
+  summary: string;
+  parameters?: { in: string; example?: unknown }[];
+  responses: Record<string, { content?: object }>;
+}
+
+const documentation = {
+  // The plugin says 3.0.3 by default, and the schemas are those of 3.1.
+  openapi: "3.1.0",
+  info: {
+    title: "Roadbook",
+    description:
+      "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
+    version: apiVersion.slice(1),
+    summary: "Public driver profiles, achievements and search",
+    license: { name: "MIT", identifier: "MIT" },
+    contact: { name: "The operator of this server", url: ORIGIN },
+  },
+  servers: [
+    { url: ORIGIN, description: "This server" },
+    { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
+  ],
+  security: [],
+  tags: [
+    { name: "Users", description: "Public profiles and what their drivers unlocked" },
+    { name: "Search", description: "Companies and drivers by name" },
+    { name: "Service", description: "The service itself" },
+  ],
+  components: {
+    schemas: Object.fromEntries(
+      Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
+    ),
+    headers: {
+      ...always,
+      ...onPreflight,
+      ...allow,
+      ...cacheControl,
+      ...validator,
+      ...coding,
+      ...onLimited,
+      ...retryAfter,
+    },
+  },
+};
+
+/** The document of an app's routes as JSON; {@link ORIGIN} stands where the server's URL goes. */
+export async function renderOpenApi(app: AnyElysia): Promise<string> {
+  // Loaded here alone: most servers are never asked for it.
+  const { swagger } = await import("@elysiajs/swagger");
+  const specPath = "/openapi.json";
+  const { routes } = new Elysia()
+    .use(swagger({ specPath, documentation: documentation as object }))
+    .use(app);
+  const makeSpec = routes.find(({ path }) => path === specPath)?.handler as () => {
+    paths: Record<string, { get: DescribedGet }>;
+  };
+  const spec = makeSpec();
+  const paths = Object.entries(spec.paths).map(([path, { get }]) => [
+    path,
+    withHeadAndOptions(get),
+  ]);
+  return JSON.stringify({ ...spec, paths: Object.fromEntries(paths) });
+}
+
+/** The operations of a path: HEAD is GET without bodies, OPTIONS the preflight of a browser. */
+function withHeadAndOptions(get: DescribedGet) {
+  const { operationId, summary, parameters = [], responses, ...common } = get;
   const ofHead = Object.entries(responses)
     .filter(([status]) => status !== "405")
     .map(([status, { content: _, ...head }]) => [status, head]);
-  // Of a preflight any value will do where the parameter is in the path, and none elsewhere.
-  const anyValue = { required: true, schema: { type: "string" }, example: `${parameter?.example}` };
-  const ofPreflight = { ...onEvery, ...allow, ...onPreflight };
+  // A preflight takes any value in the path, and no query.
+  const anyValue = { required: true, schema: { type: "string" } };
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
   return {
-    get: { operationId: route.name, summary, description, ...common, responses },
+    get,
     head: {
-      operationId: `${route.name}Head`,
+      ...common,
+      parameters,
+      operationId: `${operationId}Head`,
       summary: `${summary}: the head alone`,
       description: "What GET responds with, without the body. It counts as GET does.",
-      ...common,
       "x-scalar-ignore": true,
       responses: Object.fromEntries(ofHead),
     },
     options: {
-      operationId: `${route.name}Options`,
+      ...common,
+      operationId: `${operationId}Options`,
       summary: `${summary}: what may be asked`,
       description: "The preflight of a browser. It never counts against the search limit.",
-      ...common,
-      parameters: parameter?.in === "path" ? [{ ...parameter, ...anyValue }] : undefined,
+      parameters: inPath.map((one) => ({ ...one, ...anyValue, example: `${one.example}` })),
       "x-scalar-ignore": true,
       responses: {
-        204: response("The methods and headers of a request", ofPreflight),
+        204: response("The methods and headers of a request", {
+          ...onEvery,
+          ...allow,
+          ...onPreflight,
+        }),
         431: headTooLarge,
       },
     },
   };
 }
 
-function responsesOf({ cache, limited }: Route, { success, example, errors: own }: Operation) {
-  const common = { ...onEvery, ...(limited && onLimited) };
+function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {
+  const common = { ...onEvery, ...(isLimited && onLimited) };
   const validated = { ...common, ...(hasValidator(cache) && validator) };
   const coded = { ...validated, ...(hasValidator(cache) && coding) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
@@ -291,7 +311,7 @@ function responsesOf({ cache, limited }: Route, { success, example, errors: own 
   if (hasValidator(cache))
     responses[304] = response("The body that If-None-Match names is still the same", validated);
   const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
-  if (limited) codes.push("rate_limited");
+  if (isLimited) codes.push("rate_limited");
   for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
     responses[status] = errorResponse(ofStatus, { ...common, ...(status === 429 && retryAfter) });
   return responses;

@@ -2,14 +2,15 @@
  * The routes of the page for people. It reads the public API as any client does, and what it asks for
  * counts for whoever opened the page.
  */
+import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { type Address, loadView, type Problem } from "../web/view.ts";
-import type { Context } from "./context.ts";
 import { parseUserId } from "./request.ts";
-import { content, fail, type Result } from "./result.ts";
+import { Content, fail, JSON_TYPE } from "./result.ts";
 import { PAGE_POLICY } from "./security-headers.ts";
+import type { Service } from "./service.ts";
 
 export interface PageOptions {
   /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
@@ -39,25 +40,92 @@ const MAX_QUERY_LENGTH = 1600;
 /** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-/** The start, or the results of a search. */
-export function getStartPage(context: Context): Promise<Result> {
-  const query = URL.parse(context.request.url)?.searchParams.get("q") ?? "";
-  // Cut in the middle of a character, it would be no text to ask for.
-  const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
-  return renderPage(context, { path: "/", query: cut });
+export interface PagesService extends Pick<Service, "snapshot"> {
+  /** Without it, the start leads to the docs. */
+  page: PageOptions | undefined;
+  pageAssets(): Promise<PageAssets>;
+  /** Asks the API for a path on behalf of the client: a search counts against its limit. */
+  ask(request: Request, path: string): Promise<Response>;
 }
 
-/** A driver. Whoever does not ask for a page gets an error as the API has it. */
-export async function getDriverPage(context: Context): Promise<Result> {
-  const id = parseUserId(context.params.driverId ?? "");
-  // 0 is nobody's.
-  const address = { path: `/drivers/${id ?? 0}`, query: "" };
-  if (prefersPage(context.request)) return renderPage(context, address);
-  if (id === undefined) return fail("invalid_user_id");
-  const profile = await context.ask(`/users/public/${id}`);
-  if (profile.ok) return renderPage(context, address);
-  const type = profile.headers.get("content-type") ?? "";
-  return { status: profile.status, type, body: await profile.text() };
+export function pages({ page, pageAssets, ask, snapshot }: PagesService): AnyElysia {
+  // Profiles of people are not for search engines, unless the operator says so.
+  const rule = page?.isIndexed ? "Allow: /" : "Disallow: /";
+  const robots = new Content("text/plain; charset=utf-8", `User-agent: *\n${rule}\n`, {
+    cache: "hour",
+  });
+  const plugin = new Elysia({ strictPath: true }).get("/robots.txt", () => robots);
+  if (!page) {
+    const toDocs = new Content("", null, { status: 302, headers: { location: "/docs" } });
+    return plugin.get("/", () => toDocs);
+  }
+  let assets: Promise<Map<string, Content>> | undefined;
+  const render = async (request: Request, address: Address) => {
+    const language = page.language ?? languageOf(request);
+    const [view, { script, style }] = await Promise.all([
+      loadView(address, page.featuredIds ?? [], (path) => ask(request, path)),
+      pageAssets(),
+    ]);
+    const html = renderDocument({
+      ...page,
+      view,
+      language,
+      scriptPath: `/assets/${script.file}`,
+      stylePath: `/assets/${style.file}`,
+    });
+    const status = snapshot().isSpoiled() ? 503 : view.kind === "problem" && statusOf[view.problem];
+    return toPage(html, language, status || 200);
+  };
+  return (
+    plugin
+      // The start, or the results of a search.
+      .get("/", ({ request }) => {
+        const query = URL.parse(request.url)?.searchParams.get("q") ?? "";
+        // Cut in the middle of a character, it would be no text to ask for.
+        const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
+        return render(request, { path: "/", query: cut });
+      })
+      // A client that does not ask for a page gets an error as the API has it.
+      .get("/drivers/:driverId", async ({ request, params }) => {
+        const id = parseUserId(params.driverId);
+        // 0 is nobody's.
+        const address = { path: `/drivers/${id ?? 0}`, query: "" };
+        if (prefersPage(request)) return render(request, address);
+        if (id === undefined) return fail("invalid_user_id");
+        const profile = await ask(request, `/users/public/${id}`);
+        if (profile.ok) return render(request, address);
+        return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
+      })
+      .get("/assets/:file", async ({ params }) => {
+        assets ??= readAssets(pageAssets);
+        return (await assets).get(params.file) ?? fail("route_not_found");
+      })
+  );
+}
+
+/** By file name. */
+async function readAssets(pageAssets: () => Promise<PageAssets>): Promise<Map<string, Content>> {
+  const { script, style } = await pageAssets();
+  const options = { cache: "immutable", isShared: true } as const;
+  return new Map([
+    [script.file, new Content("text/javascript; charset=utf-8", script.text, options)],
+    [style.file, new Content("text/css; charset=utf-8", style.text, options)],
+  ]);
+}
+
+/** A search is a page whatever it finds; a driver who cannot be shown is an error. */
+const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
+
+function toPage(html: string, language: Language, status: number): Content {
+  return new Content("text/html; charset=utf-8", html, {
+    status,
+    cache: "page",
+    headers: {
+      "content-security-policy": PAGE_POLICY,
+      "content-language": language,
+      "referrer-policy": "same-origin",
+    },
+  });
 }
 
 /** A client that takes anything, as most programs do, has not asked for a page. */
@@ -77,43 +145,4 @@ function preferencesOf({ headers }: Request): Negotiator {
   return new Negotiator({
     headers: { accept: start("accept"), "accept-language": start("accept-language") },
   });
-}
-
-/** A search is a page whatever it finds; a driver who cannot be shown is an error. */
-const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
-
-async function renderPage({ service, request, ask }: Context, address: Address): Promise<Result> {
-  const language = service.page?.language ?? languageOf(request);
-  const [view, { script, style }] = await Promise.all([
-    loadView(address, service.page?.featuredIds ?? [], ask),
-    service.pageAssets(),
-  ]);
-  const body = renderDocument({
-    ...service.page,
-    view,
-    language,
-    scriptPath: `/assets/${script.file}`,
-    stylePath: `/assets/${style.file}`,
-  });
-  const headers = {
-    "content-security-policy": PAGE_POLICY,
-    "content-language": language,
-    "referrer-policy": "same-origin",
-  };
-  const status = (view.kind === "problem" && statusOf[view.problem]) || 200;
-  if (service.snapshot().isSpoiled())
-    return { ...content("text/html", body, headers), status: 503 };
-  return { ...content("text/html", body, headers), status };
-}
-
-export async function getPageAsset({ params, service }: Context): Promise<Result> {
-  const { script, style } = await service.pageAssets();
-  if (params.file === script.file) return content("text/javascript", script.text);
-  return params.file === style.file ? content("text/css", style.text) : fail("route_not_found");
-}
-
-/** Profiles of people are not for search engines, unless the operator says so. */
-export function getRobots({ service }: Context): Result {
-  const rule = service.page?.isIndexed ? "Allow: /" : "Disallow: /";
-  return content("text/plain", `User-agent: *\n${rule}\n`);
 }

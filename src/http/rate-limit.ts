@@ -1,6 +1,8 @@
 /** The search limit in HTTP: the 429 of a client over it, and the headers that say where one stands. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import { fail, type Result } from "./result.ts";
+import type { Exchanges } from "./exchange.ts";
+import { failWithHeaders } from "./result.ts";
+import type { Hook } from "./service.ts";
 
 export interface SearchLimit {
   limiter: Limiter;
@@ -9,19 +11,38 @@ export interface SearchLimit {
   clock: () => number;
 }
 
+/** Lets a search through, or refuses it with the 429 of a client that has used up its budget. */
+export function createLimitHook(limiter: Limiter, exchanges: Exchanges): Hook {
+  const decide = (request: Request) => {
+    const exchange = exchanges.of(request);
+    // Without a peer, the program itself asks.
+    if (exchange.peer === undefined) return undefined;
+    return limiter.consume(exchanges.clientOf(request, exchange));
+  };
+  const refuse = (request: Request, decision: Decision | undefined) => {
+    exchanges.of(request).decision = decision;
+    return decision?.allowed === false ? (failLimited(decision) as never) : undefined;
+  };
+  return async ({ request }) => refuse(request, await decide(request));
+}
+
 /** The 429 of a client that has used up its budget. */
-export function failLimited({ resetMs }: Pick<Decision, "resetMs">): Result {
+export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   const retry_after = toSeconds(resetMs);
-  return { ...fail("rate_limited", { retry_after }), headers: { "retry-after": `${retry_after}` } };
+  return failWithHeaders("rate_limited", { "retry-after": String(retry_after) }, { retry_after });
 }
 
 /** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */
 export function setRateLimitHeaders(
-  headers: Headers,
+  { status, headers }: Response,
   { windowMs, clock }: SearchLimit,
   decision: Decision,
 ): void {
-  const { limit, remaining, resetMs } = decision;
+  const { limit } = decision;
+  // A fault may refuse what the limit has let through.
+  const isFault = status === 429 && decision.allowed;
+  const remaining = isFault ? 0 : decision.remaining;
+  const resetMs = isFault ? 1000 * Number(headers.get("retry-after")) : decision.resetMs;
   headers.set("ratelimit-policy", `"search";q=${limit};w=${toSeconds(windowMs)}`);
   headers.set("ratelimit", `"search";r=${remaining};t=${toSeconds(resetMs)}`);
   headers.set("x-ratelimit-limit", String(limit));

@@ -1,20 +1,26 @@
 /**
- * The one place that makes a `Response`: it gives a result its headers, its validator and its content
- * coding. Knows nothing of routes and limits.
+ * The one place that makes a `Response`: headers, validator and content coding of what a handler
+ * returned. Knows nothing of routes and limits.
  */
+import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
 import { type Body, type Coding, codingFor, compress, decompress } from "./compression.ts";
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
 import { createLargeBodies } from "./large-bodies.ts";
-import type { Result } from "./result.ts";
+import { Content, JSON_TYPE } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** Policies of pages and what they are made of, and not of the API. */
 const policiesOfPages: readonly CachePolicy[] = ["page", "immutable", "hour"];
 
-type Represented = Pick<Result, "status" | "type" | "headers"> & { body: Body | Blob | null };
+interface RespondOptions {
+  /** Only the head is sent. */
+  isHead: boolean;
+  /** The page reads the response to its end, at once: no part of the body waits for a client. */
+  isSubrequest: boolean;
+}
 
 /**
  * `maxAgeSeconds` is how long a cache may use a response of the API without asking again, `isIndexed`
@@ -38,24 +44,20 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
     hour: prepare("hour"),
     none: prepare("none"),
   };
-
   const largeBody = createLargeBodies();
 
-  /**
-   * Makes the response to a request; `cache` is for success, as errors are stored nowhere. The page
-   * reads an inner response to its end, at once.
-   */
-  return (request: Request, result: Result, cache: CachePolicy, isInner: boolean): Response => {
-    const isHead = request.method === "HEAD";
-    const { status, type, body, headers }: Represented =
-      result.status === 200 && hasValidator(cache) ? represent(result, request.headers) : result;
-    const sent = isInner ? body : largeBody(body);
-    const response = new Response(isHead ? null : sent, {
-      status,
-      headers: prepared[status >= 400 ? "none" : cache],
-    });
+  /** Makes the response to a request of what its handler, a hook or an error returned. */
+  return (request: Request, value: unknown, { isHead, isSubrequest }: RespondOptions): Response => {
+    const content = toContent(value);
+    const cache = content.status < 400 ? content.cache : "none";
+    const isValidated = content.status === 200 && content.body !== null && hasValidator(cache);
+    const { status, body, headers } = isValidated
+      ? represent(content, content.body, request.headers)
+      : content;
+    const sent = isSubrequest ? body : largeBody(body);
+    const response = new Response(isHead ? null : sent, { status, headers: prepared[cache] });
     if (body !== null) {
-      response.headers.set("content-type", type);
+      response.headers.set("content-type", content.type);
       if (isHead) response.headers.set("content-length", String(lengthOf(body)));
     }
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
@@ -63,27 +65,43 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
   };
 }
 
-/** A 200 in a coding that the client accepts, or the 304 of a client that has it. */
-function represent(result: Result, asked: Headers): Represented {
-  const { type, body } = result;
-  if (body === null) return result;
-  const coding = codingFor(body, result.coding, asked.get("accept-encoding"));
-  const etag = etagOf(result, coding);
-  const headers = { ...result.headers, etag };
-  if (isNoneMatch(asked.get("if-none-match"), etag))
-    return { status: 304, type, body: null, headers };
-  result.encoded ??= {};
-  result.encoded[coding] ??= encode(result, body, coding);
-  const encoded = result.encoded[coding];
-  if (coding === "identity") return { status: 200, type, body: encoded, headers };
-  return { status: 200, type, body: encoded, headers: { ...headers, "content-encoding": coding } };
+/** A plain object is the JSON of a success, `status(…)` that of an error. */
+function toContent(value: unknown): Content {
+  if (value instanceof Content) return value;
+  const isStatus = value instanceof ElysiaCustomStatusResponse;
+  const body = JSON.stringify(isStatus ? value.response : value);
+  return new Content(JSON_TYPE, body, { status: isStatus ? Number(value.code) : 200 });
 }
 
-function encode({ coding: stored, isShared }: Result, body: Body, coding: Coding): Body | Blob {
+interface Representation {
+  status: number;
+  body: Body | Blob | null;
+  headers: Record<string, string>;
+}
+
+/** A 200 in a coding that the client accepts, or the 304 of a client that has it. */
+function represent(content: Content, body: Body, asked: Headers): Representation {
+  const coding = codingFor(body, content.coding, asked.get("accept-encoding"));
+  const etag = etagOf(content, coding);
+  const headers = { ...content.headers, etag };
+  if (isNoneMatch(asked.get("if-none-match"), etag)) return { status: 304, body: null, headers };
+  const encoded = encode(content, body, coding);
+  if (coding === "identity") return { status: 200, body: encoded, headers };
+  return { status: 200, body: encoded, headers: { ...headers, "content-encoding": coding } };
+}
+
+/** The body in a coding. A shared one is made once, and sent as a Blob, which Bun does not copy. */
+function encode(content: Content, body: Body, coding: Coding): Body | Blob {
+  const { coding: stored, shared } = content;
+  const known = shared?.[coding];
+  if (known) return known;
   let encoded = body;
   if (coding !== "identity" && !stored) encoded = compress[coding](Buffer.from(body));
   if (coding === "identity" && stored) encoded = decompress(body);
-  return isShared ? new Blob([encoded]) : encoded;
+  if (!shared) return encoded;
+  const blob = new Blob([encoded]);
+  shared[coding] = blob;
+  return blob;
 }
 
 function lengthOf(body: Body | Blob): number {

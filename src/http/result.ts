@@ -1,45 +1,66 @@
 /**
- * What handlers return: a status and a body, not yet a `Response`. The API has two shapes of body, a
- * success object and an error object, as compact JSON.
+ * What handlers return, before it is a `Response`: a plain object for JSON, `status(…)` of Elysia for
+ * an error, or {@link Content} for a body that is finished already. response.ts sends all three.
  */
+import { status } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
+import type { CachePolicy } from "./caching.ts";
 import type { Body, Coding } from "./compression.ts";
 
-export interface Result {
-  status: number;
-  /** The content type of the body. */
-  type: string;
-  body: Body | null;
-  /** The content coding that the body has already; who does not accept it gets the body decoded. */
-  coding?: "gzip";
-  /** All requests share this result: its body is sent as one Blob, which Bun does not copy. */
-  isShared?: true;
-  /** Headers of this result alone. */
+interface ContentOptions {
+  status?: number;
+  /** For a 200; other statuses are stored nowhere. Default none. */
+  cache?: CachePolicy;
   headers?: Record<string, string>;
-  /** Made of the body when first needed, for who asks again: the ETag's part of it, and its codings. */
-  bodyHash?: string;
-  encoded?: Partial<Record<Coding, Body | Blob>>;
+  /** The content coding that the body has already; a client that does not accept it gets it decoded. */
+  coding?: "gzip";
+  /** The same object is the response to many requests: what is made of its body is kept. */
+  isShared?: boolean;
 }
 
-const JSON_TYPE = "application/json; charset=utf-8";
+/** A finished body with its content type. */
+export class Content {
+  readonly status: number;
+  readonly cache: CachePolicy;
+  readonly type: string;
+  readonly body: Body | null;
+  readonly headers: Record<string, string>;
+  readonly coding: "gzip" | undefined;
+  /** The codings of a shared body, each made when it is first needed. */
+  readonly shared: Partial<Record<Coding, Blob>> | undefined;
+  /** The ETag's part of the body, made when it is first needed. */
+  hash: string | undefined;
 
-/** 200 with `success: true` before the fields of `body`. */
-export function succeed(body: Record<string, unknown>): Result {
-  return { status: 200, type: JSON_TYPE, body: JSON.stringify({ success: true, ...body }) };
+  constructor(type: string, body: Body | null, options: ContentOptions = {}) {
+    this.status = options.status ?? 200;
+    this.cache = options.cache ?? "none";
+    this.type = type;
+    this.body = body;
+    this.headers = options.headers ?? {};
+    this.coding = options.coding;
+    this.shared = options.isShared ? {} : undefined;
+  }
 }
 
-/** 200 with a body of that media type, in UTF-8. */
-export function content(
-  mediaType: string,
-  body: Result["body"],
-  headers: Record<string, string> = {},
-): Result {
-  return { status: 200, type: `${mediaType}; charset=utf-8`, body, headers };
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** JSON that is text already, typed as the body that it is, so that Eden knows it. */
+export function finishedJson<Body>(text: string, cache: CachePolicy): Body {
+  return new Content(JSON_TYPE, text, { cache }) as Body;
 }
 
-/** The status and sentence of `code`, with more fields of the error object where it has any. */
-export function fail(code: ErrorCode, details: Record<string, unknown> = {}): Result {
-  const { status, message } = errors[code];
-  const body = JSON.stringify({ success: false, error: { code, message, ...details } });
-  return { status, type: JSON_TYPE, body };
+/** An error with headers of its own. */
+export function failWithHeaders(
+  code: ErrorCode,
+  headers: Record<string, string>,
+  { status = errors[code].status, ...details }: { status?: number; retry_after?: number } = {},
+): Content {
+  const { response } = fail(code, details);
+  return new Content(JSON_TYPE, JSON.stringify(response), { status, headers });
+}
+
+/** The status and body of an error, with more fields of the error object where it has any. */
+export function fail<Code extends ErrorCode>(code: Code, details: { retry_after?: number; message?: string } = {}) {
+  const { status: number, message } = errors[code];
+  return status(number, { success: false as const, error: { code, message, ...details } });
 }

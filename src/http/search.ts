@@ -1,31 +1,59 @@
 /** The two search routes. Whether a client may search at all is decided before them. */
 import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import { CompanySearchResult } from "../domain/company.ts";
 import { UserSearchResult } from "../domain/user.ts";
-import { absoluteUrl, baseUrlOf, type Context } from "./context.ts";
 import examples from "./examples.json" with { type: "json" };
-import type { Operation } from "./openapi.ts";
+import { describeOperation } from "./openapi.ts";
 import { parseQuery } from "./request.ts";
-import { fail, type Result, succeed } from "./result.ts";
+import { fail, finishedJson } from "./result.ts";
+import { type Hook, hooksOf, type Service } from "./service.ts";
 
-export function searchCompanies({ request, service }: Context): Result {
-  const query = parseQuery(request.url);
-  if (query === undefined) return fail("invalid_query");
-  const companies = service.snapshot().search.listCompanies(query);
-  return succeed({ companies });
-}
+/** `limit` refuses a client that has used up its searches; without it, nobody is refused. */
+export const search = (service: Service & { limit: Hook | undefined }) =>
+  new Elysia({ strictPath: true }).guard(
+    { beforeHandle: hooksOf(service.limit, service.fault) },
+    (app) =>
+      app
+        .get(
+          "/search/companies",
+          ({ request }) => {
+            const query = parseQuery(request.url);
+            if (query === undefined) return fail("invalid_query");
+            const companies = service.snapshot().search.listCompanies(query);
+            return finishedJson<{ success: true; companies: CompanySearchResult[] }>(
+              JSON.stringify({ success: true, companies }),
+              "private",
+            );
+          },
+          { detail: searchCompaniesOperation },
+        )
+        .get(
+          "/search/users",
+          ({ request }) => {
+            const query = parseQuery(request.url);
+            if (query === undefined) return fail("invalid_query");
+            const users = service.snapshot().search.listUsers(query);
+            for (const user of users) {
+              if (user.avatar_url.startsWith("/"))
+                user.avatar_url = service.baseUrl(request) + user.avatar_url;
+            }
+            return finishedJson<{ success: true; users: UserSearchResult[] }>(
+              JSON.stringify({ success: true, users }),
+              "private",
+            );
+          },
+          { detail: searchUsersOperation },
+        ),
+  );
 
-export function searchUsers(context: Context): Result {
-  const query = parseQuery(context.request.url);
-  if (query === undefined) return fail("invalid_query");
-  const found = context.service.snapshot().search.listUsers(query);
-  const baseUrl = baseUrlOf(context);
-  return succeed({
-    users: found.map((user) => ({ ...user, avatar_url: absoluteUrl(user.avatar_url, baseUrl) })),
-  });
-}
-
-const common: Pick<Operation, "tag" | "errors"> = { tag: "Search", errors: ["invalid_query"] };
+const common = {
+  tag: "Search",
+  cache: "private",
+  isLimited: true,
+  isUnderApi: true,
+  errors: ["invalid_query"],
+} as const;
 
 const q = {
   in: "query" as const,
@@ -35,21 +63,23 @@ const q = {
   schema: Type.String({ minLength: 2 }),
 };
 
-export const searchCompaniesOperation: Operation = {
+const searchCompaniesOperation = describeOperation({
   ...common,
+  operationId: "searchCompanies",
   summary: "Search companies by name",
   description: "At most 10 companies: the best matches first, larger before smaller.",
   parameter: { ...q, example: "baltic" },
   success: { companies: Type.Array(CompanySearchResult, { maxItems: 10 }) },
   example: examples.searchCompanies,
-};
+});
 
-export const searchUsersOperation: Operation = {
+const searchUsersOperation = describeOperation({
   ...common,
+  operationId: "searchUsers",
   summary: "Search users by name",
   description:
     "At most 10 users with public profiles: the best matches first, shorter names before longer.",
   parameter: { ...q, example: "nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
   example: examples.searchUsers,
-};
+});

@@ -1,30 +1,49 @@
 /** The routes of one user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
 import { AchievementEntry } from "../domain/achievement.ts";
 import { Id } from "../domain/schema.ts";
 import { User } from "../domain/user.ts";
-import { absoluteUrl, baseUrlOf, type Context } from "./context.ts";
 import examples from "./examples.json" with { type: "json" };
-import type { Operation } from "./openapi.ts";
+import { describeOperation } from "./openapi.ts";
 import { parseUserId } from "./request.ts";
-import { fail, type Result, succeed } from "./result.ts";
+import { fail, finishedJson } from "./result.ts";
+import { hooksOf, type Service } from "./service.ts";
 
-export function getPublicUser(context: Context): Result {
-  const id = parseUserId(context.params.userId ?? "");
-  if (id === undefined) return fail("invalid_user_id");
-  const user = context.service.snapshot().users.find(id);
-  if (typeof user === "string") return fail(user);
-  user.avatar_url = absoluteUrl(user.avatar_url, baseUrlOf(context));
-  return succeed({ user });
-}
-
-export function listUserAchievements({ params, service }: Context): Result {
-  const id = parseUserId(params.userId ?? "");
-  if (id === undefined) return fail("invalid_user_id");
-  const achievements = service.snapshot().users.listAchievements(id);
-  if (typeof achievements === "string") return fail(achievements);
-  return succeed({ achievements });
-}
+export const users = (service: Service) =>
+  new Elysia({ strictPath: true }).guard({ beforeHandle: hooksOf(service.fault) }, (app) =>
+    app
+      .get(
+        "/users/public/:userId",
+        ({ request, params }) => {
+          const id = parseUserId(params.userId);
+          if (id === undefined) return fail("invalid_user_id");
+          const user = service.snapshot().users.find(id);
+          if (typeof user === "string") return fail(user);
+          if (user.avatar_url.startsWith("/"))
+            user.avatar_url = service.baseUrl(request) + user.avatar_url;
+          return finishedJson<{ success: true; user: User }>(
+            JSON.stringify({ success: true, user }),
+            "public",
+          );
+        },
+        { detail: publicUserOperation },
+      )
+      .get(
+        "/users/:userId/achievements",
+        ({ params }) => {
+          const id = parseUserId(params.userId);
+          if (id === undefined) return fail("invalid_user_id");
+          const achievements = service.snapshot().users.listAchievements(id);
+          if (typeof achievements === "string") return fail(achievements);
+          return finishedJson<{ success: true; achievements: AchievementEntry[] }>(
+            JSON.stringify({ success: true, achievements }),
+            "public",
+          );
+        },
+        { detail: achievementsOperation },
+      ),
+  );
 
 const userId = {
   in: "path" as const,
@@ -33,25 +52,29 @@ const userId = {
   schema: Id,
 };
 
-const common: Pick<Operation, "tag" | "errors"> = {
+const common = {
   tag: "Users",
+  cache: "public",
+  isUnderApi: true,
   errors: ["invalid_user_id", "profile_private", "user_not_found"],
-};
+} as const;
 
-export const publicUserOperation: Operation = {
+const publicUserOperation = describeOperation({
   ...common,
+  operationId: "getPublicUser",
   summary: "Get a public user profile",
   description: "The profile of a user, when the user has made it public.",
   parameter: { ...userId, example: 42 },
   success: { user: User },
   example: examples.getPublicUser,
-};
+});
 
-export const achievementsOperation: Operation = {
+const achievementsOperation = describeOperation({
   ...common,
+  operationId: "listUserAchievements",
   summary: "Get a user's achievements",
   description: "All achievements that a user with a public profile unlocked, newest first.",
   parameter: { ...userId, example: 46 },
   success: { achievements: Type.Array(AchievementEntry) },
   example: examples.listUserAchievements,
-};
+});

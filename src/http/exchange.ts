@@ -1,0 +1,90 @@
+/**
+ * What is known of a request beside the request itself: who sent it, its id, when it came, and what
+ * the limit decided. Kept by the `Request`, as hooks of Elysia have nothing else in common.
+ */
+import type { Clients } from "../limit/client-address.ts";
+import type { Decision } from "../limit/limiter.ts";
+import { isRequestId, originOf } from "./request.ts";
+
+/**
+ * The address a request came from, or how to find out: it is not always needed. A function that finds
+ * nothing makes one client of all such requests; without a peer, a request comes from within the program.
+ */
+export type Peer = string | undefined | (() => string | undefined);
+
+/** What logs and metrics may say of a response: nothing of the request that may be a name. */
+export interface ResponseFacts {
+  requestId: string;
+  method: string;
+  /** Such as `/users/public/:userId`, also under /api; undefined for a path that is not known. */
+  route: string | undefined;
+  status: number;
+  /** Whether the page asked for it on behalf of a client, who gets another response. */
+  isSubrequest: boolean;
+  /** Whether this was a search under a limit, and the decision. */
+  search: "allowed" | "refused" | undefined;
+  /** From the request's head to the response's, before it is sent. */
+  durationMs: number;
+  /** The client that is counted: an IPv4 address or an IPv6 network. To be asked for at once. */
+  client(): string;
+}
+
+export interface Exchange {
+  peer: Peer;
+  /** The server as the client calls it. */
+  origin: string;
+  requestId: string;
+  /** Whether a HEAD is handled as a GET, of which only the head is sent. */
+  isHead: boolean;
+  isSubrequest: boolean;
+  startMs: number;
+  decision: Decision | undefined;
+}
+
+type Beginning = Pick<Exchange, "origin"> &
+  Partial<Pick<Exchange, "peer" | "requestId" | "isHead" | "isSubrequest">>;
+
+export type Exchanges = ReturnType<typeof createExchanges>;
+
+/** `defaultPeer` is that of requests that come without one. */
+export function createExchanges(clients: Clients, defaultPeer: string | undefined) {
+  const exchanges = new WeakMap<Request, Exchange>();
+
+  function begin(
+    request: Request,
+    { peer = defaultPeer, origin, requestId, isHead = false, isSubrequest = false }: Beginning,
+  ): Exchange {
+    const exchange = {
+      peer,
+      origin,
+      requestId: requestId ?? requestIdOf(request, peer),
+      isHead,
+      isSubrequest,
+      startMs: performance.now(),
+      decision: undefined,
+    };
+    exchanges.set(request, exchange);
+    return exchange;
+  }
+
+  /** A proxy that is trusted has named the request already; a name from anyone else is not used. */
+  function requestIdOf({ headers }: Request, peer: Peer): string {
+    const given = clients.trustsAny ? headers.get("x-request-id") : null;
+    return given !== null && isRequestId(given) && clients.trusts(addressOf(peer))
+      ? given
+      : crypto.randomUUID();
+  }
+
+  return {
+    begin,
+    /** A request that the app of another program hands on has not begun yet. */
+    of: (request: Request): Exchange =>
+      exchanges.get(request) ?? begin(request, { origin: originOf(request.url) }),
+    clientOf: (request: Request, { peer }: Exchange): string =>
+      clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for")),
+  };
+}
+
+function addressOf(peer: Peer): string | undefined {
+  return typeof peer === "function" ? peer() : peer;
+}
