@@ -1,5 +1,5 @@
 /** Owns what Prometheus reads: responses, decisions, the snapshot, and the process itself. */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
@@ -17,20 +17,6 @@ interface MetricsOptions {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * The histogram of a route with a status. Made here, as prom-client's takes 0.4 µs to observe, also
- * through labels() made before: 6 to 12 % of an uncached profile request. This takes 0.06 µs.
- */
-interface Series {
-  /** A template, so it needs no escaping. */
-  route: string;
-  status: number;
-  count: number;
-  seconds: number;
-  /** How many took at most each of DURATIONS, and longer than the one before. */
-  buckets: number[];
-}
-
 /** Seconds: a response from memory takes some microseconds, a decision of a shared store a millisecond. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
@@ -45,26 +31,19 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     if (MEANINGLESS.test(name)) registry.removeSingleMetric(name);
   }
 
-  const histogram = new Map<string, Series[]>();
-  const listSeries = () => [...histogram.values()].flat();
-  function seriesOf(route: string, status: number): Series {
-    const ofRoute = histogram.get(route) ?? [];
-    let series = ofRoute.find((one) => one.status === status);
-    if (!series) {
-      series = { route, status, count: 0, seconds: 0, buckets: DURATIONS.map(() => 0) };
-      histogram.set(route, [...ofRoute, series]);
-    }
-    return series;
-  }
-  new Counter({
+  const labelNames = ["route", "status"] as const;
+  const requests = new Counter({
     name: "http_requests_total",
     help: "Responses, by the template of their path",
-    labelNames: ["route", "status"],
+    labelNames,
     registers,
-    collect() {
-      this.reset();
-      for (const { route, status, count } of listSeries()) this.inc({ route, status }, count);
-    },
+  });
+  const durations = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's head to its response's, before that is sent",
+    labelNames,
+    buckets: DURATIONS,
+    registers,
   });
   const decisions = new Counter({
     name: "roadbook_search_limit_decisions_total",
@@ -133,35 +112,11 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     countResponse({ route = "unknown", status, durationMs, search, isSubrequest }: ResponseFacts) {
       if (search) decisions.inc({ decision: search });
       if (isSubrequest) return;
-      const series = seriesOf(route, status);
-      const seconds = durationMs / 1000;
-      const bucket = DURATIONS.findIndex((bound) => seconds <= bound);
-      series.count++;
-      series.seconds += seconds;
-      if (bucket >= 0) series.buckets[bucket] = (series.buckets[bucket] ?? 0) + 1;
+      requests.inc({ route, status });
+      durations.observe({ route, status }, durationMs / 1000);
     },
     countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
     /** All of it in Prometheus's text format. */
-    render: async () => `${await registry.metrics()}\n${formatDurations(listSeries())}`,
+    render: () => registry.metrics(),
   };
-}
-
-/** As Prometheus's text format has a histogram: each bucket counts those before it, too. */
-function formatDurations(histogram: Series[]): string {
-  const name = "http_request_duration_seconds";
-  const lines = [
-    `# HELP ${name} Time from a request's head to its response's, before that is sent`,
-    `# TYPE ${name} histogram`,
-  ];
-  for (const { route, status, count, seconds, buckets } of histogram) {
-    const labels = `route="${route}",status="${status}"`;
-    let upTo = 0;
-    for (const [at, bound] of DURATIONS.entries()) {
-      upTo += buckets[at] ?? 0;
-      lines.push(`${name}_bucket{le="${bound}",${labels}} ${upTo}`);
-    }
-    lines.push(`${name}_bucket{le="+Inf",${labels}} ${count}`);
-    lines.push(`${name}_sum{${labels}} ${seconds}`, `${name}_count{${labels}} ${count}`);
-  }
-  return `${lines.join("\n")}\n`;
 }
