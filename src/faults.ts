@@ -3,13 +3,13 @@
  * see their code fail. Nothing here happens unless somebody asks for it.
  */
 import { setTimeout } from "node:timers/promises";
-import { InvalidValue, parseDuration } from "./commands/values.ts";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
 import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { type Content, fail, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
+import { InvalidValue, parseDuration } from "./options.ts";
 
 /** The routes of a fault by its name; `*` is the four endpoints, so that who waits for /health gets on. */
 const routesOf = {

@@ -2,7 +2,6 @@
  * Roadbook as a library: one object that responds from a snapshot, a dataset or the demo. The
  * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
-import { bounds, parseBaseUrl, parseCidr } from "./commands/values.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
 import { type App, createApp, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
@@ -11,6 +10,7 @@ import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
+import { bounds, parseBaseUrl, parseCidr } from "./options.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";

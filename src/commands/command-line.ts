@@ -10,6 +10,7 @@ import {
   CommanderError,
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
+import { formatDuration, parseBaseUrl, parseInteger, parsePort } from "../options.ts";
 import {
   completeDeclaration,
   type Environment,
@@ -20,14 +21,7 @@ import {
 import { findStoreUrl, readLocation } from "./location.ts";
 import { describeCounts, refuseSameFile, writeLines, writeStdout } from "./output.ts";
 import { declareServe } from "./serve-flags.ts";
-import {
-  formatDuration,
-  parseBaseUrl,
-  parseInteger,
-  parseOneOf,
-  parsePort,
-  UsageError,
-} from "./values.ts";
+import { parseOneOf, UsageError } from "./values.ts";
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
 export async function runCommandLine(argv: string[]): Promise<void> {

@@ -3,14 +3,8 @@
  * whose value is wrong. Given the environment; never reads it.
  */
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
-import {
-  InvalidValue,
-  type Parser,
-  parseBoolean,
-  parseNonEmpty,
-  parseText,
-  UsageError,
-} from "./values.ts";
+import { InvalidValue } from "../options.ts";
+import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
 

@@ -1,17 +1,16 @@
 /** Declares the flags of `serve`, with their defaults and help. */
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { parseFault } from "../faults.ts";
-import { type Language, languages } from "../web/texts.ts";
 import {
   bounds,
   parseBaseUrl,
   parseCidr,
   parseDuration,
   parseInteger,
-  parseList,
-  parseOneOf,
   parsePort,
-} from "./values.ts";
+} from "../options.ts";
+import { type Language, languages } from "../web/texts.ts";
+import { parseList, parseOneOf } from "./values.ts";
 
 /** The values of the flags, by name. */
 export type ServeFlags = ReturnType<ReturnType<typeof declareServe>["opts"]>;

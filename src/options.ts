@@ -1,0 +1,65 @@
+/**
+ * The values that settings may have, the same for a flag of the command and for an option of the
+ * library: bounds, and parsers that turn a text into a checked value.
+ */
+import { parseCidr as readCidr } from "./limit/client-address.ts";
+
+/** What a parser throws: `message` says which value it wants, such as "a whole number from 0 to 9". */
+export class InvalidValue extends Error {
+  override name = "InvalidValue";
+  /** The part of the text that is wrong, if not all. */
+  value?: string;
+}
+
+/** The least and the most of what is a whole number, as a flag and as an option of the library. */
+export const bounds = {
+  searchLimit: [0, 1_000_000],
+  searchWindowMs: [1, 24 * 86_400_000],
+  maxClients: [1, 2 ** 24],
+  ipv6Prefix: [0, 128],
+  cacheMaxAgeSeconds: [0, 31_536_000],
+  faultSeed: [0, 0xffff_ffff],
+} as const;
+
+/** Decimal digits only, and no leading zero. */
+export function parseInteger(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^(?:0|[1-9]\d*)$/.test(text) && value >= least && value <= most) return value;
+    throw new InvalidValue(`a whole number from ${least} to ${most}`);
+  };
+}
+
+export const parsePort = parseInteger(0, 65_535);
+
+const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration in milliseconds. */
+export function parseDuration(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const ms = Number(digits) * (unitMs[unit] ?? 0);
+  if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
+  throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
+}
+
+/** A duration as an operator would write it. */
+export function formatDuration(ms: number): string {
+  const [unit, length] = Object.entries(unitMs).findLast(([, one]) => ms % one === 0) ?? ["ms", 1];
+  return `${ms / length}${unit}`;
+}
+
+export function parseCidr(text: string): string {
+  try {
+    readCidr(text);
+    return text;
+  } catch {
+    throw new InvalidValue("an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
+  }
+}
+
+/** A URL that paths are appended to. */
+export function parseBaseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text;
+  throw new InvalidValue("an http or https URL without query, such as https://example.org");
+}
