@@ -4,6 +4,7 @@ import type { CompanySearchResult } from "./domain/company.ts";
 import type { ErrorCode } from "./domain/error.ts";
 import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
+import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
@@ -15,18 +16,12 @@ export type { Role, RoleLine } from "./domain/role.ts";
 export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
-export type { App, Fetch } from "./http/app.ts";
+export type { Fetch } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
 export type { Peer, ResponseFacts } from "./http/exchange.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
-export {
-  createRoadbook,
-  type Listening,
-  type ListenOptions,
-  type Roadbook,
-  type RoadbookOptions,
-} from "./roadbook.ts";
+export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
 export { applyChanges } from "./snapshot/build/apply.ts";
@@ -45,6 +40,9 @@ export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
+
+/** `createRoadbook` of `roadbook/elysia` without the type of `app`. */
+export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;
 
 /** The bodies of the four endpoints. */
 export type PublicUserBody = { success: true; user: User };

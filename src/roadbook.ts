@@ -87,8 +87,11 @@ export interface Roadbook extends AsyncDisposable {
    * Without one, see `defaultPeer`.
    */
   fetch: Fetch;
-  /** The Elysia app behind it, to be mounted in another: `new Elysia().use(roadbook.app)`. */
-  app: App;
+  /**
+   * The Elysia app behind it, to be mounted in another: `new Elysia().use(roadbook.app)`. The package
+   * types it in `roadbook/elysia`, as Elysia's types need `skipLibCheck`.
+   */
+  app: object;
   /** Serves HTTP on an address. Rejects with an error that names it. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
@@ -118,7 +121,7 @@ export interface Roadbook extends AsyncDisposable {
  * Opens what to respond from. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
  * the operator, and with a `RangeError` or a `TypeError` that names the option.
  */
-export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook> {
+export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   checkOptions(options);
   const faults = (options.faults ?? []).map((fault) => {
     if (typeof fault === "string") return explain("faults", fault, parseFault);

@@ -54,9 +54,34 @@ test.each([
   expect(faultOf(file, path)).toBe(fault);
 });
 
+test("imports form no circle", async () => {
+  const imports = new Map<string, string[]>();
+  for (const file of files) {
+    const paths = importsOf(await Bun.file(join(source, file)).text());
+    const own = paths.filter((path) => path.startsWith("."));
+    imports.set(
+      file,
+      own.map((path) => relative(source, resolve(source, dirname(file), path))),
+    );
+  }
+  const done = new Set<string>();
+  const findCircle = (file: string, path: string[]): string[] | undefined => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    for (const next of imports.get(file) ?? []) {
+      const circle = findCircle(next, [...path, file]);
+      if (circle) return circle;
+    }
+    done.add(file);
+    return undefined;
+  };
+  const [first] = files.flatMap((file) => findCircle(file, [])?.join(" imports ") ?? []);
+  expect(first).toBeUndefined();
+});
+
 describe("routes of different features", () => {
   test("do not import each other", async () => {
-    const features = ["users", "search", "health", "docs"];
+    const features = ["users", "search", "health", "docs", "drawings", "pages"];
     for (const feature of features) {
       const imports = importsOf(await Bun.file(join(source, `http/${feature}.ts`)).text());
       for (const other of features) expect(imports).not.toContain(`./${other}.ts`);

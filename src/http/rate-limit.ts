@@ -13,17 +13,15 @@ export interface SearchLimit {
 
 /** Lets a search through, or refuses it with the 429 of a client that has used up its budget. */
 export function createLimitHook(limiter: Limiter, exchanges: Exchanges): Hook {
-  const decide = (request: Request) => {
+  return async ({ request, server }) => {
     const exchange = exchanges.of(request);
+    exchange.peer ??= server?.requestIP?.(request)?.address;
     // Without a peer, the program itself asks.
     if (exchange.peer === undefined) return undefined;
-    return limiter.consume(exchanges.clientOf(request, exchange));
+    const decision = await limiter.consume(exchanges.clientOf(request, exchange));
+    exchange.decision = decision;
+    return decision.allowed ? undefined : (failLimited(decision) as never);
   };
-  const refuse = (request: Request, decision: Decision | undefined) => {
-    exchanges.of(request).decision = decision;
-    return decision?.allowed === false ? (failLimited(decision) as never) : undefined;
-  };
-  return async ({ request }) => refuse(request, await decide(request));
 }
 
 /** The 429 of a client that has used up its budget. */

@@ -60,7 +60,10 @@ export function failWithHeaders(
 }
 
 /** The status and body of an error, with more fields of the error object where it has any. */
-export function fail<Code extends ErrorCode>(code: Code, details: { retry_after?: number; message?: string } = {}) {
+export function fail<Code extends ErrorCode>(
+  code: Code,
+  details: { retry_after?: number; message?: string } = {},
+) {
   const { status: number, message } = errors[code];
   return status(number, { success: false as const, error: { code, message, ...details } });
 }

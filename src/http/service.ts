@@ -17,7 +17,15 @@ export interface Service {
  * Runs before a handler and may respond in its place. Elysia awaits it only if its source says
  * `async`, so a hook that returns a promise must be an async function.
  */
-export type Hook = (context: { request: Request; route: string }) => undefined | Promise<undefined>;
+export type Hook = (context: HookContext) => undefined | Promise<undefined>;
+
+interface HookContext {
+  request: Request;
+  /** Such as `/users/public/:userId`. */
+  route: string;
+  /** The server of the app, where Elysia has opened it: not that of the command. */
+  server: { requestIP?(request: Request): { address: string } | null } | null;
+}
 
 /** A list for `beforeHandle`, in that order. */
 export function hooksOf(...hooks: (Hook | undefined)[]): Hook[] {

@@ -1,0 +1,88 @@
+/** The Elysia app in the app of another program, and typed by Eden. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { treaty } from "@elysiajs/eden";
+import { Elysia } from "elysia";
+import { createRoadbook } from "../../src/elysia.ts";
+import { community } from "../support.ts";
+
+const open = () => createRoadbook({ dataset: community, searchLimit: 2, page: {} });
+const mount = (app: Awaited<ReturnType<typeof open>>["app"]) =>
+  new Elysia({ strictPath: true })
+    .onAfterHandle(({ set }) => {
+      set.headers["x-host"] = "yes";
+    })
+    .get("/hello", () => "hello")
+    .use(app);
+
+describe("in another app", () => {
+  let roadbook: Awaited<ReturnType<typeof open>>;
+  let host: ReturnType<typeof mount>;
+  let origin = "";
+  beforeAll(async () => {
+    roadbook = await open();
+    host = mount(roadbook.app).listen({ port: 0, hostname: "127.0.0.1" });
+    origin = `http://127.0.0.1:${host.server?.port}`;
+  });
+  afterAll(async () => {
+    await host.stop(true);
+    await roadbook.close();
+  });
+
+  test("the API responds with its own validators, and the host's hooks run", async () => {
+    const url = `${origin}/api/users/public/42`;
+    const response = await fetch(url);
+    expect([response.status, response.headers.get("x-host")]).toEqual([200, "yes"]);
+    const etag = response.headers.get("etag") ?? "";
+    const again = await fetch(url, { headers: { "if-none-match": etag } });
+    expect([again.status, again.headers.get("etag")]).toEqual([304, etag]);
+  });
+
+  test("an error and a wrong method are the API's", async () => {
+    expect(await (await fetch(`${origin}/users/public/43`)).json()).toMatchObject({
+      error: { code: "profile_private" },
+    });
+    const posted = await fetch(`${origin}/users/public/42`, { method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
+  });
+
+  test("the host's own routes and its 404 are as they were", async () => {
+    const hello = await fetch(`${origin}/hello`);
+    expect(await hello.text()).toBe("hello");
+    expect(hello.headers.has("x-request-id")).toBe(false);
+    expect(await (await fetch(`${origin}/nope`)).text()).toBe("NOT_FOUND");
+  });
+
+  test("searches are counted by the address that the host's server sees", async () => {
+    const statuses: number[] = [];
+    for (let times = 0; times < 3; times++) {
+      statuses.push((await fetch(`${origin}/search/users?q=ann`)).status);
+    }
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+});
+
+test("Eden knows the bodies and the errors", async () => {
+  await using roadbook = await open();
+  const api = treaty(roadbook.app);
+  const { data, error } = await api.users.public({ userId: 42 }).get();
+  if (error) throw error.value;
+  const name: string = data.user.name;
+  const role: number | undefined = data.user.roles[0]?.hierarchy;
+  expect([name, role]).toEqual(["Łukasz Nowak", 50]);
+  const missing = await api.users.public({ userId: 43 }).get();
+  const value = missing.error?.value;
+  if (!value || !("error" in value)) throw new Error("a private profile is an error of the API");
+  const { code }: { code: string } = value.error;
+  expect([missing.status, code]).toEqual([403, "profile_private"]);
+});
+
+test("a 304 to HEAD has no length: that of its empty body would be the wrong one", async () => {
+  await using roadbook = await open();
+  const url = "http://roadbook.test/users/public/42";
+  const get = await roadbook.fetch(new Request(url));
+  const headers = { "if-none-match": get.headers.get("etag") ?? "" };
+  const head = await roadbook.fetch(new Request(url, { method: "HEAD", headers }));
+  expect([head.status, head.headers.get("content-length")]).toEqual([304, null]);
+  const full = await roadbook.fetch(new Request(url, { method: "HEAD" }));
+  expect(Number(full.headers.get("content-length"))).toBe((await get.arrayBuffer()).byteLength);
+});
