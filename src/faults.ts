@@ -7,7 +7,7 @@ import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
 import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
-import { type Content, fail, failWithHeaders } from "./http/result.ts";
+import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { InvalidValue, parseDuration } from "./options.ts";
 
@@ -17,7 +17,12 @@ const routesOf = {
   profile: ["/users/public/:userId"],
   achievements: ["/users/:userId/achievements"],
   health: ["/health"],
-  "*": ["/search/users", "/search/companies", "/users/public/:userId", "/users/:userId/achievements"],
+  "*": [
+    "/search/users",
+    "/search/companies",
+    "/users/public/:userId",
+    "/users/:userId/achievements",
+  ],
 };
 const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
@@ -91,7 +96,7 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
 /** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
-  return async ({ request, route }) => {
+  return async ({ route }) => {
     const template = route.replace(/^\/api(?=\/)/, "");
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
@@ -105,7 +110,7 @@ export function createFaults(faults: readonly Fault[], seed: number): Hook {
     const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
     if (!ending) return undefined;
     if (ending.status !== undefined) return failWith(ending.status, template) as never;
-    return (request.method === "GET" ? brokenResponse() : fail("internal_error")) as never;
+    return brokenResponse() as never;
   };
 }
 

@@ -81,7 +81,7 @@ export function createApp(options: AppOptions) {
   function finish(request: Request, route: string | undefined, value: unknown): Response {
     const exchange = exchanges.of(request);
     const { requestId, isSubrequest, isHead, decision, startMs } = exchange;
-    const response = value instanceof Response ? value : respond(request, value, exchange);
+    const response = isBroken(value) && !isHead ? value : respond(request, value, exchange);
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
@@ -129,6 +129,11 @@ export function createApp(options: AppOptions) {
     return handle(routable);
   };
   return { app, fetch };
+}
+
+/** The response of a fault that closes the connection. Bun would send the head of a HEAD all the same. */
+function isBroken(value: unknown): value is Response {
+  return value instanceof Response;
 }
 
 function hasSlash(parameter: unknown): boolean {

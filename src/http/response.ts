@@ -9,7 +9,7 @@ import { type Body, type Coding, codingFor, compress, decompress } from "./compr
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
 import { createLargeBodies } from "./large-bodies.ts";
-import { Content, JSON_TYPE } from "./result.ts";
+import { Content, fail, JSON_TYPE } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** Policies of pages and what they are made of, and not of the API. */
@@ -68,6 +68,7 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
 /** A plain object is the JSON of a success, `status(…)` that of an error. */
 function toContent(value: unknown): Content {
   if (value instanceof Content) return value;
+  if (value instanceof Response) return toContent(fail("internal_error"));
   const isStatus = value instanceof ElysiaCustomStatusResponse;
   const body = JSON.stringify(isStatus ? value.response : value);
   return new Content(JSON_TYPE, body, { status: isStatus ? Number(value.code) : 200 });
