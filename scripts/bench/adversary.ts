@@ -39,14 +39,14 @@ async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): 
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;
   const path = join(temporaryFolder(), "names");
-  const writable = sqlite.openWritable(path);
+  const writable = sqlite.openConnection(path);
   createSchema(writable);
   writable.exec("BEGIN");
   fillNames(writable, alike, count);
   for (const _ of buildNameIndex(writable, kind));
   writable.exec("COMMIT");
   writable.close();
-  const db = sqlite.openImmutable(path);
+  const db = sqlite.openImmutable(path).$client;
   const names = openNames(db, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
@@ -65,7 +65,8 @@ async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): 
 }
 
 async function climb({ users, seed, isQuick }: Options): Promise<void> {
-  const { db } = await openTables(await buildSnapshot(users), { trust: true });
+  const tables = await openTables(await buildSnapshot(users), { trust: true });
+  const db = tables.db.$client;
   const names = openNames(db, "user");
   const random = createRandom(seed);
   const { below } = random;

@@ -51,7 +51,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   const kinds = drawQueries(users, seed, isQuick ? 20 : QUERIES);
   const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(ours, Object.values(kinds).flat().map(searchPath));
-  const db = sqlite.openImmutable(snapshot);
+  const db = sqlite.openImmutable(snapshot).$client;
   const names = openNames(db, "user");
   const index: Rival = { find: (query) => names.find(query, 10), close: () => db.close() };
   const finders: Record<string, Rival> = {

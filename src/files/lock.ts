@@ -17,7 +17,7 @@ const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLU
  */
 export function lock(path: string): (() => void) | undefined {
   const isNew = !existsSync(path);
-  const db = sqlite.openWritable(path);
+  const db = sqlite.openConnection(path);
   try {
     if (isNew) shareWithFolder(path);
     db.exec(HOLD);

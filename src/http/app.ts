@@ -80,15 +80,17 @@ export function createApp(options: AppOptions) {
 
   function finish(request: Request, route: string | undefined, value: unknown): Response {
     const exchange = exchanges.of(request);
-    const { requestId, isSubrequest, isHead, decision, startMs } = exchange;
-    const response = isBroken(value) && !isHead ? value : respond(request, value, exchange);
+    const { requestId, isSubrequest, method, decision, startMs } = exchange;
+    const isHead = method === "HEAD" && request.method === "GET";
+    const response =
+      isBroken(value) && !isHead ? value : respond(request, value, { isHead, isSubrequest });
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
       onResponse?.({
         requestId,
         isSubrequest,
-        method: isHead ? "HEAD" : request.method,
+        method,
         route: route?.replace(/^\/api(?=\/)/, ""),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
@@ -114,7 +116,7 @@ export function createApp(options: AppOptions) {
     const hops = request.headers.get("x-forwarded-for");
     const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
     const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
-    exchanges.begin(subrequest, { ...exchanges.of(request), isSubrequest: true, isHead: false });
+    exchanges.begin(subrequest, { ...exchanges.of(request), isSubrequest: true, method: "GET" });
     return handle(subrequest);
   }
 
@@ -124,8 +126,8 @@ export function createApp(options: AppOptions) {
 
   const fetch: Fetch = (request, peer) => {
     const routable = toRoutable(request);
-    const isHead = request.method === "HEAD";
-    exchanges.begin(routable, { peer, origin: originOf(request.url), isHead });
+    const { url, method } = request;
+    exchanges.begin(routable, { peer, origin: originOf(url), method });
     return handle(routable);
   };
   return { app, fetch };

@@ -15,8 +15,8 @@ export const drawings = (service: Pick<Service, "snapshot">) =>
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
       if (id === undefined) return fail("invalid_user_id");
-      const user = service.snapshot().users.find(id);
-      return typeof user === "string" ? fail(user) : svg(drawAvatar(id, user.name), "public");
+      const name = service.snapshot().users.findName(id);
+      return typeof name === "string" ? svg(drawAvatar(id, name), "public") : fail(name.missing);
     })
     // The badge of the achievement that has the file as its icon.
     .get("/icons/:file", ({ params }) => {

@@ -34,15 +34,15 @@ export interface Exchange {
   /** The server as the client calls it. */
   origin: string;
   requestId: string;
-  /** Whether a HEAD is handled as a GET, of which only the head is sent. */
-  isHead: boolean;
+  /** The client's, which the request that Elysia gets may not have: see toRoutable. */
+  method: string;
   isSubrequest: boolean;
   startMs: number;
   decision: Decision | undefined;
 }
 
 type Beginning = Pick<Exchange, "origin"> &
-  Partial<Pick<Exchange, "peer" | "requestId" | "isHead" | "isSubrequest">>;
+  Partial<Pick<Exchange, "peer" | "requestId" | "method" | "isSubrequest">>;
 
 export type Exchanges = ReturnType<typeof createExchanges>;
 
@@ -52,13 +52,19 @@ export function createExchanges(clients: Clients, defaultPeer: string | undefine
 
   function begin(
     request: Request,
-    { peer = defaultPeer, origin, requestId, isHead = false, isSubrequest = false }: Beginning,
+    {
+      peer = defaultPeer,
+      origin,
+      requestId,
+      method = request.method,
+      isSubrequest = false,
+    }: Beginning,
   ): Exchange {
     const exchange = {
       peer,
       origin,
       requestId: requestId ?? requestIdOf(request, peer),
-      isHead,
+      method,
       isSubrequest,
       startMs: performance.now(),
       decision: undefined,

@@ -106,9 +106,13 @@ export function toRoutable(request: Request): Request {
   const start = pathStart(url);
   const isReadable = start >= MIN_PATH_START && method !== "HEAD";
   if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
-  const path = pathOf(url);
+  // The target of CONNECT, which is no path.
+  const path = start < 0 ? "/*" : pathOf(url);
   if (isReadable && path.length <= MAX_DECODED_LENGTH) return request;
   const plain = path.length > MAX_DECODED_LENGTH ? path.replaceAll("%", "_") : path;
-  const routableUrl = LOCAL_ORIGIN + plain + url.slice(start + path.length);
-  return new Request(routableUrl, { method: method === "HEAD" ? "GET" : method, headers });
+  const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
+  // The Fetch standard makes no request with CONNECT or TRACE; no method that changes something is served.
+  const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
+  const routableMethod = method === "HEAD" ? "GET" : isOther ? "POST" : method;
+  return new Request(routableUrl, { method: routableMethod, headers });
 }

@@ -33,11 +33,8 @@ export const search = (service: Service & { limit: Hook | undefined }) =>
           ({ request }) => {
             const query = parseQuery(request.url);
             if (query === undefined) return fail("invalid_query");
-            const users = service.snapshot().search.listUsers(query);
-            for (const user of users) {
-              if (user.avatar_url.startsWith("/"))
-                user.avatar_url = service.baseUrl(request) + user.avatar_url;
-            }
+            const baseUrl = service.baseUrl(request);
+            const users = service.snapshot().search.listUsers(query, baseUrl);
             return finishedJson<{ success: true; users: UserSearchResult[] }>(
               JSON.stringify({ success: true, users }),
               "private",

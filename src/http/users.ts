@@ -18,12 +18,10 @@ export const users = (service: Service) =>
         ({ request, params }) => {
           const id = parseUserId(params.userId);
           if (id === undefined) return fail("invalid_user_id");
-          const user = service.snapshot().users.find(id);
-          if (typeof user === "string") return fail(user);
-          if (user.avatar_url.startsWith("/"))
-            user.avatar_url = service.baseUrl(request) + user.avatar_url;
+          const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
+          if (typeof user !== "string") return fail(user.missing);
           return finishedJson<{ success: true; user: User }>(
-            JSON.stringify({ success: true, user }),
+            `{"success":true,"user":${user}}`,
             "public",
           );
         },
@@ -34,10 +32,10 @@ export const users = (service: Service) =>
         ({ params }) => {
           const id = parseUserId(params.userId);
           if (id === undefined) return fail("invalid_user_id");
-          const achievements = service.snapshot().users.listAchievements(id);
-          if (typeof achievements === "string") return fail(achievements);
+          const achievements = service.snapshot().users.findAchievements(id);
+          if (typeof achievements !== "string") return fail(achievements.missing);
           return finishedJson<{ success: true; achievements: AchievementEntry[] }>(
-            JSON.stringify({ success: true, achievements }),
+            `{"success":true,"achievements":${achievements}}`,
             "public",
           );
         },

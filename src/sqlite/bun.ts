@@ -1,26 +1,44 @@
-/**
- * The SQLite driver under Bun and inside the executable: Bun's own, as node:sqlite, since bun:sqlite
- * guards FTS5's own tables and has no setting for it. Who writes a statement says what its rows hold.
- */
+/** The SQLite driver under Bun and inside the executable: Bun's own. */
+import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { MAX_VALUE_BYTES, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
 
-const limits = { length: MAX_VALUE_BYTES };
+const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
-    const database = new DatabaseSync(`${pathToFileURL(path)}?immutable=1`, {
-      readOnly: true,
-      limits,
-    });
-    database.exec(READ_CACHE);
-    return database as Sqlite;
+    const url = `${pathToFileURL(path)}?immutable=1`;
+    const client = new Client(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    client.run(READ_CACHE);
+    return open(client);
   },
-  openBytes(bytes) {
-    const database = new DatabaseSync(":memory:", { limits });
-    database.deserialize(bytes);
-    return database as Sqlite;
-  },
-  openWritable: (path) => new DatabaseSync(path, { defensive: false }) as Sqlite,
+  openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),
+  openWritable: (path) => open(new Client(path)),
+  // bun:sqlite guards FTS5's own tables and has no setting for it.
+  openConnection: (path) => new DatabaseSync(path, { defensive: false }) as Sqlite,
 };
+
+/**
+ * A database whose `close` closes its statements, too: otherwise the file stays open, with all that is
+ * cached of it, until the garbage collector finds them.
+ */
+function open(client: Client): Database {
+  const statements: Statement[] = [];
+  const prepare = client.prepare.bind(client);
+  const close = client.close.bind(client);
+  const tracked = Object.assign(client, {
+    prepare: (query: string) => {
+      const statement = prepare(query);
+      statements.push(statement);
+      return statement;
+    },
+    close() {
+      for (const statement of statements) statement.finalize();
+      close();
+    },
+  });
+  // Statements that change rows return how many, which drizzle's types do not say for this driver.
+  return drizzle(tracked as Client) as unknown as Database;
+}

@@ -69,11 +69,11 @@ describe("without a terminal, each event is one line of JSON", () => {
 
   test("a bug, under the id that the client was given, and not a word of it to the client", async () => {
     const snapshot = await makeSnapshot();
-    const db = sqlite.openWritable(snapshot);
-    db.exec(`UPDATE user SET created_at = ${Number.MAX_SAFE_INTEGER}`); // no calendar has that time
+    const db = sqlite.openConnection(snapshot);
+    db.exec("UPDATE user SET achievements = '['");
     db.close();
     const target = await openLogged("--snapshot", snapshot, "--trust-snapshot");
-    const response = await target.fetch("/users/public/42");
+    const response = await target.fetch("/users/42/achievements");
     expect(response.status).toBe(500);
     const bug = await target.until(({ msg }) => msg === "bug");
     expect(bug).toMatchObject({

@@ -2,7 +2,7 @@
  * Names that are made, by chance or on purpose, so that a search could have to look at all of them: long
  * pieces are common to them all, so that no n-gram of a query is in few of them.
  */
-import type { NameKind } from "../../src/snapshot/name-index/build.ts";
+import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface AlikeNames {
@@ -24,7 +24,7 @@ export function fillNames(
   { kind, name }: Pick<AlikeNames, "kind" | "name">,
   count: number,
 ): void {
-  const addUser = db.prepare("INSERT INTO user (id, name, created_at) VALUES (?, ?, 0)");
+  const addUser = db.prepare("INSERT INTO user VALUES (?, json_object('name', ?), '[]')");
   const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
   for (let at = 0; at < count; at++) {
     if (kind === "user") addUser.run(at + 1, name(at));

@@ -54,8 +54,14 @@ async function answersOf(path: string): Promise<unknown> {
   ];
   const answers = {
     counts: meta.counts,
-    users: Array.from({ length: 60 }, (_, id) => [users.find(id), users.listAchievements(id)]),
-    found: queries.map((query) => [search.listUsers(query), search.listCompanies(query)]),
+    users: Array.from({ length: 60 }, (_, id) => [
+      users.findProfile(id, "http://a.test"),
+      users.findAchievements(id),
+    ]),
+    found: queries.map((query) => [
+      search.listUsers(query, "http://a.test"),
+      search.listCompanies(query),
+    ]),
   };
   close();
   return answers;
@@ -148,7 +154,10 @@ test("in a large community, change by change, names find their places among thou
   ];
   const answers = async (file: string) => {
     const { search, close } = await openSnapshot(file);
-    const found = queries.map((query) => [search.listUsers(query), search.listCompanies(query)]);
+    const found = queries.map((query) => [
+      search.listUsers(query, "http://a.test"),
+      search.listCompanies(query),
+    ]);
     close();
     return found;
   };

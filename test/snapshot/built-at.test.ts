@@ -92,8 +92,8 @@ test("outside the file, times are whole seconds", async () => {
 
 test("a snapshot with whole seconds alone, as earlier versions wrote, counts from its second", () => {
   const db = sqlite.openWritable(join(temporaryFolder(), "database"));
-  db.exec("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)");
-  const write = db.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
+  db.$client.exec("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)");
+  const write = db.$client.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
   write.run("built_at", "2026-01-01T00:00:02Z");
   write.run("dataset_sha256", "0".repeat(64));
   write.run("roadbook_version", "0.1.0");
@@ -105,5 +105,5 @@ test("a snapshot with whole seconds alone, as earlier versions wrote, counts fro
   expect(readMeta(db).built_at_ms).toBe(second + 7);
   write.run("built_at_ms", "1e300");
   expect(() => readMeta(db)).toThrow("has no built_at_ms that can be read");
-  db.close();
+  db.$client.close();
 });

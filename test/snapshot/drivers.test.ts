@@ -13,7 +13,7 @@ import {
   type Tables,
 } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
-import type { Sqlite } from "../../src/sqlite/driver.ts";
+import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -32,15 +32,21 @@ const queries = [
   "zzzzzz",
 ];
 
-function tablesOf(db: Sqlite, isSpoiled = () => false): Tables {
-  return { db, isSpoiled, close: () => db.close() };
+function tablesOf(db: Database, isSpoiled = () => false): Tables {
+  return { db, isSpoiled, close: () => db.$client.close() };
 }
 
 function answersOf({ meta, users, search }: Snapshot): unknown {
   return {
     meta,
-    users: Array.from({ length: 400 }, (_, id) => [users.find(id), users.listAchievements(id)]),
-    found: queries.map((query) => [search.listUsers(query), search.listCompanies(query)]),
+    users: Array.from({ length: 400 }, (_, id) => [
+      users.findProfile(id, "http://a.test"),
+      users.findAchievements(id),
+    ]),
+    found: queries.map((query) => [
+      search.listUsers(query, "http://a.test"),
+      search.listCompanies(query),
+    ]),
   };
 }
 
@@ -70,7 +76,7 @@ test.each(drivers)(
   async (_, driver) => {
     const path = join(temporaryFolder(), "snapshot");
     await Bun.write(path, await demoSnapshot());
-    const db = driver.openImmutable(path);
+    const db = driver.openImmutable(path).$client;
     expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
     db.close();
   },
@@ -84,10 +90,10 @@ test.each(drivers)("%s reads nothing of a file that is written over", async (_, 
     tablesOf(driver.openImmutable(path), watchWrites(file)),
   );
   const reads = [
-    () => users.find(1),
-    () => users.listAchievements(1),
+    () => users.findProfile(1, "http://a.test"),
+    () => users.findAchievements(1),
     () => users.findAchievementByIcon("night-owl.svg"),
-    () => search.listUsers("an"),
+    () => search.listUsers("an", "http://a.test"),
     () => search.listCompanies("ex"),
   ];
   renameSync(path, `${path}.renamed`);
@@ -101,16 +107,16 @@ test.each(drivers)("%s reads nothing of a file that is written over", async (_, 
 });
 
 test.each(drivers)("%s makes the schema that snapshots are held to", (_, driver) => {
-  const db = driver.openWritable(":memory:");
+  const db = driver.openConnection(":memory:");
   createSchema(db);
   expect(() => checkSchema(db)).not.toThrow();
-  db.exec("CREATE INDEX other ON user (name)");
+  db.exec("CREATE INDEX other ON user (profile)");
   expect(() => checkSchema(db)).toThrow(InvalidSnapshot);
   db.close();
 });
 
 test.each(drivers)("%s writes rows while it reads others, as an import does", (_, driver) => {
-  const db = driver.openWritable(join(temporaryFolder(), "db"));
+  const db = driver.openConnection(join(temporaryFolder(), "db"));
   db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
   db.exec("INSERT INTO one VALUES (1), (2), (3)");
   const insert = db.prepare("INSERT INTO other VALUES (?)");

@@ -326,7 +326,7 @@ describe("on a file system of its own", async () => {
 
   test.skipIf(!isPossible)("a full disk is one clear line, and the old file is whole", async () => {
     const { dataset, snapshot } = await makeSeeded(6000);
-    const disk = (await mount("size=1500k")) ?? "";
+    const disk = (await mount("size=2500k")) ?? "";
     const target = join(disk, "snapshot");
     copyFileSync(snapshot, target);
     const before = stateOf(target);

@@ -5,7 +5,7 @@ import { createSegment } from "../../src/snapshot/name-index/fts5-segment.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 
 test("lists of one page and of many, between others", () => {
-  const db = sqlite.openWritable(":memory:");
+  const db = sqlite.openConnection(":memory:");
   createSchema(db);
   const segment = createSegment(db, "user_ngram");
   // Of the longest, every seventh rank needs two bytes.

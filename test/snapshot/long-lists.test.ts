@@ -30,7 +30,7 @@ const names = fc
   .map((entries) => new Map(entries.sort(([one], [other]) => one - other)));
 
 function open() {
-  const db = sqlite.openWritable(":memory:");
+  const db = sqlite.openConnection(":memory:");
   createSchema(db);
   return db;
 }

@@ -53,7 +53,7 @@ function leftOf(path: string): unknown {
   const long = db
     .query<{ list: number }, []>("SELECT list FROM user_frequent_ngram WHERE list IS NOT NULL")
     .all();
-  const intersectLists = openLongLists(sqlite.openImmutable(path), "user");
+  const intersectLists = openLongLists(sqlite.openImmutable(path).$client, "user");
   const listed = new Set([
     ...inFts5.map(({ doc }) => doc),
     ...long.flatMap(({ list }) => [...intersectLists([list])]),

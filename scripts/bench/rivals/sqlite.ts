@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
-import type { NameKind } from "../../../src/snapshot/name-index/build.ts";
+import type { NameKind } from "../../../src/snapshot/format/schema.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
 /** A way to search the names of a snapshot for ten results; it finds fewer than ours. */

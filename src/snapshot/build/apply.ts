@@ -38,13 +38,14 @@ export async function applyChanges(
       throw new SnapshotError(target, snapshotError(database, error).reason);
     }
     const builtAtMs = buildTimeAfter(old, Date.now());
-    const { counts } = await writeSnapshot(path, database, builtAtMs, async (db) => {
-      const read = await readDataset(changes, createRowChanger(db), options);
+    const { counts } = await writeSnapshot(path, database, { builtAtMs }, async (db) => {
+      const changer = createRowChanger(db);
+      const read = await readDataset(changes, changer, options);
       if (!options.allowShrink) {
         refuseShrinking(target, old.counts, "the changes would leave", countRows(db));
       }
       const sha256 = createHash("sha256").update(old.dataset_sha256 + read.sha256);
-      return { ...read, sha256: sha256.digest("hex") };
+      return { ...read, sha256: sha256.digest("hex"), staleIndexes: changer.staleIndexes() };
     });
     // Without the checks that an import has, which take 2 s with a million users: the copy was checked.
     (await openTables(path)).close();

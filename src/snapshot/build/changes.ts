@@ -2,38 +2,49 @@
  * Carries change lines out on the rows of a snapshot and on its name index, and holds them to what is
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
+
+import { type Column, eq, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { achievement, company, type NameKind, privateUser, role, user } from "../format/schema.ts";
 import { openNameChanges } from "../name-index/change.ts";
 import type { LineError, LineHandler } from "./dataset.ts";
-import { createRowWriter, listReferences, type Referenced } from "./rows.ts";
+import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
 
 /** Of the users that name a thing which is to go, this many are reported. */
 const MAX_REPORTED = 5;
 
 type Deletion = { type: Referenced; id: number; line: number };
 
-export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
+export function createRowChanger(db: Database) {
   const writer = createRowWriter(db);
-  const names = { user: openNameChanges(db, "user"), company: openNameChanges(db, "company") };
-  const deleteFrom = (table: string) => db.prepare(`DELETE FROM ${table} WHERE id = ?`);
+  const names = {
+    user: openNameChanges(db.$client, "user"),
+    company: openNameChanges(db.$client, "company"),
+  };
   const removals = {
-    role: [deleteFrom("role")],
-    achievement: [deleteFrom("achievement")],
-    company: [deleteFrom("company")],
-    user: [deleteFrom("user"), deleteFrom("private_user")],
+    role: [prepareDeletion(db, role)],
+    achievement: [prepareDeletion(db, achievement)],
+    company: [prepareDeletion(db, company)],
+    user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
   };
   const changed = new Set<string>();
   const deletions: Deletion[] = [];
+  /** Companies whose names may have changed, and with them the profiles of their members. */
+  const companies: number[] = [];
+  let staleIndexes: NameKind[] = [];
 
   /** Takes away whatever has the id; returns whether there was anything. */
   function remove({ type, id }: ChangeLine): boolean {
     if (type === "user" || type === "company") names[type].change(id);
-    return removals[type].some((removal) => removal.run(id).changes > 0);
+    return removals[type].some((removal) => removal.run({ id }).changes > 0);
   }
 
   return {
     parse: parseChange,
+    /** The name indexes that must be built again. */
+    staleIndexes: () => staleIndexes,
     add(line, number) {
       const { type, id } = line;
       const thing = `${type} ${id}`;
@@ -41,6 +52,7 @@ export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
         return [{ field: "id", reason: `${thing} is in an earlier line already` }];
       }
       changed.add(thing);
+      if (type === "company") companies.push(id);
       const wasThere = remove(line);
       if ("deleted" in line) {
         if (!wasThere) return [{ field: "id", reason: `there is no ${thing}` }];
@@ -52,24 +64,37 @@ export function createRowChanger(db: Sqlite): LineHandler<ChangeLine> {
     *finish() {
       yield* writer.finish();
       if (deletions.length > 0) yield* listNamed(db, deletions);
-      names.user.finish();
-      names.company.finish();
+      if (companies.length > 0) nameCompanies(db, membersOf(companies));
+      staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
     },
-  };
+  } satisfies LineHandler<ChangeLine> & { staleIndexes(): NameKind[] };
+}
+
+function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Database, table: Table) {
+  return db
+    .delete(table)
+    .where(eq(table.id, sql.placeholder("id")))
+    .prepare();
+}
+
+/** The users whose profiles name one of the companies; to look at a million profiles takes a second. */
+function membersOf(companies: number[]) {
+  return sql`SELECT id FROM user WHERE profile ->> '$.company.id' IN (
+    SELECT value FROM json_each(${JSON.stringify(companies)}))`;
 }
 
 /** The deletions of what users still name. */
-function* listNamed(db: Sqlite, deletions: Deletion[]): Generator<LineError> {
+function* listNamed(db: Database, deletions: Deletion[]): Generator<LineError> {
   const naming = {
     role: new Map<number, number[]>(),
     achievement: new Map<number, number[]>(),
     company: new Map<number, number[]>(),
   };
   for (const { type, id } of deletions) naming[type].set(id, []);
-  for (const { id, companyId, roles, unlocks } of listReferences(db)) {
-    if (companyId !== null) naming.company.get(companyId)?.push(id);
+  for (const { id, company = 0, roles, achievements } of listReferences(db)) {
+    naming.company.get(company)?.push(id);
     for (const role of roles) naming.role.get(role)?.push(id);
-    for (const { achievementId } of unlocks) naming.achievement.get(achievementId)?.push(id);
+    for (const achievement of achievements) naming.achievement.get(achievement)?.push(id);
   }
   for (const { type, id, line } of deletions) {
     const ids = naming[type].get(id) ?? [];

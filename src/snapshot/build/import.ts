@@ -2,13 +2,11 @@
  * Makes a snapshot of a dataset. Streams: a line is rows on disk before the next batch is read. The
  * snapshot appears at its path whole, or the path stays as it was.
  */
-import { setImmediate } from "node:timers/promises";
 import { withEndLine } from "../../domain/dataset.ts";
 import { replaceFile } from "../../files/replace.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
+import type { Database } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
-import { buildNameIndex } from "../name-index/build.ts";
 import { checkSnapshot } from "../read/check.ts";
 import { listLines } from "../read/export.ts";
 import { hashLines, type Lines, type ReadOptions, readDataset } from "./dataset.ts";
@@ -49,14 +47,16 @@ export async function importDataset(
     const old = findMeta(file);
     const now = Date.now();
     const builtAtMs = options.builtAtMs ?? buildTimeAfter(old, now);
-    const counted = await writeSnapshot(path, `${path}.database`, builtAtMs, async (db) => {
+    const { onIndexed } = options;
+    const fillChecked = async (db: Database) => {
       const read = await fill(db, dataset, options);
       const counts = countRows(db);
       if (!options.allowEmpty) refuseEmpty(counts);
       if (!options.allowShrink) refuseShrinking(target, old?.counts, "the dataset", counts);
-      await indexNames(db, options.onIndexed);
-      return read;
-    });
+      return { ...read, staleIndexes: ["company", "user"] as const };
+    };
+    const database = `${path}.database`;
+    const counted = await writeSnapshot(path, database, { builtAtMs, onIndexed }, fillChecked);
     // With a million users, to read every byte again takes 0.2 s, and SQLite's own checks 2 s.
     await checkSnapshot(path);
     const isBehind = options.builtAtMs === undefined && old && now < old.built_at_ms;
@@ -65,21 +65,11 @@ export async function importDataset(
 }
 
 /** Writes the rows of the dataset. */
-async function fill(db: Sqlite, dataset: Lines, options: ImportOptions) {
-  createSchema(db);
+async function fill(db: Database, dataset: Lines, options: ImportOptions) {
+  createSchema(db.$client);
   if (!options.skipInvalid) return readDataset(dataset, createRowWriter(db), options);
   const writer = createSkippingWriter(db);
   const read = await readDataset(dataset, writer, options);
   if (!writer.hasTakenBack()) return read;
   return { ...read, sha256: hashLines(withEndLine(listLines(db))) };
-}
-
-async function indexNames(db: Sqlite, onIndexed?: (share: number) => void): Promise<void> {
-  for (const kind of ["company", "user"] as const) {
-    for (const share of buildNameIndex(db, kind)) {
-      if (kind === "user") onIndexed?.(share);
-      // A signal that came meanwhile is heard here.
-      await setImmediate();
-    }
-  }
 }

@@ -2,61 +2,58 @@
  * Writes dataset lines as rows, and holds them to each other: an id comes once, and what a line
  * refers to is there in the end, whatever the order of the lines.
  */
+import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
-import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
-import type { Sqlite, Value } from "../../sqlite/driver.ts";
-import type { Bounded } from "../format/bounds.ts";
-import {
-  listColumn,
-  packRoles,
-  packUnlocks,
-  unpackRoles,
-  unpackUnlocks,
-} from "../format/user-lists.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { documentOf, parseProfile, parseUnlocks, type UserDocument } from "../format/document.ts";
+import { achievement, company, privateUser, role, user } from "../format/schema.ts";
 
 /**
- * Ids of private users set one of so many bits; those of public users that find none set are not looked up,
- * which of a million takes 0.5 s. What was there before (in `apply`) is removed before it is added anew.
+ * Ids of private users set one of so many bits; those of public users that find none set are not looked
+ * up, which takes 0.5 s for a million. `apply` removes a user before it adds the new one.
  */
 const PRIVATE_BITS = 2 ** 23;
 
 /** How many definitions a dataset may have; every one of them may be in memory while it is served. */
 const definitions = {
-  role: { max: 10_000, name: "roles" },
-  achievement: { max: 100_000, name: "achievement definitions" },
+  role: { table: role, max: 10_000, name: "roles" },
+  achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
 };
 type Defined = keyof typeof definitions;
 const isDefined = (type: DatasetLine["type"]): type is Defined => type in definitions;
 
 export type Referenced = "role" | "achievement" | "company";
 
-export function createRowWriter(db: Sqlite) {
-  const insertInto = (table: string, columns: number) =>
-    db.prepare(`INSERT OR IGNORE INTO ${table} VALUES (${Array(columns).fill("?").join(", ")})`);
+export function createRowWriter(db: Database) {
   const inserts = {
-    role: insertInto("role", 3),
-    achievement: insertInto("achievement", 7),
-    company: insertInto("company", 3),
-    user: insertInto("user", 8),
-    privateUser: insertInto("private_user", 1),
+    role: prepareInsert(db, role),
+    achievement: prepareInsert(db, achievement),
+    company: prepareInsert(db, company),
+    user: prepareInsert(db, user),
+    privateUser: prepareInsert(db, privateUser),
   };
-  const hasUser = db.prepare("SELECT 1 FROM user WHERE id = ?");
-  const hasPrivateUser = db.prepare("SELECT 1 FROM private_user WHERE id = ?");
+  const id = sql.placeholder("id");
+  const findUser = db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare();
+  const findPrivateUser = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
+  const findCompany = db
+    .select({ name: company.name })
+    .from(company)
+    .where(eq(company.id, id))
+    .prepare();
   const privateBits = new Uint32Array(PRIVATE_BITS / 32);
 
   // References to what has not come yet wait on disk: in the worst order that is all of them. Not in
   // a temporary table, whose file is in a folder that nobody sweeps.
-  db.exec("CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER)");
-  const addPending = db.prepare("INSERT INTO pending VALUES (?, ?, ?, ?)");
-  /** The ids that lines have defined. */
-  const known = {
-    role: new Set<number>(),
-    achievement: new Set<number>(),
-    company: new Set<number>(),
-  };
-
+  db.$client.exec(
+    "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
+  );
+  const addPending = db.$client.prepare("INSERT INTO pending VALUES (?, ?, ?, ?, ?)");
+  /** The ids of the definitions that lines have defined, and the names of the companies. */
+  const known = { role: new Set<number>(), achievement: new Set<number>() };
+  const companyNames = new Map<number, string>();
   const lastLines = { role: 0, achievement: 0 };
 
   function tooMany(type: Defined, line: number) {
@@ -66,33 +63,46 @@ export function createRowWriter(db: Sqlite) {
   }
 
   /** Writes the row of a line; returns whether its id was free. */
-  function insert(line: DatasetLine): boolean {
-    const { type, id } = line;
-    if (type !== "user") {
-      known[type].add(id);
-      return inserts[type].run(...valuesOf(line)).changes > 0;
+  function insert(line: DatasetLine, number: number): boolean {
+    const { id } = line;
+    switch (line.type) {
+      case "role":
+        known.role.add(id);
+        return inserts.role.run(line).changes > 0;
+      case "achievement":
+        known.achievement.add(id);
+        return inserts.achievement.run({ ...line, type: line.kind }).changes > 0;
+      case "company":
+        companyNames.set(id, line.name);
+        return inserts.company.run({ ...line, memberCount: line.member_count }).changes > 0;
     }
     if (!line.public) {
       setBit(privateBits, id % PRIVATE_BITS);
-      return !hasUser.get(id) && inserts.privateUser.run(id).changes > 0;
+      return !findUser.get({ id }) && inserts.privateUser.run({ id }).changes > 0;
     }
     const mayBePrivate = hasBit(privateBits, id % PRIVATE_BITS);
-    if (mayBePrivate && hasPrivateUser.get(id)) return false;
-    return inserts.user.run(...valuesOf(line)).changes > 0;
+    if (mayBePrivate && findPrivateUser.get({ id })) return false;
+    return insertUser(line, number);
   }
 
-  function refer(user: PublicUserLine, number: number): void {
-    const { company, roles = [], achievements = [] } = user;
-    if (company && !known.company.has(company.id)) {
-      addPending.run(number, "company.id", "company", company.id);
+  function insertUser(line: PublicUserLine, number: number): boolean {
+    const { id, company } = line;
+    const companyName = company
+      ? (companyNames.get(company.id) ?? findCompany.get(company)?.name)
+      : undefined;
+    const { profile, achievements } = documentOf(line, companyName ?? "");
+    if (inserts.user.run({ id, profile, achievements }).changes === 0) return false;
+    if (company && companyName === undefined) {
+      addPending.run(number, "company.id", "company", company.id, id);
     }
-    roles.forEach((id, index) => {
-      if (!known.role.has(id)) addPending.run(number, `roles[${index}]`, "role", id);
+    line.roles?.forEach((role, index) => {
+      if (!known.role.has(role)) addPending.run(number, `roles[${index}]`, "role", role, id);
     });
-    achievements.forEach(({ id }, index) => {
-      if (known.achievement.has(id)) return;
-      addPending.run(number, `achievements[${index}].id`, "achievement", id);
+    line.achievements?.forEach((unlock, index) => {
+      if (known.achievement.has(unlock.id)) return;
+      addPending.run(number, `achievements[${index}].id`, "achievement", unlock.id, id);
     });
+    return true;
   }
 
   return {
@@ -105,73 +115,68 @@ export function createRowWriter(db: Sqlite) {
         const isFull = known[type].size >= definitions[type].max;
         if (isFull && !known[type].has(id)) return [tooMany(type, number)];
       }
-      if (!insert(line)) return [{ field: "id", reason: `${type} ${id} is there already` }];
-      if (type === "user" && line.public) refer(line, number);
-      return [];
+      if (insert(line, number)) return [];
+      return [{ field: "id", reason: `${type} ${id} is there already` }];
     },
+    /** The references that lead nowhere, each with its user. */
     *finish() {
-      const rows = db.prepare<{ line: number; field: string; type: Referenced; id: number }>(
-        `SELECT line, field, type, id FROM pending
+      nameCompanies(db, sql`SELECT user FROM pending WHERE type = 'company'`);
+      const rows = db.$client.prepare<Pending>(
+        `SELECT line, field, type, id, user FROM pending
           WHERE NOT CASE type
                   WHEN 'role' THEN EXISTS (SELECT 1 FROM role WHERE role.id = pending.id)
                   WHEN 'company' THEN EXISTS (SELECT 1 FROM company WHERE company.id = pending.id)
                   ELSE EXISTS (SELECT 1 FROM achievement WHERE achievement.id = pending.id) END
           ORDER BY line, rowid`,
       );
-      for (const { line, field, type, id } of rows.iterate()) {
-        yield { line, field, reason: `there is no ${type} ${id}` };
+      for (const { line, field, type, id, user } of rows.iterate()) {
+        yield { line, field, reason: `there is no ${type} ${id}`, user };
       }
-      db.exec("DROP TABLE pending");
+      db.$client.exec("DROP TABLE pending");
       // A change file may add to those that are there.
       for (const type of ["role", "achievement"] as const) {
-        const count = db.prepare<{ rows: number }>(`SELECT count(*) AS rows FROM ${type}`).get();
-        if (lastLines[type] > 0 && (count?.rows ?? 0) > definitions[type].max) {
-          yield tooMany(type, lastLines[type]);
-        }
+        const { table, max } = definitions[type];
+        const line = lastLines[type];
+        const rows = db.select({ count: count() }).from(table).get()?.count ?? 0;
+        if (line > 0 && rows > max) yield { ...tooMany(type, line), user: 0 };
       }
     },
   };
 }
 
-/** The columns of a line's row. */
-function valuesOf(line: Exclude<DatasetLine, { public: false }>): Value[] {
-  const { id, name } = line;
-  if (line.type === "role") return [id, name, line.hierarchy];
-  if (line.type === "company") return [id, name, line.member_count];
-  if (line.type === "achievement") {
-    return [id, name, line.description, line.icon, line.kind, line.tier, line.points];
-  }
-  const { avatar_url = null, company, roles = [], achievements = [] } = line;
-  const unlocks = achievements.map(({ id: achievementId, tier, unlocked_at }) => ({
-    achievementId,
-    tier,
-    unlockedAt: parseTime(unlocked_at) ?? 0,
-  }));
-  return [
-    id,
-    name,
-    avatar_url,
-    parseTime(line.created_at) ?? 0,
-    company?.id ?? null,
-    company?.role ?? null,
-    packRoles(roles),
-    packUnlocks(unlocks),
-  ];
+interface Pending {
+  line: number;
+  field: string;
+  type: Referenced;
+  id: number;
+  user: number;
 }
 
-/** What the row of each public user refers to, in the order of the ids; a million take a second. */
-export function* listReferences(db: Sqlite) {
-  const rows = db.prepare<{
-    id: number;
-    companyId: number | null;
-    roles: Bounded;
-    unlocks: Bounded;
-  }>(
-    `SELECT id, company_id AS companyId, ${listColumn("roles")} AS roles,
-            ${listColumn("achievements")} AS unlocks
-       FROM user ORDER BY id`,
+/** An insert of one row, by the names of the columns; a row whose key is there already is left out. */
+function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
+  const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
+  return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
+}
+
+/** Puts the names of companies as they are now into the profiles of these users. */
+export function nameCompanies(db: Database, userIds: SQL): void {
+  db.update(user)
+    .set({
+      profile: sql`json_set(${user.profile}, '$.company.name', (
+        SELECT name FROM company WHERE company.id = ${user.profile} ->> '$.company.id'))`,
+    })
+    .where(sql`${user.id} IN (${userIds})`)
+    .run();
+}
+
+/** What the document of each public user refers to, in the order of the ids. */
+export function* listReferences(db: Database) {
+  const rows = db.$client.prepare<{ id: number } & UserDocument>(
+    "SELECT id, profile, achievements FROM user ORDER BY id",
   );
-  for (const { id, companyId, roles, unlocks } of rows.iterate()) {
-    yield { id, companyId, roles: unpackRoles(roles), unlocks: unpackUnlocks(unlocks) };
+  for (const { id, profile, achievements } of rows.iterate()) {
+    const { company, roles } = parseProfile(profile);
+    const unlocked = parseUnlocks(achievements).map(([achievementId]) => achievementId);
+    yield { id, company: company?.id, roles, achievements: unlocked };
   }
 }

@@ -47,7 +47,7 @@ export function findMeta(path: string): Meta | undefined {
     try {
       return readMeta(db);
     } finally {
-      db.close();
+      db.$client.close();
     }
   } catch {
     return undefined;

@@ -4,28 +4,46 @@
  * public, or one of them is too broken to say, the user is private. A line that may hide a user, but
  * does not say which one, is not left out: it is an error.
  */
+import { eq, sql } from "drizzle-orm";
 import type { DatasetLine } from "../../domain/dataset.ts";
 import { findHiddenUsers } from "../../domain/hidden-users.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
-import { packRoles, packUnlocks } from "../format/user-lists.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { parseProfile, parseUnlocks } from "../format/document.ts";
+import { company, user } from "../format/schema.ts";
 import type { LineHandler } from "./dataset.ts";
-import { createRowWriter, listReferences } from "./rows.ts";
+import { createRowWriter } from "./rows.ts";
 
-export function createSkippingWriter(db: Sqlite) {
+export function createSkippingWriter(db: Database) {
   const { known, ...writer } = createRowWriter(db);
   // On disk, as a hopeless dataset may have millions, and in the file that is swept; see rows.ts.
-  db.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
-  const hide = db.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
+  db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
+  const hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
 
-  function dropReferences(): void {
-    db.exec(`UPDATE user SET company_id = NULL, company_role = NULL
-              WHERE company_id NOT IN (SELECT id FROM company)`);
-    const setLists = db.prepare("UPDATE user SET roles = ?, achievements = ? WHERE id = ?");
-    for (const { id, roles, unlocks } of listReferences(db)) {
-      const keptRoles = roles.filter((role) => known.role.has(role));
-      const keptUnlocks = unlocks.filter((unlock) => known.achievement.has(unlock.achievementId));
-      if (keptRoles.length === roles.length && keptUnlocks.length === unlocks.length) continue;
-      setLists.run(packRoles(keptRoles), packUnlocks(keptUnlocks), id);
+  /** Leaves out of the documents of these users what is not there. */
+  function dropReferences(users: Iterable<number>): void {
+    const id = sql.placeholder("id");
+    const findUser = db.select().from(user).where(eq(user.id, id)).prepare();
+    const update = db
+      .update(user)
+      .set({
+        profile: sql`${sql.placeholder("profile")}`,
+        achievements: sql`${sql.placeholder("achievements")}`,
+      })
+      .where(eq(user.id, id))
+      .prepare();
+    const findCompany = db.select().from(company).where(eq(company.id, id)).prepare();
+    for (const id of users) {
+      const row = findUser.get({ id });
+      if (!row) continue;
+      const profile = parseProfile(row.profile);
+      if (profile.company && !findCompany.get({ id: profile.company.id })) profile.company = null;
+      profile.roles = profile.roles.filter((role) => known.role.has(role));
+      const unlocks = parseUnlocks(row.achievements).filter(([id]) => known.achievement.has(id));
+      update.run({
+        id,
+        profile: JSON.stringify(profile),
+        achievements: JSON.stringify(unlocks),
+      });
     }
   }
 
@@ -46,20 +64,20 @@ export function createSkippingWriter(db: Sqlite) {
       return [];
     },
     *finish() {
-      let hasLostReferences = false;
+      const losing = new Set<number>();
       for (const error of writer.finish()) {
-        hasLostReferences = true;
+        losing.add(error.user);
         yield error;
       }
-      const hideUsers = db.prepare(
+      const hideUsers = db.$client.prepare(
         "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
       );
-      hasTakenBack = hideUsers.run().changes > 0 || hasLostReferences;
-      db.exec(`
+      hasTakenBack = Number(hideUsers.run().changes) > 0 || losing.size > 0;
+      db.$client.exec(`
         DELETE FROM user WHERE id IN (SELECT id FROM hidden);
         DROP TABLE hidden;
       `);
-      if (hasLostReferences) dropReferences();
+      dropReferences(losing);
     },
   } satisfies LineHandler<DatasetLine> & { hasTakenBack(): boolean };
 }

@@ -1,7 +1,10 @@
 /** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
-import type { Sqlite } from "../../sqlite/driver.ts";
-import { bounded } from "./bounds.ts";
+import { count } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Database } from "../../sqlite/driver.ts";
+import { boundedText } from "./bounds.ts";
 import { InvalidSnapshot } from "./file.ts";
+import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
 export interface Counts {
   roles: number;
@@ -30,26 +33,31 @@ export interface Meta {
 }
 
 const MAX_VALUE_BYTES = 1000;
+const MAX_FACTS = 100;
 
 /** As `JSON.stringify` writes them. */
 const COUNTS =
   /^\{"roles":\d{1,15},"achievements":\d{1,15},"companies":\d{1,15},"users":\d{1,15},"public_users":\d{1,15}\}$/;
 
-/** Writes the facts of `meta` in the place of any that are there. */
-export function writeMeta(db: Sqlite, meta: Meta): void {
-  const write = db.prepare("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)");
-  for (const [key, value] of Object.entries(meta)) {
-    write.run(key, typeof value === "string" ? value : JSON.stringify(value));
+/** Writes the facts in place of any that are there. */
+export function writeMeta(db: Database, facts: Meta): void {
+  for (const [key, fact] of Object.entries(facts)) {
+    const value = typeof fact === "string" ? fact : JSON.stringify(fact);
+    const set = { value };
+    db.insert(meta).values({ key, value }).onConflictDoUpdate({ target: meta.key, set }).run();
   }
 }
 
 /** Throws an {@link InvalidSnapshot} when they are not facts as {@link writeMeta} writes them. */
-export function readMeta(db: Sqlite): Meta {
-  const find = db.prepare<{ value: string | 0 }>(
-    `SELECT ${bounded("value", MAX_VALUE_BYTES)} AS value FROM meta WHERE key = ?`,
-  );
+export function readMeta(db: Database): Meta {
+  const rows = db
+    .select({ key: meta.key, value: boundedText(meta.value, MAX_VALUE_BYTES) })
+    .from(meta)
+    .limit(MAX_FACTS)
+    .all();
+  const facts = new Map(rows.map(({ key, value }) => [key, value]));
   const value = (key: keyof Meta, shape: RegExp, missing?: string): string => {
-    const found = find.get(key)?.value ?? missing;
+    const found = facts.get(key) ?? missing;
     if (typeof found === "string" && shape.test(found)) return found;
     throw new InvalidSnapshot(`is damaged: its meta table has no ${key} that can be read`);
   };
@@ -65,15 +73,14 @@ export function readMeta(db: Sqlite): Meta {
 }
 
 /** Counts what is in the tables. */
-export function countRows(db: Sqlite): Counts {
-  const count = (name: string) =>
-    db.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${name}`).get()?.n ?? 0;
-  const publicUsers = count("user");
+export function countRows(db: Database): Counts {
+  const countOf = (table: SQLiteTable) => db.select({ rows: count() }).from(table).get()?.rows ?? 0;
+  const publicUsers = countOf(user);
   return {
-    roles: count("role"),
-    achievements: count("achievement"),
-    companies: count("company"),
-    users: publicUsers + count("private_user"),
+    roles: countOf(role),
+    achievements: countOf(achievement),
+    companies: countOf(company),
+    users: publicUsers + countOf(privateUser),
     public_users: publicUsers,
   };
 }

@@ -1,52 +1,63 @@
 /**
- * The tables of a snapshot, declared once with drizzle and created from that declaration; only what
- * drizzle cannot say (the FTS5 tables) and an index are SQL. A private user has an id here and no other column.
+ * The tables of a snapshot, declared once with drizzle and created from that declaration; only the FTS5
+ * tables, which drizzle cannot say, are SQL. A private user has an id here and no other column.
  */
-
-import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
 import { MAX_NGRAM } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
-const kinds = ["user", "company"];
+/** Facts of the snapshot as a whole: see meta.ts. */
+export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
-const tables = [
-  // Facts of the snapshot as a whole: see meta.ts.
-  sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() }),
+export const role = sqliteTable("role", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  hierarchy: integer().notNull(),
+});
 
-  sqliteTable("role", {
-    id: integer().primaryKey(),
-    name: text().notNull(),
-    hierarchy: integer().notNull(),
-  }),
-  sqliteTable("achievement", {
+export const achievement = sqliteTable(
+  "achievement",
+  {
     id: integer().primaryKey(),
     name: text().notNull(),
     description: text().notNull(),
     icon: text().notNull(),
-    kind: text().notNull(),
+    type: text().notNull(),
     tier: integer().notNull(),
     points: integer().notNull(),
-  }),
-  sqliteTable("company", {
-    id: integer().primaryKey(),
-    name: text().notNull(),
-    memberCount: integer("member_count").notNull(),
-  }),
-  sqliteTable("private_user", { id: integer().primaryKey() }),
+  },
+  // A picture is asked for by its icon.
+  (table) => [index("achievement_icon").on(table.icon)],
+);
 
-  // Public users only. Times are seconds since 1970; user-lists.ts has the two lists.
-  sqliteTable("user", {
-    id: integer().primaryKey(),
-    name: text().notNull(),
-    avatarUrl: text("avatar_url"),
-    createdAt: integer("created_at").notNull(),
-    companyId: integer("company_id"),
-    companyRole: text("company_role"),
-    roles: blob(),
-    achievements: blob(),
-  }),
+export const company = sqliteTable("company", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  memberCount: integer("member_count").notNull(),
+});
+
+export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
+
+/** Public users only, a document each: see document.ts. */
+export const user = sqliteTable("user", {
+  id: integer().primaryKey(),
+  profile: text().notNull(),
+  achievements: text().notNull(),
+});
+
+const kinds = ["user", "company"] as const;
+/** What has a name index. */
+export type NameKind = (typeof kinds)[number];
+
+const tables = [
+  meta,
+  role,
+  achievement,
+  company,
+  privateUser,
+  user,
 
   // Folded names; `rank` is a name's place in the order of contract and index alike: ascending rank is
   // the order inside a tier. There are gaps between ranks.
@@ -78,14 +89,12 @@ const tables = [
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) db.exec(createTableSql(table));
+  for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
   // Companies are in order of size, so those with exactly a long name may be anywhere: see find.ts.
   db.exec(
     `CREATE INDEX company_long_name ON company_name (folded) WHERE length(folded) >= ${MAX_NGRAM}`,
   );
   for (const kind of kinds) db.exec(createNgramIndexSql(kind));
-  // A badge is found by the icon in its path.
-  db.exec("CREATE INDEX achievement_icon ON achievement (icon)");
 }
 
 let expected: string | undefined;
@@ -103,7 +112,7 @@ export function checkSchema(db: Sqlite): void {
 }
 
 function findExpected(): string {
-  const db = sqlite.openWritable(":memory:");
+  const db = sqlite.openConnection(":memory:");
   try {
     createSchema(db);
     return describeSchema(db);
@@ -118,14 +127,18 @@ function describeSchema(db: Sqlite): string {
   return JSON.stringify(rows.all());
 }
 
-function createTableSql(table: (typeof tables)[number]): string {
-  const { name, columns } = getTableConfig(table);
+function* createSql(table: (typeof tables)[number]): Generator<string> {
+  const { name, columns, indexes } = getTableConfig(table);
   const parts = columns.map(
     (column) =>
       `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
   );
   const isRowidKey = columns.some((column) => column.primary && column.getSQLType() === "integer");
-  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
+  yield `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
+  for (const { config } of indexes) {
+    const listed = config.columns.map((column) => ("name" in column ? column.name : ""));
+    yield `CREATE INDEX ${config.name} ON ${name} (${listed.join(", ")})`;
+  }
 }
 
 /**

@@ -7,27 +7,10 @@ import { type FoldedNames, NAME_END, packNames } from "../../search/folded-names
 import { listPostings } from "../../search/posting-lists.ts";
 import { codePointsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
+import type { NameKind } from "../format/schema.ts";
+import { FREQUENT_ABOVE, LONG_SHARE, NAMES_PER_GAP, STEP_LISTED, STEP_NAMES } from "./constants.ts";
 import { createSegment } from "./fts5-segment.ts";
-import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
-
-export type NameKind = "user" | "company";
-
-/**
- * An n-gram that the names have more often than this is frequent, so the posting list of any other is no
- * longer. With a million users and 100 the index has 104 MB, with 200 it is 93 MB, with 400 85 MB.
- */
-export const FREQUENT_ABOVE = 200;
-
-/** The names of a step. */
-const STEP_NAMES = 1 << 13;
-/** The places in the lists of a step. */
-const STEP_LISTED = 1 << 18;
-
-/**
- * Ranks leave a number free after this many names, and a share as large between one weight and the
- * next, where new names mostly come: so a name is added by moving a few, not all.
- */
-const NAMES_PER_GAP = 16;
+import { createLongListWriter, isLong } from "./long-lists.ts";
 
 /** What comes first in the order of a tier, before the id. */
 export const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
@@ -37,15 +20,16 @@ export const weightOf: Record<NameKind, (row: { folded: string; memberCount: num
   };
 
 /**
- * Indexes the names of every public user or every company of `db`; posting lists with more than one in
- * `longShare` of them are long lists. In steps, for who has other things to do in between: after each,
- * the share (0 to 1) that is built.
+ * Indexes the names of every public user or every company of `db`, in place of any index there is;
+ * posting lists with more than one in `longShare` of them are long lists. Goes on in steps, so that the
+ * caller can do other things in between: after each, the share (0 to 1) that is built.
  */
 export function* buildNameIndex(
   db: Sqlite,
   kind: NameKind,
   longShare = LONG_SHARE,
 ): Generator<number, void> {
+  clear(db, kind);
   const names = yield* readNames(db, kind);
   const ranks = rank(names);
 
@@ -78,12 +62,23 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
+function clear(db: Sqlite, kind: NameKind): void {
+  for (const table of ["name", "frequent_ngram", "long_list"]) {
+    db.exec(`DELETE FROM ${kind}_${table}`);
+  }
+  // After this command, FTS5 sees nothing of the lists that this connection writes to its tables.
+  const isListed = db.prepare(`SELECT 1 FROM ${kind}_ngram_idx LIMIT 1`).get();
+  if (isListed) db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
+}
+
 /** Of its own, so that what it packs with is not kept. */
 function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
   const count = db.prepare<{ names: number }>(`SELECT count(*) AS names FROM ${kind}`).get();
   const packing = packNames(count?.names ?? 0);
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, name, ${kind === "company" ? "member_count" : 0} AS memberCount FROM ${kind} ORDER BY id`,
+    kind === "company"
+      ? "SELECT id, name, member_count AS memberCount FROM company ORDER BY id"
+      : "SELECT id, profile ->> '$.name' AS name, 0 AS memberCount FROM user ORDER BY id",
   );
   let steps = 0;
   for (const { id, name, memberCount } of rows.iterate()) {

@@ -6,15 +6,11 @@
 import { fold } from "../../search/fold.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { buildNameIndex, FREQUENT_ABOVE, type NameKind, weightOf } from "./build.ts";
+import type { NameKind } from "../format/schema.ts";
+import { weightOf } from "./build.ts";
+import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
 import { matchAll } from "./find.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
-
-/** To find a free rank, this many names are moved at most. */
-const MAX_MOVES = 4096;
-
-/** When more than one rank in so many changes its name, building the index anew is faster. */
-const REBUILD_SHARE = 5;
 
 interface Name {
   id: number;
@@ -35,8 +31,9 @@ interface Change {
 
 export function openNameChanges(db: Sqlite, kind: NameKind) {
   const memberCount = kind === "company" ? "thing.member_count" : "0";
+  const thingName = kind === "company" ? "name" : "profile ->> '$.name'";
   const findThing = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
+    `SELECT id, ${thingName} AS name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
   );
   const listFrom = db.prepare<Entry>(
     `SELECT entry.rank, entry.id, entry.folded, ${memberCount} AS memberCount
@@ -63,7 +60,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   /** As the row says. */
   function nameOf(id: number): Name | undefined {
     const thing = findThing.get(id);
-    return thing && { ...thing, folded: fold(thing.name) };
+    return thing ? { ...thing, folded: fold(thing.name) } : undefined;
   }
 
   /** The lowest rank at which the name may stand: right after the one before it. */
@@ -124,7 +121,6 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
     return true;
   }
 
-  /** Returns false when the index must be built anew. */
   function update(): boolean {
     if (!addAll()) return false;
     const changes = [...before]
@@ -139,22 +135,18 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
     /** To be called once for each id, before its row comes, goes or changes. */
     change(id: number): void {
       const name = nameOf(id);
-      const entry = name && listFrom.get(findPlace(name));
+      const entry = (name && listFrom.get(findPlace(name))) ?? undefined;
       if (entry?.id !== name?.id) throw new Error(`the search index does not have ${kind} ${id}`);
       taken.set(id, entry);
       if (!entry) return;
       touch(entry.rank, entry.folded);
       removeEntry.run(entry.rank);
     },
-    /** Brings the index up to date with the rows as they are then. */
-    finish(): void {
-      if (update()) return;
-      for (const table of ["name", "frequent_ngram", "long_list"]) {
-        db.exec(`DELETE FROM ${kind}_${table}`);
-      }
-      db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
-      for (const _ of buildNameIndex(db, kind));
-    },
+    /**
+     * Brings the index up to date with the rows as they are then. Returns false when it must be built
+     * again instead.
+     */
+    finish: update,
   };
 }
 

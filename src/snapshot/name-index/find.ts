@@ -6,22 +6,9 @@ import { fold } from "../../search/fold.ts";
 import { type Boundary, coverOf, END, MAX_NGRAM, START, WORD } from "../../search/ngrams.ts";
 import { hasCodePoints, isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import type { NameKind } from "./build.ts";
+import type { NameKind } from "../format/schema.ts";
+import { MAX_ALONE, MAX_RARE_LISTS, MAX_SHORT_LISTS, MAX_TOGETHER } from "./constants.ts";
 import { openLongLists } from "./long-lists.ts";
-
-/**
- * FTS5 reads all of every list, so it intersects a few, rarest first; and a few n-grams that are not
- * frequent leave less to look at than another list has.
- */
-const MAX_SHORT_LISTS = 8;
-const MAX_RARE_LISTS = 3;
-
-/**
- * The first names are looked at one by one, as ten are enough as a rule. Many are looked at together, in a
- * fifth of the time that they would take one by one.
- */
-const MAX_ALONE = 64;
-const MAX_TOGETHER = 1024;
 
 interface Frequent {
   count: number;

@@ -14,10 +14,8 @@ import {
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { type Bounded, bounded, bytesOf } from "../format/bounds.ts";
-import type { NameKind } from "./build.ts";
-
-/** A list is long when it has more than one in so many of the names. */
-export const LONG_SHARE = 512;
+import type { NameKind } from "../format/schema.ts";
+import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
 
 /** Rows are in order of block, then of list: so they are written in order, too. */
 const MAX_LISTS = 2 ** 20;
@@ -29,11 +27,6 @@ const MAX_BLOCK = blockOf(2 ** 32 - 1);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
-/**
- * A list with one in so many names or more is numbered before all others: the rows that take a page each
- * come after another, and of none is half a page lost.
- */
-const FULL_SHARE = 16;
 const FIRST_SPARSE = MAX_LISTS / 2;
 
 /** Writes a list; returns its number. */

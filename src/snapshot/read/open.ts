@@ -13,7 +13,7 @@ import {
   openFile,
   watchWrites,
 } from "../../files/read.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
+import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES, InvalidSnapshot, parseHeader, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
@@ -49,7 +49,7 @@ export class SpoiledSnapshot extends Error {
 
 /** The tables of an open snapshot. */
 export interface Tables {
-  db: Sqlite;
+  db: Database;
   /** Whether the file has been written to since it was opened, so that any read may be wrong. */
   isSpoiled(): boolean;
   close(): void;
@@ -105,8 +105,9 @@ export function readTables({ db, isSpoiled, close }: Tables) {
   return {
     meta: readMeta(db),
     users: {
-      find: guard(users.find),
-      listAchievements: guard(users.listAchievements),
+      findProfile: guard(users.findProfile),
+      findName: guard(users.findName),
+      findAchievements: guard(users.findAchievements),
       findAchievementByIcon: guard(users.findAchievementByIcon),
     },
     search: {
@@ -130,7 +131,7 @@ export async function openTables(
     try {
       // Loaded here, as the demo is opened without it.
       const isKnown = options.trust && typeof source !== "string";
-      if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db);
+      if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db.$client);
       return tables;
     } catch (error) {
       tables.close();
@@ -165,7 +166,7 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
       const isWritten = watchWrites(file);
       const isSame = () => findIdentity(path) === identityOf(before);
       const size = Number(before.size);
-      let db: Sqlite;
+      let db: Database;
       try {
         if (size <= MAX_BYTES_IN_MEMORY) {
           return await openBytes(await file.readFile(), options);
@@ -182,7 +183,7 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
         isKept = true;
         return watched(db, file, isWritten);
       }
-      db.close();
+      db.$client.close();
     } finally {
       if (!isKept) await file.close();
     }
@@ -191,9 +192,9 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
 }
 
 /** Keeps the file open beside SQLite, which does not say whether it has been written to. */
-function watched(db: Sqlite, file: FileHandle, isSpoiled: () => boolean): Tables {
+function watched(db: Database, file: FileHandle, isSpoiled: () => boolean): Tables {
   const close = () => {
-    db.close();
+    db.$client.close();
     file.close().catch(() => {});
   };
   return { db, isSpoiled, close };
@@ -203,5 +204,5 @@ async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Table
   const databaseBytes = parseHeader(bytes, bytes.length);
   if (!options.trust) await verifyChecksum(bytes, databaseBytes);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
-  return { db, isSpoiled: () => false, close: () => db.close() };
+  return { db, isSpoiled: () => false, close: () => db.$client.close() };
 }

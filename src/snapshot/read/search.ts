@@ -1,34 +1,42 @@
-/** The two name searches: name-index/find.ts finds which ids match, this adds what a result shows. */
+/** The two name searches, results: name-index/find.ts finds the ids, this reads the hits. */
+import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/company.ts";
-import { drawnAvatarPath, type UserSearchResult } from "../../domain/user.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
+import type { UserSearchResult } from "../../domain/user.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { boundedText, textOf } from "../format/bounds.ts";
+import { completeAvatar, MAX_DOCUMENT_BYTES, parseProfile } from "../format/document.ts";
+import { company, user } from "../format/schema.ts";
 import { openNames } from "../name-index/find.ts";
 
 const MAX_RESULTS = 10;
 
-export function openSearch(db: Sqlite) {
-  const companyNames = openNames(db, "company");
-  const userNames = openNames(db, "user");
-  // One statement for all results takes a sixth less than one for each. A cross join keeps their order.
-  const listCompanies = db.prepare<CompanySearchResult>(
-    `SELECT company.id, name, member_count
-       FROM json_each(?) AS found CROSS JOIN company ON company.id = found.value`,
-  );
-  const listUsers = db.prepare<
-    Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null }
-  >(
-    `SELECT user.id, name, avatar_url,
-            (SELECT name FROM company WHERE company.id = company_id) AS company
-       FROM json_each(?) AS found CROSS JOIN user ON user.id = found.value`,
-  );
+export function openSearch(db: Database) {
+  const companyNames = openNames(db.$client, "company");
+  const userNames = openNames(db.$client, "user");
+  const id = sql.placeholder("id");
+  const findCompany = db
+    .select({ id: company.id, name: company.name, member_count: company.memberCount })
+    .from(company)
+    .where(eq(company.id, id))
+    .prepare();
+  const findUser = db
+    .select({ profile: boundedText(user.profile, MAX_DOCUMENT_BYTES) })
+    .from(user)
+    .where(eq(user.id, id))
+    .prepare();
+
   return {
-    listCompanies: (query: string) =>
-      listCompanies.all(JSON.stringify(companyNames.find(query, MAX_RESULTS))),
-    /** `avatar_url` may be a path. */
-    listUsers: (query: string) =>
-      listUsers.all(JSON.stringify(userNames.find(query, MAX_RESULTS))).map((user) => ({
-        ...user,
-        avatar_url: user.avatar_url ?? drawnAvatarPath(user.id),
-      })),
+    listCompanies: (query: string): CompanySearchResult[] =>
+      companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get({ id }) ?? []),
+
+    /** Avatar paths are completed with `baseUrl`. */
+    listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
+      userNames.find(query, MAX_RESULTS).flatMap((id) => {
+        const row = findUser.get({ id });
+        if (!row) return [];
+        const { name, avatar_url, company } = parseProfile(textOf(row.profile));
+        const url = completeAvatar(id, avatar_url, baseUrl);
+        return [{ id, name, avatar_url: url, company: company?.name ?? null }];
+      }),
   };
 }
