@@ -72,11 +72,12 @@ export function createLargeBodies(maxBytes = MAX_BYTES) {
     return new ReadableStream(source, { highWaterMark: 0 });
   }
 
-  return (body: Body | Blob | null): Body | Blob | ReadableStream | null => {
+  /** `isOwned` says that nobody else has the bytes. */
+  return (body: Body | Blob | null, isOwned = false): Body | Blob | ReadableStream | null => {
     // UTF-8 has at most three bytes for each unit of a string.
     if (body === null || body instanceof Blob || body.length * 3 <= MAX_WHOLE_BYTES) return body;
     const isText = typeof body === "string";
     const bytes = isText ? Buffer.from(body) : body;
-    return bytes.length > MAX_WHOLE_BYTES ? stream(bytes, isText) : bytes;
+    return bytes.length > MAX_WHOLE_BYTES ? stream(bytes, isText || isOwned) : bytes;
   };
 }

@@ -4,6 +4,7 @@
  */
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
+import pLimit from "p-limit";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { type Address, loadView, type Problem } from "../web/view.ts";
@@ -48,6 +49,12 @@ export interface PagesService extends Pick<Service, "snapshot"> {
   ask(request: Request, path: string): Promise<Response>;
 }
 
+/**
+ * A page of a driver with a thousand achievements takes 10 MB while it is made. Others wait: with 800 at
+ * once the server would need 150 MB more.
+ */
+const MAX_RENDERED_AT_ONCE = 4;
+
 export function pages({ page, pageAssets, ask, snapshot }: PagesService): AnyElysia {
   // Profiles of people are not for search engines, unless the operator says so.
   const rule = page?.isIndexed ? "Allow: /" : "Disallow: /";
@@ -60,7 +67,9 @@ export function pages({ page, pageAssets, ask, snapshot }: PagesService): AnyEly
     return plugin.get("/", () => toDocs);
   }
   let assets: Promise<Map<string, Content>> | undefined;
-  const render = async (request: Request, address: Address) => {
+  const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
+  const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
+  const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
     const [view, { script, style }] = await Promise.all([
       loadView(address, page.featuredIds ?? [], (path) => ask(request, path)),

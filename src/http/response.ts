@@ -54,7 +54,7 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
     const { status, body, headers } = isValidated
       ? represent(content, content.body, request.headers)
       : content;
-    const sent = isSubrequest ? body : largeBody(body);
+    const sent = isSubrequest ? body : largeBody(body, !content.shared);
     const response = new Response(isHead ? null : sent, { status, headers: prepared[cache] });
     if (body !== null) {
       response.headers.set("content-type", content.type);

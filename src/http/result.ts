@@ -45,8 +45,8 @@ export class Content {
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** JSON that is text already, typed as the body that it is, so that Eden knows it. */
-export function finishedJson<Body>(text: string, cache: CachePolicy): Body {
-  return new Content(JSON_TYPE, text, { cache }) as Body;
+export function finishedJson<Value>(text: Body, cache: CachePolicy): Value {
+  return new Content(JSON_TYPE, text, { cache }) as Value;
 }
 
 /** An error with headers of its own. */

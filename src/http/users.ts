@@ -33,15 +33,18 @@ export const users = (service: Service) =>
           const id = parseUserId(params.userId);
           if (id === undefined) return fail("invalid_user_id");
           const achievements = service.snapshot().users.findAchievements(id);
-          if (typeof achievements !== "string") return fail(achievements.missing);
+          if ("missing" in achievements) return fail(achievements.missing);
           return finishedJson<{ success: true; achievements: AchievementEntry[] }>(
-            `{"success":true,"achievements":${achievements}}`,
+            Buffer.concat([ACHIEVEMENTS_START, ...achievements, END]),
             "public",
           );
         },
         { detail: achievementsOperation },
       ),
   );
+
+const ACHIEVEMENTS_START = Buffer.from('{"success":true,"achievements":');
+const END = Buffer.from("}");
 
 const userId = {
   in: "path" as const,

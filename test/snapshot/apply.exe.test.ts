@@ -56,7 +56,7 @@ async function answersOf(path: string): Promise<unknown> {
     counts: meta.counts,
     users: Array.from({ length: 60 }, (_, id) => [
       users.findProfile(id, "http://a.test"),
-      users.findAchievements(id),
+      String(users.findAchievements(id)),
     ]),
     found: queries.map((query) => [
       search.listUsers(query, "http://a.test"),

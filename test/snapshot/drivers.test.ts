@@ -41,7 +41,7 @@ function answersOf({ meta, users, search }: Snapshot): unknown {
     meta,
     users: Array.from({ length: 400 }, (_, id) => [
       users.findProfile(id, "http://a.test"),
-      users.findAchievements(id),
+      String(users.findAchievements(id)),
     ]),
     found: queries.map((query) => [
       search.listUsers(query, "http://a.test"),

@@ -46,11 +46,11 @@ export function openUsers(db: Database) {
     .prepare();
 
   /** Definitions are few beside the users who have them. Each is read when it is first needed. */
-  const definitions = new Map<number, string>();
-  function definitionOf(id: number): string {
+  const definitions = new Map<number, Uint8Array>();
+  function definitionOf(id: number): Uint8Array {
     const known = definitions.get(id);
     if (known !== undefined) return known;
-    const json = JSON.stringify(findAchievement.get({ id }));
+    const json = Buffer.from(JSON.stringify(findAchievement.get({ id })));
     definitions.set(id, json);
     return json;
   }
@@ -80,15 +80,24 @@ export function openUsers(db: Database) {
       return row ? parseProfile(textOf(row.profile)).name : missing(id);
     },
 
-    /** The unlocked achievements as the JSON text of a list, newest first. */
-    findAchievements(id: number): string | Missing {
+    /**
+     * The unlocked achievements, newest first, as pieces of the JSON text of a list, in UTF-8: they may
+     * have megabytes, which are put together once.
+     */
+    findAchievements(id: number): Uint8Array[] | Missing {
       const row = findUnlocks.get({ id });
       if (!row) return missing(id);
-      const entries = parseUnlocks(textOf(row.achievements)).map(
-        ([id, tier, unlockedAt]) =>
-          `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`,
-      );
-      return `[${entries.join(",")}]`;
+      const pieces: Uint8Array[] = [];
+      for (const [id, tier, unlockedAt] of parseUnlocks(textOf(row.achievements))) {
+        const start = pieces.length === 0 ? "[" : ",";
+        pieces.push(
+          Buffer.from(`${start}{"achievement":`),
+          definitionOf(id),
+          Buffer.from(`,"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`),
+        );
+      }
+      pieces.push(Buffer.from(pieces.length === 0 ? "[]" : "]"));
+      return pieces;
     },
 
     /** The definition with that icon; if several have it, the one with the lowest id. */
