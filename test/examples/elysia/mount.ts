@@ -1,0 +1,17 @@
+/** Roadbook in the Elysia app of another program, called through Eden with types. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { treaty } from "@elysiajs/eden";
+import { Elysia } from "elysia";
+import { createRoadbook } from "roadbook/elysia";
+
+test("the program's routes and the API's, in one app", async () => {
+  await using roadbook = await createRoadbook({ demo: true });
+  const app = new Elysia({ strictPath: true }).get("/hello", () => "hello").use(roadbook.app);
+  const api = treaty(app);
+  assert.equal((await api.hello.get()).data, "hello");
+  const { data, error } = await api.users.public({ userId: 42 }).get();
+  if (error) throw error.value;
+  const id: number = data.user.id;
+  assert.equal(id, 42);
+});
