@@ -1,8 +1,8 @@
 /**
  * The command line: every command with its arguments, flags, environment variables, defaults and
  * help is declared here or, the flags of `serve`, beside this file. The only reader of the
- * environment. What a command needs is loaded when it runs, so that `--version`, the help and the
- * ready line wait for nothing they do not use.
+ * environment. A command's code is loaded when it runs, so that `--version`, the help and the
+ * ready line wait for nothing that they do not use.
  */
 import {
   type CommandUnknownOpts as AnyCommand,
@@ -32,7 +32,7 @@ export async function runCommandLine(argv: string[]): Promise<void> {
     await program.parseAsync(cutStrayValues(named, args), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // The help and the version arrive here, too, and are no error.
+    // The help and the version arrive here as well, and are not errors.
     if (error.exitCode !== 0) throw usageErrorOf(error, named ?? program);
   }
 }

@@ -7,15 +7,15 @@ import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typin
 /** A line for the shell that stands for the names of files, which it completes by itself. */
 const FILES = "@files";
 
-/** What a word may be, and its description: empty for the value of a flag. */
+/** A possible word, and its description: empty for the value of a flag. */
 type Candidate = [word: string, description: string];
 
-/** What stands between the two where the shell shows descriptions. */
+/** The separator between the two, if the shell shows descriptions. */
 const separators = { bash: "", zsh: ":", fish: "\t" };
 
 /**
- * The lines that a script wants to have: what the last of the words after `roadbook` may be, each
- * with its description where the shell shows one.
+ * The lines for a script: the candidates for the last of the words after `roadbook`, each with its
+ * description if the shell shows one.
  */
 export function formatCandidates(
   program: AnyCommand,
@@ -34,7 +34,7 @@ export function formatCandidates(
     .join("");
 }
 
-/** Serve is what runs without a command. */
+/** Without a command, `serve` runs. */
 function listCandidates(program: AnyCommand, typed: string[]): Candidate[] {
   const help = program.createHelp();
   const commands = help.visibleCommands(program);
@@ -55,13 +55,13 @@ function listCandidates(program: AnyCommand, typed: string[]): Candidate[] {
   return argument ? listValues(argument.name(), argument.argChoices) : [];
 }
 
-/** The values of what the help calls by that name; none where they are free. */
+/** The values of a flag or argument with that name in the help; none if any text is valid. */
 function listValues(name: string, choices: readonly string[] = []): Candidate[] {
   if (/\b(?:FILE|FOLDER|OUT|DATASET|CHANGES)\b/.test(name)) return [[FILES, ""]];
   return choices.map((word) => [word, ""]);
 }
 
-/** What loads the completion into a shell. */
+/** The scripts that load the completion into a shell. */
 export const scripts = {
   // It works in bash 3.2, too, which macOS has: it has no compopt.
   bash: `# The completion of roadbook for bash; load it with: source <(roadbook completion bash)

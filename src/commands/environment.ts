@@ -13,7 +13,7 @@ export function variableOf(option: { name(): string }): string {
   return `ROADBOOK_${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** The variables that look like settings and are none, misspelt most likely. */
+/** The variables that look like settings but are not: most likely misspelt. */
 export function listUnknownVariables(program: AnyCommand, env: Environment): string[] {
   const known = new Set(program.commands.flatMap(({ options }) => options.map(variableOf)));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
@@ -31,7 +31,7 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
   }
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of command.options) {
-    // Commander would miss it before it finds `--too FILE` misspelt.
+    // Otherwise Commander reports it as missing before it reports that `--too` is misspelt.
     option.mandatory = false;
     const [key, variable] = [option.attributeName(), variableOf(option)];
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
@@ -61,7 +61,7 @@ function setParser(declared: Declared, name: string, parse: Parser<unknown>): vo
   declared.argParser(nameInErrors(name, parse));
 }
 
-/** What is set to nothing is never the default: an empty host would listen on every address. */
+/** An empty value never means the default: an empty host would listen on every address. */
 function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
   return (text, previous) => {
     try {

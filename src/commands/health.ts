@@ -4,10 +4,10 @@ import { writeStdout } from "./output.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** What is wrong is shown up to so many characters: a proxy may respond with a page. */
+/** Longer error bodies are cut: a proxy may respond with a page. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** Asks the server at `base`, which may have a path or be the route itself; without one, this machine's. */
+/** Asks the server at `base`, which may have a path or be /health itself; by default, this machine's. */
 export async function runHealth(
   base: string | undefined,
   { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
@@ -22,7 +22,7 @@ export async function runHealth(
   try {
     response = await fetch(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // A certificate is made out to the name that clients use, not to this machine's address.
+      // A certificate is issued for the name that clients use, not for this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
     body = (await response.text()).trim();

@@ -13,13 +13,13 @@ import type { Location } from "../snapshot/remote/location.ts";
 import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
 
-/** Where a snapshot goes. */
+/** The place that a snapshot is written to. */
 interface Target {
-  /** As it was given. */
+  /** The flag as it was given. */
   to: string;
-  /** Where that is, when it is no file. */
+  /** The parsed place, if it is not a file. */
   location: Location | undefined;
-  /** Write the object whatever another command has put meanwhile. */
+  /** Write the object even if another command has put one meanwhile. */
   unconditional: boolean;
 }
 
@@ -79,7 +79,7 @@ async function writeSnapshot<T>(
   }
 }
 
-/** The bytes of a dataset; of standard input nobody knows how many are to come. */
+/** The bytes of a dataset, with progress. The length of standard input is unknown. */
 async function* readShown(path: string): AsyncGenerator<Uint8Array> {
   const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   let read = 0;
@@ -91,7 +91,7 @@ async function* readShown(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** How much was left out, to go on where a sentence ends; empty when that is nothing. */
+/** The end of a sentence that counts what was left out; empty if nothing was. */
 function describeSkipped({ lines, references }: LineErrors): string {
   if (lines + references === 0) return "";
   const lost = references > 0 ? ` and ${plural(references, "reference")}` : "";

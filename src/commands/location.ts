@@ -1,4 +1,4 @@
-/** Reads which flags name a place on another machine. No message repeats a value: it may hold a secret. */
+/** Parses flags that name a place on another machine. No message repeats a value: it may be a secret. */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
@@ -12,7 +12,7 @@ import {
 import type { Environment } from "./environment.ts";
 import { UsageError } from "./values.ts";
 
-/** The location that `text` names, the value of that flag; undefined when that is a file or none. */
+/** The location that `text`, the value of the flag, names; undefined if it names a file or is missing. */
 export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
@@ -50,8 +50,8 @@ function readS3Settings(env: Environment): S3Settings {
 }
 
 /**
- * The URL of the store that counts searches, given itself or in a file; of both, the one on the
- * command line counts.
+ * The URL of the store that counts searches, given directly or in a file. If both are set, the one on the
+ * command line applies.
  */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));

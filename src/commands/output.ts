@@ -15,8 +15,8 @@ const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
 
 /**
- * Writes a text to standard output. A reader that has had enough, such as `head`, is no error; a
- * full disk is one. False when nobody reads on.
+ * Writes a text to standard output. A reader that stops early, such as `head`, is not an error; a full
+ * disk is. Returns false if the reader has stopped.
  */
 export function writeStdout(text: string): boolean {
   const bytes = Buffer.from(text);
@@ -28,7 +28,7 @@ export function writeStdout(text: string): boolean {
       if (codeOf(error) !== "EAGAIN") {
         throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
       }
-      // The other side made the pipe one that does not wait.
+      // The reader has made the pipe non-blocking.
       Bun.sleepSync(1);
     }
   }
@@ -52,7 +52,7 @@ export function refuseSameFile(source: string, target: string): void {
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs what writes a file; a signal leaves its target as it was and nothing beside it. */
+/** Runs `write`. A signal ends it, leaves the target as it was, and removes unfinished files. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
@@ -69,7 +69,7 @@ export async function endOnSignal<T>(
   }
 }
 
-/** What is in a snapshot. */
+/** The counts of a snapshot as the end of a sentence. */
 export function describeCounts(counts: Counts): string {
   const { users, public_users, companies, achievements, roles } = counts;
   return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
@@ -82,7 +82,7 @@ async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = "";
-    // A signal that came meanwhile is heard here.
+    // Signals that arrived meanwhile are handled here.
     await setImmediate();
   }
   yield text;

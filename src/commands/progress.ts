@@ -1,4 +1,4 @@
-/** How far a command is, on one line of standard error; nothing where that is a pipe or a file. */
+/** Shows the progress of a command on one line of standard error, if that is a terminal. */
 
 const CELLS = 30;
 let shown = "";
@@ -10,7 +10,7 @@ export function showShare(step: string, share: number): void {
   put(`${step} ${"█".repeat(cells)}${"░".repeat(CELLS - cells)} ${Math.floor(100 * done)} %`);
 }
 
-/** Shows how many bytes a step has dealt with, when nobody knows how many there are. */
+/** Shows how many bytes a step has processed, if the total is unknown. */
 export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }

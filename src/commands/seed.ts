@@ -4,9 +4,9 @@ import { withEndLine } from "../domain/dataset.ts";
 import { writeLines } from "./output.ts";
 import { endProgress, showShare } from "./progress.ts";
 
-/** The default: one company for as many users. */
+/** By default there is one company for each 25 users. */
 const USERS_PER_COMPANY = 25;
-/** The progress is looked at after so many lines. */
+/** The progress is updated after this many lines. */
 const LINES_PER_STEP = 1000;
 
 interface SeedOptions {
@@ -18,7 +18,7 @@ interface SeedOptions {
 
 export async function runSeed(options: SeedOptions): Promise<void> {
   const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to } = options;
-  // On a terminal that shows the lines themselves there is no place for it.
+  // A terminal that shows the lines themselves has no room for it.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {
     let made = 0;

@@ -17,21 +17,21 @@ import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/** How often is looked whether the file has been replaced: well within the second that is promised. */
+/** How often the server looks for a replaced file. It promises to notice within a second. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, and what they and the environment lead to. */
+/** The flags of `serve`, and the settings made of them and the environment. */
 interface ServeConfig extends ServeFlags {
-  /** Where the snapshot is, when that is no file. */
+  /** Where the snapshot is, if it is not a file. */
   location: Location | undefined;
-  /** Where searches are counted, when that is not this process's memory. */
+  /** Where searches are counted, if not in this process's memory. */
   storeUrl: string | undefined;
-  /** The names of the variables that look like settings and are none. */
+  /** The names of the variables that look like settings but are not. */
   unknownVariables: string[];
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  // Before anything slow: by default the signal ends the process. There is nothing to renew yet.
+  // First, as the signal ends the process by default. There is nothing to renew yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
   const isFolderWanted = config.location && config.cacheDir === undefined;
@@ -55,7 +55,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   let metrics: Metrics | undefined;
   let unavailable = 0;
   const roadbook = await createRoadbook({
-    // Most flags are called what the library calls them.
+    // Most flags have the names that the library uses.
     ...config,
     snapshot: path,
     demo: path === undefined,
@@ -80,7 +80,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   let isReady = true;
   let admin: Listener | undefined;
   if (adminPort !== undefined) {
-    // Loaded only where they are wanted: the metrics take 4 ms of the start.
+    // Loaded only if needed: the metrics take 4 ms of the start.
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
@@ -94,13 +94,13 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  // To wait for each response takes 7 % of a profile request.
+  // Waiting for each response would take 7 % of the time of a profile request.
   const respond: Fetch = (request, peer) => {
     const response = roadbook.fetch(request, peer);
     return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };
   const listener = listen(config, respond, tls);
-  // Before the ready line: whoever waits for it may send a signal at once.
+  // Before the ready line: a program that waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {
     try {
@@ -161,7 +161,7 @@ function renewTls(paths: TlsPaths, old: TlsFiles, listener: Listener, log: Logge
   }
 }
 
-/** The source of the snapshot, where it is no file. */
+/** The source of the snapshot, if it is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
   const { location, cacheDir, fetchTimeout: timeoutMs, allowOlder } = config;
   if (!location || cacheDir === undefined) return undefined;
@@ -179,8 +179,8 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
 }
 
 /**
- * Asks the source again and again, each time up to a fifth sooner than `refreshMs`, so that a fleet
- * that was started at once does not ask at once.
+ * Asks the source repeatedly, each time up to a fifth sooner than `refreshMs`, so that a fleet that was
+ * started at the same moment does not ask at the same moment.
  */
 function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
   let timer: Timer | undefined;
@@ -204,7 +204,7 @@ function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise
   };
 }
 
-/** The shared store, where there is one. */
+/** The limiter that counts in the shared store, if there is one. */
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
   const { storeUrl: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
@@ -220,14 +220,14 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   });
 }
 
-/** The template of the path, never the path: that may hold what somebody looked for. */
+/** Logs the template of the path, never the path: that may contain a client's search. */
 function logAccess(log: Logger, facts: ResponseFacts): void {
   const { requestId, method, route = null, status } = facts;
   const durationMs = Number(facts.durationMs.toFixed(3));
   log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
-/** `unavailable` is how many responses were 503s since the last new snapshot. */
+/** `unavailable` is the number of 503 responses since the last new snapshot. */
 function logReplacement(log: Logger, replacement: Replacement, unavailable: number): void {
   if ("meta" in replacement) {
     const { built_at: builtAt, counts } = replacement.meta;

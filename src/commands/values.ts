@@ -25,7 +25,7 @@ export function parseText(text: string): string {
   throw new InvalidValue(`a value; for a file of that name, write ./${text}`);
 }
 
-/** 1 or true, 0 or false: what a variable holds for a flag without a value. */
+/** 1 or true, 0 or false: the variable of a flag without a value. */
 export function parseBoolean(text: string): boolean {
   if (/^(?:1|true)$/.test(text)) return true;
   if (/^(?:0|false)$/.test(text)) return false;

@@ -11,9 +11,9 @@ import { codeOf } from "./errors.ts";
 const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
- * Locks the file `path`, which nothing else may use; returns the function that releases it, or undefined
- * when another process holds it. The file stays, empty: removing it would let a process that has it open
- * lock a file that no other process finds. Throws what SQLite and the file system throw.
+ * Locks the file `path`, which nothing else may use. Returns the function that releases it, or
+ * undefined if another process holds it. The file stays, empty: if it were removed, a process that
+ * has it open could lock a file that no other process finds. Throws errors of SQLite and the system.
  */
 export function lock(path: string): (() => void) | undefined {
   const isNew = !existsSync(path);

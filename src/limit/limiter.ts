@@ -11,7 +11,7 @@ export interface Decision {
   remaining: number;
   /**
    * Whole milliseconds from now until the oldest counted request leaves the window, and one more
-   * is free. Whoever is refused and waits this long is let in; a millisecond less is not enough.
+   * is free. A refused client that waits this long is allowed; a millisecond less is not enough.
    */
   resetMs: number;
 }
@@ -66,7 +66,7 @@ export function createLimiter({
   maxClients = 100_000,
   clock = () => performance.now(),
 }: LimiterOptions) {
-  /** When the requests of each client were allowed, oldest first. `max` would allocate all at once. */
+  /** When each client's requests were allowed, oldest first. `max` would allocate all at once. */
   const clients = new LRUCache<string, number[]>({
     maxSize: maxClients,
     sizeCalculation: () => 1,
@@ -111,7 +111,7 @@ export function createLimiter({
   /** A newcomer starts with the requests of the client whose place it takes. */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
-    // Not `[]`: JSC gives that the room of earlier arrays made here, 200 bytes for a single request.
+    // Not `[]`: JSC gives it the room of earlier arrays made here, 200 bytes for one request.
     const allowedAt = inherited ?? Array.of<number>();
     clients.set(client, allowedAt);
     return allowedAt;

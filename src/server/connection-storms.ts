@@ -1,19 +1,19 @@
 /**
  * Keeps each tick of the event loop short while clients open a connection for every request.
  *
- * The trap: Bun accepts a connection, reads its request and sends the response before it accepts the next
- * one, all in one tick, for as long as connections are waiting. Clients on other cores that connect again
- * after each response keep one waiting at all times, so the tick never ends. Timers, signals and requests
- * on open connections had to wait for 9,000 responses. libuv gave up the same loop for fairness
- * (https://github.com/libuv/libuv/pull/3696). Bun cannot pause accepting either
+ * The trap: Bun accepts a connection, reads its request and sends the response before it accepts
+ * the next one, all in one tick, for as long as connections are waiting. Clients on other cores that
+ * connect again after each response keep one waiting at all times, so the tick never ends. Timers,
+ * signals and requests on open connections had to wait for 9,000 responses. libuv gave up the same
+ * loop (https://github.com/libuv/libuv/pull/3696), and Bun has no way to pause it
  * (https://github.com/oven-sh/bun/issues/22016).
  *
- * The cure: a request that comes late in a long tick is handled in the next one. Its client cannot connect
- * again before it has the response, so soon no connection is waiting and the tick ends.
+ * The cure: a request that comes late in a long tick is handled in the next one. Its client cannot
+ * connect again before it has the response, so soon no connection is waiting and the tick ends.
  *
- * Its side effect: Bun closes a connection if a second request arrives while the first has no response. So
- * only two kinds of requests may be put off: those with `Connection: close`, and in a storm, those on
- * another connection than the request before.
+ * Its side effect: Bun closes a connection if a second request arrives while the first has no
+ * response. So only two kinds of requests may be put off: those with `Connection: close`, and in a
+ * storm, those on another connection than the request before.
  */
 
 /** A longer tick puts off requests with `Connection: close`. */
@@ -22,7 +22,7 @@ const MAX_TICK_MS = 20;
 /** The first requests of a tick are only counted, as looking up a port takes a microsecond. */
 const UNCHECKED_REQUESTS = 512;
 
-/** A tick with requests on so many more connections is a storm. */
+/** A tick with requests on more connections than this, after the unchecked requests, is a storm. */
 const MAX_CONNECTIONS = 512;
 
 /** A tick of the event loop, from its first request on. */
@@ -36,8 +36,8 @@ interface Tick {
 }
 
 /**
- * Returns a function that takes each request and the way to look up its client's port. It returns the end
- * of the tick if the request must wait for that, and otherwise undefined.
+ * Returns a function that takes each request and a way to look up its client's port. If the request
+ * must wait, it returns a promise of the end of the tick.
  */
 export function createTickGuard() {
   let tick: Tick | undefined;
@@ -66,7 +66,7 @@ function startTick(onEnd: () => void): Tick {
   };
 }
 
-/** Counts the request. True if it is on another connection than the one before, and these are too many. */
+/** Counts the request. True after too many connections, unless it is pipelined on the last one. */
 function isInStorm(tick: Tick, portOf: () => number | undefined): boolean {
   tick.requests++;
   if (tick.requests <= UNCHECKED_REQUESTS) return false;

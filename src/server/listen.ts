@@ -39,7 +39,7 @@ const DRAIN_TICK_MS = 20;
 /** Of TLS 1.2 what has forward secrecy and authenticated encryption; all of TLS 1.3 has both. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** What Bun says when the system refused; of a name without an address it says something at random. */
+/** Bun's codes for a refusal of the system. For a name without an address, its message is arbitrary. */
 const SYSTEM_ERRORS = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"];
 
 function reasonOf(error: unknown, host: string): string {

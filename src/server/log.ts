@@ -1,13 +1,13 @@
 /**
  * The log: JSON lines on standard error, or readable ones where that is a terminal. Never makes a
- * response wait: what the reader of the log does not take in time is dropped and counted.
+ * response wait: lines that the reader of the log does not take in time are dropped and counted.
  */
 import { fstatSync, write } from "node:fs";
 import { type Logger, pino } from "pino";
 import { codeOf } from "../files/errors.ts";
 
 export interface Log extends Logger {
-  /** Resolves when what was logged is written, or {@link CLOSE_MS} have passed. */
+  /** Resolves when all lines are written, or {@link CLOSE_MS} have passed. */
   close(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ const STDERR = 2;
 /** About 5,000 lines of the access log. */
 const MAX_WAITING_LENGTH = 1_000_000;
 const CLOSE_MS = 1000;
-/** The other side of a pipe may have made it one that does not wait. */
+/** The wait after EAGAIN: the reader of a pipe may have made it non-blocking. */
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
@@ -40,7 +40,7 @@ async function createPretty(): Promise<(line: string) => string> {
 /**
  * Writes in the background, one write at a time. A write to a full pipe keeps a thread of Bun's
  * pool, never the event loop. pino's own destination would do the same, but writes the rest
- * synchronously at exit, which a reader that has stalled holds up for ever.
+ * synchronously at exit, which a stalled reader blocks forever.
  *
  * @param onDropped lines were dropped since the last time, and writing works again
  */
@@ -68,7 +68,7 @@ function createSink(onDropped: (lines: number) => void) {
     writing = undefined;
   }
 
-  /** Behind the lines that came before those that were dropped, even where there is no room. */
+  /** Adds its line after those that were kept, even if there is no room. */
   function report(): void {
     const lines = dropped;
     dropped = 0;

@@ -1,4 +1,4 @@
-/** Reads the certificate and the key to serve https with, and says in plain words what is wrong. */
+/** Reads the certificate and the key to serve https with, and explains in plain words why it cannot. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 

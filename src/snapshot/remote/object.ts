@@ -28,8 +28,8 @@ const QUICK_TIMEOUT_MS = 30_000;
 
 /**
  * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
- * there, and puts that file in the place of the object: with `isUnconditional` also if another writer has
- * put one meanwhile. Throws what `write` throws, and errors that name the location.
+ * there, and puts that file in the place of the object: with `isUnconditional` even if another writer
+ * has put one meanwhile. Throws what `write` throws, and errors that name the location.
  */
 export function replaceObject<T>(
   location: Location,
