@@ -89,15 +89,19 @@ async function hangUp(message: string): Promise<void> {
 test("SIGHUP renews it for new connections, and cuts off no response under way", async () => {
   expect(await nameServed(target)).toBe("one.example");
   put(other);
+  const whole = (await (await fetchOk("/docs/scalar.js")).arrayBuffer()).byteLength;
   const slow = await dialTls(target);
   let received = 0;
-  slow.on("data", (chunk) => {
-    received += chunk.length;
+  const started = new Promise<void>((resolve) => {
+    slow.on("data", (chunk) => {
+      if (received === 0) slow.pause();
+      received += chunk.length;
+      resolve();
+    });
   });
-  slow.pause();
   const head = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: gzip\r\n\r\n";
   slow.write(head.repeat(4));
-  const whole = (await (await fetchOk("/docs/scalar.js")).arrayBuffer()).byteLength;
+  await started;
   await hangUp("using the new certificate");
   expect(await nameServed(target)).toBe("other.example");
   slow.resume();
