@@ -1,7 +1,8 @@
 /**
- * The whole HTTP side as one Elysia app, and the only place that has an order. A search passes: the
- * limit, a fault if there is one, its handler in search.ts, and `finish`, which makes the response with
- * ETag and coding, adds the limit's headers and reports to log and metrics.
+ * The whole HTTP side as one Elysia app, and the order of what happens to a request. A search passes:
+ * `onBeforeHandle` below; the limit, then a fault if there is one, both of which search.ts names; its
+ * handler there; and `finish`, which makes the response with ETag and coding, adds the limit's headers
+ * and reports to log and metrics, before the body is sent. A refusal or an error reaches `finish`, too.
  */
 import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
@@ -58,6 +59,7 @@ export function createApp(options: AppOptions) {
     .onError(({ code, error, request }) => {
       if (isClosed() || error instanceof SpoiledSnapshot) return fail("unavailable");
       if (code === "NOT_FOUND") return fail("route_not_found");
+      // Handlers check what they are given, and no route takes a body: the rest are bugs.
       report(error, exchanges.of(request).requestId);
       return fail("internal_error");
     })
@@ -73,6 +75,7 @@ export function createApp(options: AppOptions) {
     })
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
+  // Not in the chain: a typed client has no use for them.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
@@ -113,13 +116,15 @@ export function createApp(options: AppOptions) {
 
   /** A request that the page makes for its reader, who is its client. */
   async function ask(request: Request, path: string): Promise<Response> {
+    const { peer, origin, requestId } = exchanges.of(request);
     const hops = request.headers.get("x-forwarded-for");
     const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
     const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
-    exchanges.begin(subrequest, { ...exchanges.of(request), isSubrequest: true, method: "GET" });
+    exchanges.begin(subrequest, { peer, origin, requestId, isSubrequest: true });
     return handle(subrequest);
   }
 
+  /** Its type is written down, as that of `app` follows from the plugins, one of which calls this. */
   function handle(request: Request): Response | Promise<Response> {
     return app.fetch(request);
   }
@@ -133,7 +138,10 @@ export function createApp(options: AppOptions) {
   return { app, fetch };
 }
 
-/** The response of a fault that closes the connection. Bun would send the head of a HEAD all the same. */
+/**
+ * Only a fault that closes the connection makes its own Response, which is sent as it is; but not in
+ * response to HEAD, of which Bun would send the head all the same.
+ */
 function isBroken(value: unknown): value is Response {
   return value instanceof Response;
 }
