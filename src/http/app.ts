@@ -69,10 +69,7 @@ export function createApp(options: AppOptions) {
       const isDivided = route !== "/icons/:file" && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
     })
-    .mapResponse(({ request, responseValue, route }) => {
-      const response = finish(request, route, responseValue);
-      return response;
-    })
+    .mapResponse(({ request, responseValue, route }) => finish(request, route, responseValue))
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Not in the chain: a typed client has no use for them.
