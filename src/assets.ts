@@ -3,8 +3,10 @@
  * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
  * in); run from source, under Bun, they are made when first needed.
  */
+import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
 import demo from "../data/demo.json" with { type: "json" };
 import type { PageAsset, PageAssets } from "./http/pages.ts";
 
@@ -69,9 +71,9 @@ async function readPageAssets(): Promise<PageAssets> {
 /** Its name says what is in it. */
 async function readPageAsset(asset: keyof typeof makers): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
-  const hash = process.getBuiltinModule("node:crypto").hash("sha256", text);
+  const digest = hash("sha256", text);
   const [name, ending] = asset.split(".");
-  return { file: `${name}-${hash.slice(0, 12)}.${ending}`, text };
+  return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
 }
 
 async function readAsset(name: keyof typeof makers): Promise<Bytes> {
@@ -81,9 +83,7 @@ async function readAsset(name: keyof typeof makers): Promise<Bytes> {
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
-  return process
-    .getBuiltinModule("node:zlib")
-    .gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
+  return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
 async function bundle(file: string): Promise<Bytes> {

@@ -4,14 +4,14 @@
  */
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
-/** What a parser throws: `message` says which value it wants, such as "a whole number from 0 to 9". */
+/** Thrown by parsers: `message` is the value they expect, such as "a whole number from 0 to 9". */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
   /** The part of the text that is wrong, if not all. */
   value?: string;
 }
 
-/** The least and the most of what is a whole number, as a flag and as an option of the library. */
+/** The min and max of whole numbers, both as flags and as options of the library. */
 export const bounds = {
   searchLimit: [0, 1_000_000],
   searchWindowMs: [1, 24 * 86_400_000],

@@ -29,7 +29,7 @@ export const decompress = (body: Body): Buffer<ArrayBuffer> => gunzipSync(body);
 /** In our order. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip", "identity"];
 
-/** Reading a header takes 2 µs, a third of a cached response, and nearly all clients send one of a few. */
+/** Reading a header takes 2 µs, and nearly all clients send one of a few. */
 const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: (header) => choose(header) });
 
 /**
