@@ -3,27 +3,22 @@ import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/company.ts";
 import type { UserSearchResult } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { boundedText, textOf } from "../format/bounds.ts";
-import { completeAvatar, MAX_DOCUMENT_BYTES, parseProfile } from "../format/document.ts";
-import { company, user } from "../format/schema.ts";
+import { completeAvatar, parseProfile } from "../format/document.ts";
+import { company } from "../format/schema.ts";
 import { openNames } from "../name-index/find.ts";
+import { prepareFind } from "./documents.ts";
 
 const MAX_RESULTS = 10;
 
 export function openSearch(db: Database) {
   const companyNames = openNames(db.$client, "company");
   const userNames = openNames(db.$client, "user");
-  const id = sql.placeholder("id");
   const findCompany = db
     .select({ id: company.id, name: company.name, member_count: company.memberCount })
     .from(company)
-    .where(eq(company.id, id))
+    .where(eq(company.id, sql.placeholder("id")))
     .prepare();
-  const findUser = db
-    .select({ profile: boundedText(user.profile, MAX_DOCUMENT_BYTES) })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
+  const findProfile = prepareFind(db, "profile");
 
   return {
     listCompanies: (query: string): CompanySearchResult[] =>
@@ -32,9 +27,9 @@ export function openSearch(db: Database) {
     /** Avatar paths are completed with `baseUrl`. */
     listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
       userNames.find(query, MAX_RESULTS).flatMap((id) => {
-        const row = findUser.get({ id });
-        if (!row) return [];
-        const { name, avatar_url, company } = parseProfile(textOf(row.profile));
+        const profile = findProfile(id);
+        if (profile === undefined) return [];
+        const { name, avatar_url, company } = parseProfile(profile);
         const url = completeAvatar(id, avatar_url, baseUrl);
         return [{ id, name, avatar_url: url, company: company?.name ?? null }];
       }),

@@ -8,14 +8,9 @@ import type { Achievement } from "../../domain/achievement.ts";
 import { compareRoles } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { boundedText, textOf } from "../format/bounds.ts";
-import {
-  finishProfile,
-  MAX_DOCUMENT_BYTES,
-  parseProfile,
-  parseUnlocks,
-} from "../format/document.ts";
-import { achievement, privateUser, role, user } from "../format/schema.ts";
+import { finishProfile, parseProfile, parseUnlocks } from "../format/document.ts";
+import { achievement, privateUser, role } from "../format/schema.ts";
+import { prepareFind } from "./documents.ts";
 
 /** Why there is nothing of a user to read. */
 export interface Missing {
@@ -24,16 +19,8 @@ export interface Missing {
 
 export function openUsers(db: Database) {
   const id = sql.placeholder("id");
-  const findUser = db
-    .select({ profile: boundedText(user.profile, MAX_DOCUMENT_BYTES) })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
-  const findUnlocks = db
-    .select({ achievements: boundedText(user.achievements, MAX_DOCUMENT_BYTES) })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
+  const findProfile = prepareFind(db, "profile");
+  const findUnlocks = prepareFind(db, "achievements");
   const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
   const findRole = db.select().from(role).where(eq(role.id, id)).prepare();
   const findAchievement = db.select().from(achievement).where(eq(achievement.id, id)).prepare();
@@ -71,13 +58,13 @@ export function openUsers(db: Database) {
   return {
     /** The profile as JSON text; paths in it are completed with `baseUrl`. */
     findProfile(id: number, baseUrl: string): string | Missing {
-      const row = findUser.get({ id });
-      return row ? finishProfile(id, textOf(row.profile), baseUrl, rolesOf) : missing(id);
+      const profile = findProfile(id);
+      return profile === undefined ? missing(id) : finishProfile(id, profile, baseUrl, rolesOf);
     },
 
     findName(id: number): string | Missing {
-      const row = findUser.get({ id });
-      return row ? parseProfile(textOf(row.profile)).name : missing(id);
+      const profile = findProfile(id);
+      return profile === undefined ? missing(id) : parseProfile(profile).name;
     },
 
     /**
@@ -85,10 +72,10 @@ export function openUsers(db: Database) {
      * have megabytes, which are put together once.
      */
     findAchievements(id: number): Uint8Array[] | Missing {
-      const row = findUnlocks.get({ id });
-      if (!row) return missing(id);
+      const unlocks = findUnlocks(id);
+      if (unlocks === undefined) return missing(id);
       const pieces: Uint8Array[] = [];
-      for (const [id, tier, unlockedAt] of parseUnlocks(textOf(row.achievements))) {
+      for (const [id, tier, unlockedAt] of parseUnlocks(unlocks)) {
         const start = pieces.length === 0 ? "[" : ",";
         pieces.push(
           Buffer.from(`${start}{"achievement":`),
