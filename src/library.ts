@@ -18,8 +18,9 @@ export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { Fetch } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
-export type { Peer, ResponseFacts } from "./http/exchange.ts";
+export type { ResponseFacts } from "./http/exchange.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
+export type { Peer } from "./http/peer.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
 

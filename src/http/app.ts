@@ -10,9 +10,10 @@ import { SpoiledSnapshot } from "../snapshot/read/open.ts";
 import { methodNotAllowed, preflight } from "./cors.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";
-import { createExchanges, type Peer, type ResponseFacts } from "./exchange.ts";
+import { createExchanges, type ResponseFacts } from "./exchange.ts";
 import { type HealthService, health } from "./health.ts";
 import { type PagesService, pages } from "./pages.ts";
+import { peerOf } from "./peer.ts";
 import { createLimitHook, setRateLimitHeaders } from "./rate-limit.ts";
 import { originOf, toRoutable } from "./request.ts";
 import { createRespond } from "./response.ts";
@@ -37,8 +38,11 @@ export interface AppOptions
   defaultPeer?: string | undefined;
 }
 
-/** Responds to a request: at once, when nothing has to be waited for. Never throws, never rejects. */
-export type Fetch = (request: Request, peer?: Peer) => Response | Promise<Response>;
+/**
+ * Responds to a request: at once, when nothing has to be waited for. `from` says where it came from; see
+ * {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
+ */
+export type Fetch = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 export type App = ReturnType<typeof createApp>["app"];
 
@@ -126,10 +130,13 @@ export function createApp(options: AppOptions) {
     return app.fetch(request);
   }
 
-  const fetch: Fetch = (request, peer) => {
+  const fetch: Fetch = (request, from) => {
+    if (typeof request?.headers?.get !== "function") {
+      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
+    }
     const routable = toRoutable(request);
     const { url, method } = request;
-    exchanges.begin(routable, { peer, origin: originOf(url), method });
+    exchanges.begin(routable, { peer: peerOf(request, from), origin: originOf(url), method });
     return handle(routable);
   };
   return { app, fetch };

@@ -4,13 +4,8 @@
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
+import type { Peer } from "./peer.ts";
 import { isRequestId, originOf } from "./request.ts";
-
-/**
- * The address a request came from, or how to find out: it is not always needed. A function that finds
- * nothing makes one client of all such requests; without a peer, a request comes from within the program.
- */
-export type Peer = string | undefined | (() => string | undefined);
 
 /** What logs and metrics may say of a response: nothing of the request that may be a name. */
 export interface ResponseFacts {

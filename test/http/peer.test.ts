@@ -1,0 +1,64 @@
+/** Roadbook's fetch as the handler of a server: who is counted, by what each runtime passes along. */
+import { afterEach, expect, test } from "bun:test";
+import { createRoadbook, type Roadbook } from "../../src/library.ts";
+import { community } from "../datasets.ts";
+
+const SEARCH = "http://roadbook.test/search/users?q=nowak";
+let roadbook: Roadbook;
+afterEach(() => roadbook.close());
+
+const fails = () => {
+  throw new Error("no address");
+};
+const statusesFor = async (from: unknown) => {
+  roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+  const search = async (from: unknown) => (await roadbook.fetch(new Request(SEARCH), from)).status;
+  return [await search(from), await search(from), await search("192.0.2.1")];
+};
+
+test.each([
+  ["an address", "192.0.2.1"],
+  ["a function", () => "192.0.2.1"],
+  ["Bun's server", { requestIP: (request: Request) => request && { address: "192.0.2.1" } }],
+  ["Deno's info", { remoteAddr: { transport: "tcp", hostname: "192.0.2.1", port: 1 } }],
+  ["Hono's env on Node", { incoming: { socket: { remoteAddress: "192.0.2.1" } }, outgoing: {} }],
+])("%s names the client", async (_, from) => {
+  expect(await statusesFor(from)).toEqual([200, 429, 429]);
+});
+
+test.each([
+  ["a server that knows none", { requestIP: () => null }],
+  ["a function that finds none", () => undefined],
+  ["a function that throws", fails],
+  ["an asynchronous function", async () => "192.0.2.1"],
+  ["Deno's info of a socket file", { remoteAddr: { transport: "unix", path: "/run/a" } }],
+  ["a closed socket", { incoming: {} }],
+])("%s makes its clients one", async (_, from) => {
+  expect(await statusesFor(from)).toEqual([200, 429, 200]);
+});
+
+test.each([
+  ["nothing", undefined],
+  ["null", null],
+  ["an empty text", ""],
+  ["a number", 7],
+  ["Next's context", { params: Promise.resolve({}) }],
+  ["a list", ["192.0.2.1"]],
+  ["an object whose members throw", Object.defineProperty({}, "requestIP", { get: fails })],
+])("%s is no address, so nobody is counted", async (_, from) => {
+  expect(await statusesFor(from)).toEqual([200, 200, 200]);
+});
+
+test("Bun.serve takes fetch as it is", async () => {
+  roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: roadbook.fetch });
+  const { href } = new URL("/search/users?q=nowak", server.url);
+  expect([(await fetch(href)).status, (await fetch(href)).status]).toEqual([200, 429]);
+  await server.stop(true);
+});
+
+test("a request that is none, such as Express's, is a TypeError that names the listener", async () => {
+  roadbook = await createRoadbook({ dataset: [] });
+  const incoming = { url: "/", headers: { host: "a" } } as unknown as Request;
+  expect(() => roadbook.fetch(incoming, {})).toThrow("use roadbook.listener");
+});
