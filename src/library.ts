@@ -25,6 +25,7 @@ export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
+export type { NodeListener } from "./server/node-listener.ts";
 export { applyChanges } from "./snapshot/build/apply.ts";
 export {
   DatasetError,

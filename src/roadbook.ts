@@ -11,6 +11,7 @@ import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { bounds, parseBaseUrl, parseCidr } from "./options.ts";
+import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
@@ -83,10 +84,16 @@ export interface Listening {
 
 export interface Roadbook extends AsyncDisposable {
   /**
-   * Responds to a request; `peer` is, or finds, the address it came from, which searches are counted by.
-   * Without one, see `defaultPeer`.
+   * Responds to a request, and may be given to a runtime as its handler. The second argument says from
+   * which address the request came, which searches are counted by: the address, a function that returns
+   * it, or what Bun, Deno and Hono pass. Without an address, see `defaultPeer`.
    */
   fetch: Fetch;
+  /**
+   * The same for `http.createServer` of Node and for `app.use` of Express, where requests for unknown
+   * paths go to the next handler.
+   */
+  listener: NodeListener;
   /**
    * The Elysia app behind it, to be mounted in another: `new Elysia().use(roadbook.app)`. The package
    * types it in `roadbook/elysia`, as Elysia's types need `skipLibCheck`.
@@ -168,11 +175,11 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   return {
     app,
     fetch,
+    listener: createNodeListener(fetch),
     async listen({ port = 0, host = "127.0.0.1" } = {}) {
       checkOpen();
-      const { origin, close } = process.versions.bun
-        ? (await import("./server/listen.ts")).listen({ host, port }, fetch)
-        : await (await import("./server/listen-node.ts")).listenOnNode({ host, port }, fetch);
+      const { openListener } = await import("./server/open.ts");
+      const { origin, close } = await openListener({ host, port }, fetch);
       listening.push({ url: origin, close });
       return { url: origin, close };
     },

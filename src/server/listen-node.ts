@@ -1,63 +1,57 @@
 /**
- * Listens under Node, where test rigs run: turns requests of `node:http` into the platform's, and
- * responses back. No TLS and no draining; the server of the command is listen.ts.
+ * Listens under Node: test rigs, and the command of the npm package. As listen.ts does under Bun, it
+ * renews the certificate and stops without losing a request.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { Fetch } from "../http/app.ts";
-import type { Address } from "./listen.ts";
+import { type Address, type Listener, listenError } from "./listen.ts";
+import { createNodeListener } from "./node-listener.ts";
+import type { TlsFiles } from "./tls.ts";
 
 /** A query of any length is read, as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
 
+/** How often connections that have become idle are closed while the server stops. */
+const DRAIN_MS = 20;
+
 /** Rejects with an error whose message is for the operator. */
 export async function listenOnNode(
-  { host, port }: Address,
+  { host, port, reusePort = false }: Address,
   respond: Fetch,
-): Promise<{ origin: string; close(): Promise<void> }> {
-  const server = createServer({ maxHeaderSize: MAX_HEAD_BYTES }, (incoming, outgoing) => {
-    // A body is read past and kept nowhere.
-    incoming.resume();
-    send(incoming, outgoing, respond).catch(() => outgoing.destroy());
+  tls?: TlsFiles,
+): Promise<Listener> {
+  const options = { maxHeaderSize: MAX_HEAD_BYTES };
+  const listener = createNodeListener(respond);
+  const secure = tls && createHttpsServer({ ...options, ...tls }, listener);
+  const server = secure ?? createHttpServer(options, listener);
+  const opened = Promise.withResolvers<void>();
+  server.once("error", opened.reject);
+  server.listen({ host, port, reusePort }, opened.resolve);
+  await opened.promise.catch((error: unknown) => {
+    throw listenError(error, { host, port });
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once("error", reject);
-  server.listen(port, host, resolve);
-  await promise.catch((error: Error) => {
-    throw new Error(`cannot listen on ${host} port ${port}: ${error.message}`);
-  });
+  const closed = Promise.withResolvers<void>();
+  server.once("close", closed.resolve);
   const { port: actualPort } = server.address() as AddressInfo;
+  const scheme = tls ? "https" : "http";
   return {
-    origin: `http://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
+    renewTls: (files) => secure?.setSecureContext(files),
+    async drain() {
+      // Stops listening, and closes the connections that are idle now.
+      server.close();
+      for (let isOpen = true; isOpen; ) {
+        isOpen = await Promise.race([closed.promise.then(() => false), setTimeout(DRAIN_MS, true)]);
+        server.closeIdleConnections();
+      }
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await closed.promise;
+    },
   };
-}
-
-/** The body is there before the head is written: one that fails is a connection without a response. */
-async function send(incoming: IncomingMessage, outgoing: ServerResponse, respond: Fetch) {
-  const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
-  const body = new Uint8Array(await response.arrayBuffer());
-  outgoing.writeHead(response.status, [...response.headers].flat());
-  outgoing.end(body);
-}
-
-function requestOf({ headers, rawHeaders, method = "GET", url = "/" }: IncomingMessage): Request {
-  const all = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    all.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
-  }
-  // The Fetch standard has no request with TRACE; no method that changes something is served anyway.
-  const isForbidden = method === "TRACE" || method === "TRACK";
-  const request = new Request("http://localhost", {
-    method: isForbidden ? "POST" : method,
-    headers: all,
-  });
-  // As it was sent: the URL standard would resolve the dots of a path.
-  const origin = `http://${headers.host ?? "localhost"}`;
-  Object.defineProperty(request, "url", { value: url.startsWith("/") ? origin + url : url });
-  return request;
 }

@@ -48,6 +48,11 @@ function reasonOf(error: unknown, host: string): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Why an address cannot be listened on, for the operator. */
+export function listenError(error: unknown, { host, port }: Address): Error {
+  return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error, host)}`);
+}
+
 /** Throws an error whose message is for the operator. */
 export function listen(
   { host, port, reusePort = false }: Address,
@@ -73,7 +78,7 @@ export function listen(
         },
       });
     } catch (error) {
-      throw new Error(`cannot listen on ${at.host} port ${at.port}: ${reasonOf(error, at.host)}`);
+      throw listenError(error, at);
     }
   }
 

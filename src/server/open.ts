@@ -1,0 +1,8 @@
+/** Picks the server of the runtime: Bun's, or Node's, which Deno has, too. */
+import { type Listener, listen } from "./listen.ts";
+
+/** Rejects with an error whose message is for the operator. */
+export async function openListener(...given: Parameters<typeof listen>): Promise<Listener> {
+  if (process.versions.bun) return listen(...given);
+  return (await import("./listen-node.ts")).listenOnNode(...given);
+}

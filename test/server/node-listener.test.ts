@@ -1,0 +1,64 @@
+/** Roadbook's listener in a server of node:http, alone and with other handlers, as Express calls it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRoadbook, type NodeListener, type Roadbook } from "../../src/library.ts";
+import { community } from "../datasets.ts";
+
+let roadbook: Roadbook;
+let servers: Server[];
+let alone = "";
+let middleware = "";
+
+async function serve(listener: NodeListener): Promise<string> {
+  const server = createServer(listener);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+beforeAll(async () => {
+  servers = [];
+  roadbook = await createRoadbook({ dataset: community, faults: ["achievements:close"] });
+  alone = await serve(roadbook.listener);
+  middleware = await serve((incoming, outgoing) =>
+    roadbook.listener(incoming, outgoing, async () => {
+      let body = "";
+      for await (const chunk of incoming) body += chunk;
+      outgoing.end(`the next handler has ${incoming.method} ${body}`);
+    }),
+  );
+});
+afterAll(async () => {
+  for (const server of servers) server.close();
+  await roadbook.close();
+});
+
+test("a path is responded to, with the headers, the length and the client's count", async () => {
+  const response = await fetch(`${alone}/search/users?q=nowak`);
+  expect([response.status, response.headers.get("x-ratelimit-remaining")]).toEqual([200, "29"]);
+  const head = await fetch(`${alone}/users/public/42`, { method: "HEAD" });
+  const get = await fetch(`${alone}/users/public/42`);
+  const length = String((await get.bytes()).length);
+  expect([head.headers.get("content-length"), get.headers.get("content-length")]).toEqual([
+    length,
+    length,
+  ]);
+  const headers = { "if-none-match": get.headers.get("etag") ?? "" };
+  expect((await fetch(`${alone}/users/public/42`, { headers })).status).toBe(304);
+});
+
+test("a fault that closes the connection does so", async () => {
+  expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
+});
+
+test("an unknown path is a 404 alone, and goes to the next handler with its body", async () => {
+  expect((await fetch(`${alone}/hello`)).status).toBe(404);
+  const posted = await fetch(`${middleware}/hello`, { method: "POST", body: "a form" });
+  expect(await posted.text()).toBe("the next handler has POST a form");
+  const unknownUser = await fetch(`${middleware}/users/public/99`);
+  expect([unknownUser.status, await unknownUser.text()]).toEqual([
+    404,
+    expect.stringContaining("user_not_found"),
+  ]);
+});
