@@ -24,6 +24,7 @@ const routesOf = {
     "/users/:userId/achievements",
   ],
 };
+const routes = [...routesOf["*"], ...routesOf.health];
 const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
 export interface Fault {
@@ -97,7 +98,8 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
-    const template = route.replace(/^\/api(?=\/)/, "");
+    // A host and /api put prefixes before it.
+    const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
     );

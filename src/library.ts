@@ -1,11 +1,19 @@
 /** What the package exports: the library, the shapes of what goes in and comes out, and its errors. */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
+import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import type { ErrorCode } from "./domain/error.ts";
 import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
-import type { Meta } from "./snapshot/format/meta.ts";
+import { applyChanges as applyLines } from "./snapshot/build/apply.ts";
+import type { Lines, ReadOptions } from "./snapshot/build/dataset.ts";
+import {
+  type Imported,
+  type ImportOptions,
+  importDataset as importLines,
+} from "./snapshot/build/import.ts";
+import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
@@ -26,15 +34,13 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export { applyChanges } from "./snapshot/build/apply.ts";
 export {
   DatasetError,
   type LineError,
   type LineErrors,
-  type Lines,
   type ReadOptions,
 } from "./snapshot/build/dataset.ts";
-export { type Imported, type ImportOptions, importDataset } from "./snapshot/build/import.ts";
+export type { Imported, ImportOptions } from "./snapshot/build/import.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
@@ -42,6 +48,24 @@ export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
+
+/** The path of a file (NDJSON, plain, gzip or zstd), lines as objects, or the bytes of such a file. */
+export type Dataset = Lines<DatasetLine | EndLine>;
+export type Changes = Lines<ChangeLine | EndLine>;
+
+/** Makes a snapshot file; see the command `import`. */
+export const importDataset: (
+  dataset: Dataset,
+  target: string,
+  options?: ImportOptions,
+) => Promise<Imported> = importLines;
+
+/** Changes a snapshot file; see the command `apply`. */
+export const applyChanges: (
+  changes: Changes,
+  target: string,
+  options?: ReadOptions,
+) => Promise<Counts> = applyLines;
 
 /** `createRoadbook` of `roadbook/elysia` without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

@@ -2,6 +2,7 @@
  * The values that settings may have, the same for a flag of the command and for an option of the
  * library: bounds, and parsers that turn a text into a checked value.
  */
+import { closest } from "fastest-levenshtein";
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
 /** Thrown by parsers: `message` is the value they expect, such as "a whole number from 0 to 9". */
@@ -14,12 +15,17 @@ export class InvalidValue extends Error {
 /** The min and max of whole numbers, both as flags and as options of the library. */
 export const bounds = {
   searchLimit: [0, 1_000_000],
-  searchWindowMs: [1, 24 * 86_400_000],
   maxClients: [1, 2 ** 24],
   ipv6Prefix: [0, 128],
-  cacheMaxAgeSeconds: [0, 31_536_000],
   faultSeed: [0, 0xffff_ffff],
 } as const;
+
+/** Throws a `TypeError` that names an option that does not exist, and the nearest one that does. */
+export function checkNames(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new TypeError(`there is no option ${unknown}; the nearest is ${closest(unknown, known)}`);
+}
 
 /** Decimal digits only, and no leading zero. */
 export function parseInteger(least: number, most: number): (text: string) => number {
@@ -55,6 +61,20 @@ export function parseCidr(text: string): string {
   } catch {
     throw new InvalidValue("an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
   }
+}
+
+/** Whole seconds of a duration, or 0: how long a cache may use a response. */
+export function parseMaxAge(text: string): number {
+  const seconds = /^0(?:ms|s|m|h|d)?$/.test(text) ? 0 : parseDuration(text) / 1000;
+  if (Number.isInteger(seconds)) return seconds;
+  throw new InvalidValue("a time in whole seconds, such as 60s or 5m, or 0");
+}
+
+/** The path under which a server is mounted, without a slash at the end; empty for the root. */
+export function parseBasePath(text: string): string {
+  const path = text.replace(/\/+$/, "");
+  if (/^(?:\/[\w.~-]*[\w~-])*$/.test(path)) return path;
+  throw new InvalidValue("a path such as /rb");
 }
 
 /** A URL that paths are appended to. */

@@ -2,6 +2,7 @@
  * Roadbook as a library: one object that responds from a snapshot, a dataset or the demo. The
  * command serves it; test rigs and kiosks embed it. Nothing here logs or reads the environment.
  */
+import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
 import { type App, createApp, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
@@ -10,54 +11,69 @@ import type { PageAssets, PageOptions } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
-import { bounds, parseBaseUrl, parseCidr } from "./options.ts";
+import {
+  bounds,
+  checkNames,
+  parseBasePath,
+  parseBaseUrl,
+  parseCidr,
+  parseDuration,
+  parseMaxAge,
+} from "./options.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
+import { isLanguage, languages } from "./web/texts.ts";
 
-export interface RoadbookOptions {
+/** Most have the names and values of the flags of `serve`; lists are in the plural. */
+export interface RoadbookOptions extends PageOptions {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
   snapshot?: string | Uint8Array | undefined;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
-  dataset?: Lines | undefined;
+  dataset?: Lines<DatasetLine | EndLine> | undefined;
   /** The community that comes with Roadbook. */
   demo?: boolean | undefined;
   /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
-  trustSnapshot?: boolean;
+  trustSnapshot?: boolean | undefined;
   /** Where the file of the snapshot is fetched from, and how that went; /health shows it. */
   snapshotSource?: (() => SourceStatus) | undefined;
-  /** The base URL that completes avatar paths; without one, the origin of each request. */
+  /** The base URL for avatar links and the API docs; without one, the origin of each request. */
   publicUrl?: string | undefined;
+  /**
+   * The path under which another program has mounted this one, such as `/rb`: links begin with it, and
+   * requests may or may not. Default the path of `publicUrl`, or none.
+   */
+  basePath?: string | undefined;
   /** Searches of one client in a window; 0 for no limit. Default 30. */
-  searchLimit?: number;
-  /** The length of the window in milliseconds. Default one hour. */
-  searchWindowMs?: number;
+  searchLimit?: number | undefined;
+  /** The length of the window, such as `1h`, `2s` or `500ms`. Default `1h`. */
+  searchWindow?: string | undefined;
   /** Milliseconds as of `Date.now`, for the limit: a test sets it. Default a clock that nobody sets. */
   clock?: (() => number) | undefined;
   /** The peer of requests for which `fetch` gets none. Default none: their searches do not count. */
   defaultPeer?: string | undefined;
-  /** Clients counted apart; past that, a newcomer takes the count of the longest unseen. Default 100,000. */
-  maxClients?: number;
+  /** How many clients to track; a new one then inherits the least recently seen one's count. Default 100,000. */
+  maxClients?: number | undefined;
   /** Counts the searches instead of this process's memory. The caller closes it. */
   limiter?: Limiter | undefined;
   /** The proxies, as CIDRs, whose X-Forwarded-For says who the client is. Default none. */
-  trustedProxies?: string[];
-  /** IPv6 clients are one by so many leading bits. Default 64. */
-  ipv6Prefix?: number;
-  /** How long a cache may use a response without asking again. Default 0. */
-  cacheMaxAgeSeconds?: number;
-  /** The page for people at / and /drivers/{id}. Default none. */
-  page?: PageOptions | undefined;
+  trustedProxies?: readonly string[] | undefined;
+  /** The leading bits by which IPv6 clients are counted. Default 64. */
+  ipv6Prefix?: number | undefined;
+  /** How long a cache may use a response without asking again, such as `5m`. Default `0`. */
+  cacheMaxAge?: string | undefined;
+  /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
+  page?: boolean | undefined;
   /** The script and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
   docsScript?: DocsScript;
   /**
    * What goes wrong on purpose, as the flag `--fault` has it: `search:status=503,rate=0.1`,
-   * `profile:delay=200ms,jitter=50ms`, `*:close`. Of a closed connection, `fetch` gives a response whose
-   * body fails.
+   * `profile:delay=200ms,jitter=50ms`, `*:close`. For a closed connection, `fetch` returns a response
+   * whose body fails. Only with this option, which may be an empty list, can `setFaults` change them.
    */
   faults?: readonly (string | Fault)[] | undefined;
   /** The same number and the same requests give the same faults. Default 1. */
@@ -106,7 +122,7 @@ export interface Roadbook extends AsyncDisposable {
    * with a `DatasetError` when lines are wrong. Only for a snapshot in memory: a file is changed by
    * `applyChanges`, and `refresh` finds it changed. Rejects after `close`.
    */
-  apply(changes: Lines): Promise<Meta>;
+  apply(changes: Lines<ChangeLine | EndLine>): Promise<Meta>;
   /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
@@ -115,6 +131,13 @@ export interface Roadbook extends AsyncDisposable {
    * nothing new. A file that was refused is tried again when it changes, or with `isForced` at once.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
+  /**
+   * Replaces the faults from the next request on, and draws from the start of the seed. Throws as
+   * `createRoadbook` does, and an `Error` if that was given no `faults`.
+   */
+  setFaults(faults: readonly (string | Fault)[], seed?: number): void;
+  /** Forgets all searches, so that every client has its full limit again. Throws if a `limiter` cannot. */
+  resetLimit(): void;
   /** How searches are counted; undefined without a limit. */
   limiterStatus(): LimiterStatus | undefined;
   /**
@@ -130,11 +153,8 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   checkOptions(options);
-  const faults = (options.faults ?? []).map((fault) => {
-    if (typeof fault === "string") return explain("faults", fault, parseFault);
-    explain("faults", `${fault.target}:status=${fault.status}`, () => checkStatus(fault));
-    return fault;
-  });
+  const { faultSeed = 1, publicUrl } = options;
+  let faults = options.faults && createFaults(checkFaults(options.faults), faultSeed);
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
@@ -145,20 +165,22 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     snapshot: reloadable.current,
     refused: reloadable.refused,
     source: () => options.snapshotSource?.(),
-    publicUrl: options.publicUrl?.replace(/\/+$/, ""),
+    publicUrl: publicUrl?.replace(/\/+$/, ""),
+    basePath: basePathOf(options),
     searchLimit,
     clients: createClients({
       trusted: options.trustedProxies ?? [],
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
-    cacheMaxAgeSeconds: options.cacheMaxAgeSeconds ?? 0,
+    cacheMaxAgeSeconds: explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge),
     page: await pageOf(options),
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error) => console.error(error)),
     onResponse: options.onResponse,
     defaultPeer: options.defaultPeer,
-    fault: faults.length > 0 ? createFaults(faults, options.faultSeed ?? 1) : undefined,
+    // Elysia awaits what is declared async alone.
+    fault: faults && (async (context) => faults?.(context)),
   });
   const listening: Listening[] = [];
 
@@ -176,8 +198,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     app,
     fetch,
     listener: createNodeListener(fetch),
-    async listen({ port = 0, host = "127.0.0.1" } = {}) {
+    async listen(options = {}) {
+      checkNames(options, ["port", "host"]);
       checkOpen();
+      const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/open.ts");
       const { origin, close } = await openListener({ host, port }, fetch);
       listening.push({ url: origin, close });
@@ -192,6 +216,16 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     },
     meta: () => reloadable.current().meta,
     refresh: reloadable.refresh,
+    setFaults(list, seed = faultSeed) {
+      if (!faults)
+        throw new Error("give createRoadbook the option faults, [] for none at the start");
+      faults = createFaults(checkFaults(list), seed);
+    },
+    resetLimit() {
+      if (!searchLimit) return;
+      if (!searchLimit.limiter.reset) throw new Error("this limiter cannot be reset");
+      searchLimit.limiter.reset();
+    },
     limiterStatus: () => searchLimit?.limiter.status(),
     close,
     [Symbol.asyncDispose]: close,
@@ -206,14 +240,21 @@ async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
 }
 
 /** The demo's start shows its notable drivers. */
-async function pageOf({ page, demo }: RoadbookOptions): Promise<PageOptions | undefined> {
-  if (!page || !demo) return page;
-  return { featuredIds: (await import("./assets.ts")).listFeaturedIds(), ...page };
+async function pageOf(options: RoadbookOptions): Promise<PageOptions | undefined> {
+  const { page, demo, kiosk, index, language, featured } = options;
+  if (!page) return undefined;
+  const notable = demo ? (await import("./assets.ts")).listFeaturedIds() : undefined;
+  return { kiosk, index, language, featured: featured ?? notable };
+}
+
+function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
+  if (basePath !== undefined) return explain("basePath", basePath, parseBasePath);
+  return publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/+$/, "");
 }
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
-  const { searchLimit: limit = 30, searchWindowMs: windowMs = 3_600_000 } = options;
-  const { maxClients, clock, limiter } = options;
+  const { searchLimit: limit = 30, searchWindow = "1h", maxClients, clock, limiter } = options;
+  const windowMs = explain("searchWindow", searchWindow, parseDuration);
   if (limit === 0) return undefined;
   return {
     windowMs,
@@ -222,18 +263,77 @@ function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
   };
 }
 
+const kinds = {
+  "true or false": (value: unknown) => typeof value === "boolean",
+  "a number": (value: unknown) => typeof value === "number",
+  "a text": (value: unknown) => typeof value === "string",
+  "a list": Array.isArray,
+  "a function": (value: unknown) => typeof value === "function",
+  "an object": (value: unknown) => typeof value === "object" && value !== null,
+  "a file, bytes or lines": (value: unknown) => value !== null && /^[so]/.test(typeof value),
+};
+
+/** Every option, with what it must be. */
+const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
+  snapshot: "a file, bytes or lines",
+  dataset: "a file, bytes or lines",
+  demo: "true or false",
+  trustSnapshot: "true or false",
+  snapshotSource: "a function",
+  publicUrl: "a text",
+  basePath: "a text",
+  searchLimit: "a number",
+  searchWindow: "a text",
+  clock: "a function",
+  defaultPeer: "a text",
+  maxClients: "a number",
+  limiter: "an object",
+  trustedProxies: "a list",
+  ipv6Prefix: "a number",
+  cacheMaxAge: "a text",
+  page: "true or false",
+  kiosk: "true or false",
+  index: "true or false",
+  language: "a text",
+  featured: "a list",
+  pageAssets: "a function",
+  docsScript: "a function",
+  faults: "a list",
+  faultSeed: "a number",
+  onBug: "a function",
+  onResponse: "a function",
+};
+
 function checkOptions(options: RoadbookOptions): void {
+  checkNames(options, Object.keys(optionKinds));
+  for (const [name, value] of Object.entries(options)) {
+    const kind = optionKinds[name as keyof RoadbookOptions];
+    if (value === undefined || kinds[kind](value)) continue;
+    const got = typeof value === "object" ? "an object" : `a ${typeof value}`;
+    throw new TypeError(`${name} must be ${kind}, got ${got}`);
+  }
   for (const [name, [least, most]] of Object.entries(bounds)) {
     const value = options[name as keyof typeof bounds] ?? least;
     if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
-  const { snapshot, dataset, demo, publicUrl, trustedProxies = [] } = options;
+  const { snapshot, dataset, demo, publicUrl, language, trustedProxies = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
   if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
+  if (language !== undefined && !isLanguage(language)) {
+    throw new RangeError(`language must be one of ${Object.keys(languages)}, not ${language}`);
+  }
   for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
+}
+
+function checkFaults(faults: readonly (string | Fault)[]): Fault[] {
+  return faults.map((fault) => {
+    if (typeof fault === "string") return explain("faults", fault, parseFault);
+    explain("faults", `${fault.target}:status=${fault.status}`, () => checkStatus(fault));
+    return fault;
+  });
 }
 
 /** Gives the error of a parser, which says what it wants, the name of the option. */

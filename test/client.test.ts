@@ -44,7 +44,7 @@ let server: Bun.Server<undefined>;
 let limited: Target;
 beforeAll(async () => {
   target = await openInProcess({ dataset: community });
-  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindowMs: 1000 });
+  limited = await openInProcess({ dataset: community, searchLimit: 1, searchWindow: "1s" });
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -9,12 +9,14 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
+import type { DatasetLine } from "../src/domain/dataset.ts";
+import type { PublicUserLine } from "../src/domain/user.ts";
 import { importDataset } from "../src/snapshot/build/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
 
-export const community: object[] = [
+export const community: DatasetLine[] = [
   { type: "role", id: 1, name: "Driver", hierarchy: 10 },
   { type: "role", id: 2, name: "Patron", hierarchy: 20 },
   {
@@ -38,19 +40,25 @@ export const community: object[] = [
  * Users with ids from 1 on, each with a thousand achievements whose descriptions have the longest JSON: a
  * list of 3 MB.
  */
-export function longDataset(users: number): object[] {
+export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
   const achievement = { kind: "x", icon: "a.svg", tier: 1, points: 1 };
   const description = "\u0001".repeat(500);
   const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
   return [
-    ...ids.map((id) => ({ type: "achievement", id, name: "Long", description, ...achievement })),
+    ...ids.map((id) => ({
+      type: "achievement" as const,
+      id,
+      name: "Long",
+      description,
+      ...achievement,
+    })),
     ...Array.from({ length: users }, (_, at) => user(at + 1, "Nowak", { achievements: unlocked })),
   ];
 }
 
 /** A line of a public user, with more fields. */
-export function user(id: number, name: string, more: object = {}): object {
+export function user(id: number, name: string, more: object = {}): PublicUserLine {
   return {
     type: "user",
     id,

@@ -160,6 +160,28 @@ test("the rate is the share of the requests; a seed repeats them, another has ot
   expect(share).toBeWithin(0.15, 0.35);
 });
 
+test("a test changes the faults, and each time they are drawn from the start", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, faults: [] });
+  const draw = async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 20; i++) {
+      statuses.push((await roadbook.fetch(new Request("http://a.test/users/public/42"))).status);
+    }
+    return statuses;
+  };
+  expect(new Set(await draw())).toEqual(new Set([200]));
+  roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
+  const first = await draw();
+  expect(new Set(first)).toEqual(new Set([200, 503]));
+  roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
+  expect(await draw()).toEqual(first);
+  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('faults has "search:status=200"');
+  roadbook.setFaults([]);
+  expect(new Set(await draw())).toEqual(new Set([200]));
+  await using fixed = await createRoadbook({ dataset: community });
+  expect(() => fixed.setFaults([])).toThrow("give createRoadbook the option faults");
+});
+
 test("a delayed response is the right one, later", async () => {
   await withFaults(["profile:delay=60ms,jitter=20ms", "profile:delay=30ms"], async (ask) => {
     const start = performance.now();

@@ -5,14 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   applyChanges,
+  type ChangeLine,
   checkSnapshot,
   createRoadbook,
   DatasetError,
+  type DatasetLine,
   exportDataset,
   fold,
   GuardError,
   type HealthBody,
   importDataset,
+  type ListenOptions,
   type Roadbook,
   type RoadbookOptions,
   SnapshotError,
@@ -22,6 +25,9 @@ import { temporaryFolder } from "./support.ts";
 
 const ask = async (roadbook: Roadbook, path: string, peer?: string) =>
   roadbook.fetch(new Request(`http://roadbook.test${path}`), peer);
+const fail = () => {
+  throw new Error("not expected");
+};
 const SEARCH = "/search/users?q=nowak";
 
 test.each([
@@ -29,11 +35,19 @@ test.each([
   [{ dataset: [], demo: true }, "give one of snapshot, dataset and demo"],
   [{ searchLimit: -1 }, "searchLimit must be a whole number from 0 to 1000000, not -1"],
   [{ searchLimit: 1.5 }, "searchLimit must be a whole number"],
-  [{ searchLimit: "30" }, "searchLimit must be a whole number"],
-  [{ searchWindowMs: 0 }, "searchWindowMs must be a whole number from 1 to 2073600000, not 0"],
+  [{ searchLimit: "30" }, "searchLimit must be a number, got a string"],
+  [{ searchWindow: 1000 }, "searchWindow must be a text, got a number"],
+  [{ searchWindow: "0s" }, 'searchWindow has "0s", not a time of 1ms to 24d, such as 1h'],
   [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
   [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, not 129"],
-  [{ cacheMaxAgeSeconds: -1 }, "cacheMaxAgeSeconds must be a whole number from 0"],
+  [{ cacheMaxAge: "1500ms" }, 'cacheMaxAge has "1500ms", not a time in whole seconds'],
+  [{ basePath: "rb" }, 'basePath has "rb", not a path such as /rb'],
+  [{ basePath: "/rb/.." }, 'basePath has "/rb/..", not a path such as /rb'],
+  [{ page: {} }, "page must be true or false, got an object"],
+  [{ language: "xx" }, "language must be one of "],
+  [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be a list, got a string"],
+  [{ serchLimit: 1 }, "there is no option serchLimit; the nearest is searchLimit"],
+  [{ searchWindowMs: 1 }, "there is no option searchWindowMs; the nearest is searchWindow"],
   [{ faultSeed: 0.5 }, "faultSeed must be a whole number from 0"],
   [{ publicUrl: "example.org" }, 'publicUrl has "example.org", not an http or https URL'],
   [
@@ -59,6 +73,55 @@ describe("the clock", () => {
     expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
     now += 1;
     expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(200);
+  });
+});
+
+test("the limit can be reset, so that each test has its own", async () => {
+  await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
+  const search = async () => (await ask(roadbook, SEARCH, "192.0.2.1")).status;
+  expect([await search(), await search()]).toEqual([200, 429]);
+  roadbook.resetLimit();
+  expect([await search(), await search()]).toEqual([200, 429]);
+  const limiter = { consume: fail, status: fail, close() {} };
+  await using shared = await createRoadbook({ dataset: community, limiter });
+  expect(() => shared.resetLimit()).toThrow("this limiter cannot be reset");
+});
+
+describe("under a base path", () => {
+  const linksOf = (html: string) =>
+    [...html.matchAll(/ (?:href|src|action)="(\/[^"]*)"/g)].map(([, link = ""]) => link);
+
+  test.each([
+    ["the option", { basePath: "/rb/" }, "http://roadbook.test/rb"],
+    ["the public URL", { publicUrl: "https://example.org/rb" }, "https://example.org/rb"],
+  ])("of %s, pages, docs and avatars link below it", async (_, options, base) => {
+    const given = { dataset: community, page: true, featured: [42], ...options };
+    await using roadbook = await createRoadbook(given);
+    for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
+      const response = await roadbook.fetch(
+        new Request(`http://roadbook.test${path}`, { headers: { accept: "text/html" } }),
+      );
+      expect([path, response.status]).toEqual([path, 200]);
+      const links = linksOf(await response.text());
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) {
+        expect(link).toStartWith("/rb/");
+        expect([link, (await ask(roadbook, link)).status]).toEqual([link, 200]);
+      }
+    }
+    const line = user(50, "Zofia", { avatar_url: null });
+    await roadbook.apply([line]);
+    for (const path of ["/rb/users/public/50", "/users/public/50"]) {
+      expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
+    }
+    expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
+    expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
+    expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
+  });
+
+  test("the start leads to the docs there, when there is no page", async () => {
+    await using roadbook = await createRoadbook({ dataset: community, basePath: "/rb" });
+    expect((await ask(roadbook, "/rb")).headers.get("location")).toBe("/rb/docs");
   });
 });
 
@@ -127,7 +190,10 @@ describe("changes", () => {
 
   test("that are wrong change nothing", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
-    const changes = [user(50, "Zofia Nowak"), { type: "user", id: 99, deleted: true }];
+    const changes: ChangeLine[] = [
+      user(50, "Zofia Nowak"),
+      { type: "user", id: 99, deleted: true },
+    ];
     expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
     await roadbook.apply([user(51, "Ewa Nowak")]);
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
@@ -136,7 +202,7 @@ describe("changes", () => {
   test("of a file are for applyChanges, and refresh finds them", async () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
-    const changes = [{ type: "user", id: 42, public: false }];
+    const changes: ChangeLine[] = [{ type: "user", id: 42, public: false }];
     expect(roadbook.apply(changes)).rejects.toThrow("change a file with applyChanges");
     await applyChanges(changes, snapshot);
     expect(await roadbook.refresh()).toMatchObject({ meta: { counts: { public_users: 1 } } });
@@ -175,7 +241,7 @@ describe("closed meanwhile", () => {
   test("every path is a 503, cached or not, also when it was asked for before", async () => {
     const roadbook = await createRoadbook({
       dataset: community,
-      page: {},
+      page: true,
       faults: ["achievements:delay=50ms"],
     });
     const paths = [
@@ -208,6 +274,12 @@ describe("closed meanwhile", () => {
 });
 
 describe("listen", () => {
+  test("knows its options", async () => {
+    await using roadbook = await createRoadbook({ dataset: [] });
+    const options = { prot: 3000 } as ListenOptions;
+    expect(roadbook.listen(options)).rejects.toThrow("no option prot; the nearest is port");
+  });
+
   test("serves on a free port, counts by address, and close ends it", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const { url } = await roadbook.listen();
@@ -231,7 +303,7 @@ describe("listen", () => {
 });
 
 test("the demo has its docs and its page, offline", async () => {
-  await using roadbook = await createRoadbook({ demo: true, page: {} });
+  await using roadbook = await createRoadbook({ demo: true, page: true });
   expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
   expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
   const page = await (await ask(roadbook, "/")).text();
@@ -271,7 +343,7 @@ test("snapshots are imported, changed, checked and exported, with errors to tell
   expect((await checkSnapshot(path)).counts.companies).toBe(1);
   const lines = [...(await exportDataset(path))];
   expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
-  expect(importDataset([{ type: "user" }], path)).rejects.toThrow(DatasetError);
+  expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(DatasetError);
   expect(importDataset([], path)).rejects.toThrow(GuardError);
   expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import type { Lines } from "../src/snapshot/build/dataset.ts";
 import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
@@ -20,8 +21,12 @@ export interface Target {
 }
 
 /** Roadbook in this process, asked through `fetch` from one address. */
-export async function openInProcess(options: RoadbookOptions): Promise<Target> {
-  const roadbook = await createRoadbook({ searchLimit: 0, ...options });
+export async function openInProcess(
+  options: Omit<RoadbookOptions, "dataset"> & { dataset?: Lines },
+): Promise<Target> {
+  // Tests also try lines that TypeScript would refuse.
+  const given = options as RoadbookOptions;
+  const roadbook = await createRoadbook({ searchLimit: 0, ...given });
   const origin = "http://roadbook.test";
   return {
     async fetch(path, init) {

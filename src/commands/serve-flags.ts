@@ -46,7 +46,7 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--cache-max-age <SECONDS>",
       "how long a cache may reuse a response without asking again",
-      parseInteger(...bounds.cacheMaxAgeSeconds),
+      parseInteger(0, 2_073_600),
       0,
     )
     .option("--no-page", "leave out the page for people at / and /drivers/{id}")

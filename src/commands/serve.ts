@@ -7,7 +7,8 @@ import type { Fetch } from "../http/app.ts";
 import type { ResponseFacts } from "../http/exchange.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { createRoadbook } from "../roadbook.ts";
+import { formatDuration } from "../options.ts";
+import { createRoadbook, type RoadbookOptions } from "../roadbook.ts";
 import { type Listener, listen } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
@@ -55,21 +56,13 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   let metrics: Metrics | undefined;
   let unavailable = 0;
   const roadbook = await createRoadbook({
-    // Most flags have the names that the library uses.
-    ...config,
+    ...optionsOf(config),
     snapshot: path,
     demo: path === undefined,
     // The source has verified its copy.
     trustSnapshot: config.trustSnapshot || source !== undefined,
     snapshotSource: source?.status,
-    searchWindowMs: config.searchWindow,
     limiter,
-    trustedProxies: config.trustedProxy,
-    cacheMaxAgeSeconds: config.cacheMaxAge,
-    page: config.page
-      ? { isKiosk: config.kiosk, isIndexed: config.index, language: config.language }
-      : undefined,
-    faults: config.fault,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       metrics?.countResponse(facts);
@@ -145,6 +138,20 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   limiter?.close();
   roadbook.close();
   log.info("stopped");
+}
+
+/** The flags that are options of the library. */
+function optionsOf(config: ServeConfig): RoadbookOptions {
+  const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
+  const { page, kiosk, index, language, trustedProxy: trustedProxies } = config;
+  return {
+    ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
+    ...{ page, kiosk, index, language },
+    searchWindow: formatDuration(config.searchWindow),
+    cacheMaxAge: `${config.cacheMaxAge}s`,
+    // An empty list could be changed later, at the cost of a wait in every request.
+    faults: fault.length > 0 ? fault : undefined,
+  };
 }
 
 /** Takes a renewed certificate for new connections; a bad one is logged and the old one stays. */

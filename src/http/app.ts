@@ -47,14 +47,14 @@ export type Fetch = (request: Request, from?: unknown) => Response | Promise<Res
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
-  const { searchLimit, publicUrl, isClosed, onBug, onResponse } = options;
+  const { searchLimit, publicUrl, basePath, isClosed, onBug, onResponse } = options;
   const exchanges = createExchanges(options.clients, options.defaultPeer);
-  const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.isIndexed ?? false);
+  const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.index ?? false);
   const service = {
     ...options,
     ask,
     limit: searchLimit && createLimitHook(searchLimit.limiter, exchanges),
-    baseUrl: (request: Request) => publicUrl ?? exchanges.of(request).origin,
+    baseUrl: (request: Request) => publicUrl ?? exchanges.of(request).origin + basePath,
   };
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
@@ -70,7 +70,8 @@ export function createApp(options: AppOptions) {
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
       // A slash divides a path, also where it is encoded. Only an icon's name may have one.
-      const isDivided = route !== "/icons/:file" && Object.values(params ?? {}).some(hasSlash);
+      const isDivided =
+        !route.endsWith("/icons/:file") && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
     })
     .mapResponse(({ request, responseValue, route }) => finish(request, route, responseValue))
@@ -95,7 +96,7 @@ export function createApp(options: AppOptions) {
         requestId,
         isSubrequest,
         method,
-        route: route?.replace(/^\/api(?=\/)/, ""),
+        route: route && templateOf(route),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
@@ -105,6 +106,12 @@ export function createApp(options: AppOptions) {
       report(error, requestId);
     }
     return response;
+  }
+
+  /** The route without the prefixes that a host and /api give it. */
+  function templateOf(route: string): string {
+    const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+    return own.replace(/^\/api(?=\/)/, "");
   }
 
   function report(error: unknown, requestId: string): void {
@@ -134,7 +141,7 @@ export function createApp(options: AppOptions) {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
-    const routable = toRoutable(request);
+    const routable = toRoutable(request, basePath);
     const { url, method } = request;
     exchanges.begin(routable, { peer: peerOf(request, from), origin: originOf(url), method });
     return handle(routable);

@@ -3,6 +3,7 @@
  * server, never from another, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
+import { html, withBasePath } from "../web/html.ts";
 import { ORIGIN, renderOpenApi } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import { docsPolicy } from "./security-headers.ts";
@@ -11,7 +12,7 @@ import type { Service } from "./service.ts";
 /** Scalar's API reference as one gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
-export interface DocsService extends Pick<Service, "baseUrl"> {
+export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
   publicUrl: string | undefined;
   docsScript: DocsScript;
 }
@@ -19,7 +20,8 @@ export interface DocsService extends Pick<Service, "baseUrl"> {
 /** `documented` is the app whose routes are in the document. */
 export function docs(service: DocsService, documented: AnyElysia) {
   const policy = { "content-security-policy": docsPolicy(service.publicUrl) };
-  const html = new Content("text/html; charset=utf-8", page, {
+  const page = withBasePath(renderPage(service.basePath), service.basePath);
+  const content = new Content("text/html; charset=utf-8", page, {
     cache: "hour",
     headers: policy,
     isShared: true,
@@ -27,7 +29,7 @@ export function docs(service: DocsService, documented: AnyElysia) {
   let template: Promise<string> | undefined;
   let script: Promise<Content> | undefined;
   return new Elysia({ strictPath: true })
-    .get("/docs", () => html)
+    .get("/docs", () => content)
     .get("/docs/json", async ({ request }) => {
       template ??= renderOpenApi(documented);
       const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
@@ -56,8 +58,7 @@ const style = `
 `;
 
 /** The page is for reading and trying: nothing in it calls or advertises another service. */
-const configuration = JSON.stringify({
-  url: "/docs/json",
+const configuration = {
   customCss: style,
   withDefaultFonts: false,
   telemetry: false,
@@ -66,10 +67,12 @@ const configuration = JSON.stringify({
   showDeveloperTools: "never",
   hideClientButton: true,
   defaultOpenAllTags: true,
-}).replaceAll('"', "&quot;");
+};
 
 /** Scalar's page, without a script within it, which its policy refuses. */
-const page = `<!doctype html>
+function renderPage(basePath: string): string {
+  const settings = JSON.stringify({ url: `${basePath}/docs/json`, ...configuration });
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -80,8 +83,9 @@ const page = `<!doctype html>
 </head>
 <body>
 <noscript>This page needs JavaScript. The document it shows is at <a href="/docs/json">/docs/json</a>.</noscript>
-<div id="api-reference" data-configuration="${configuration}"></div>
+<div id="api-reference" data-configuration="${settings}"></div>
 <script src="/docs/scalar.js"></script>
 </body>
 </html>
-`;
+`.text;
+}

@@ -14,14 +14,14 @@ import { PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 export interface PageOptions {
-  /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
-  isKiosk?: boolean;
-  /** Whether search engines may list the pages. */
-  isIndexed?: boolean;
+  /** For an unattended screen: no link leads away, and the page returns to the start. */
+  kiosk?: boolean | undefined;
+  /** Lets search engines list the page and its drivers. */
+  index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */
   language?: Language | undefined;
-  /** The ids of the drivers whom the start shows. */
-  featuredIds?: readonly number[];
+  /** The ids of the drivers on the start page. */
+  featured?: readonly number[] | undefined;
 }
 
 /** The script and the style of the page, by file name; a name changes with its content. */
@@ -41,7 +41,7 @@ const MAX_QUERY_LENGTH = 1600;
 /** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-export interface PagesService extends Pick<Service, "snapshot"> {
+export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
   /** Without it, the start leads to the docs. */
   page: PageOptions | undefined;
   pageAssets(): Promise<PageAssets>;
@@ -55,15 +55,18 @@ export interface PagesService extends Pick<Service, "snapshot"> {
  */
 const MAX_RENDERED_AT_ONCE = 4;
 
-export function pages({ page, pageAssets, ask, snapshot }: PagesService): AnyElysia {
+export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesService): AnyElysia {
   // Profiles of people are not for search engines, unless the operator says so.
-  const rule = page?.isIndexed ? "Allow: /" : "Disallow: /";
+  const rule = page?.index ? "Allow: /" : "Disallow: /";
   const robots = new Content("text/plain; charset=utf-8", `User-agent: *\n${rule}\n`, {
     cache: "hour",
   });
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", () => robots);
   if (!page) {
-    const toDocs = new Content("", null, { status: 302, headers: { location: "/docs" } });
+    const toDocs = new Content("", null, {
+      status: 302,
+      headers: { location: `${basePath}/docs` },
+    });
     return plugin.get("/", () => toDocs);
   }
   let assets: Promise<Map<string, Content>> | undefined;
@@ -72,13 +75,14 @@ export function pages({ page, pageAssets, ask, snapshot }: PagesService): AnyEly
   const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
     const [view, { script, style }] = await Promise.all([
-      loadView(address, page.featuredIds ?? [], (path) => ask(request, path)),
+      loadView(address, page.featured ?? [], (path) => ask(request, path)),
       pageAssets(),
     ]);
     const html = renderDocument({
       ...page,
       view,
       language,
+      basePath,
       scriptPath: `/assets/${script.file}`,
       stylePath: `/assets/${style.file}`,
     });

@@ -98,18 +98,19 @@ const MIN_PATH_START = 11;
 
 /**
  * The request as Elysia can handle it: with a host of some length, without a path that takes long to
- * decode, and HEAD as GET, since Elysia reads a body to its end to find its length. Nearly always that is
- * the request itself.
+ * decode, without the base path, which some hosts have removed already, and HEAD as GET, since Elysia
+ * reads a body to its end to find its length. Nearly always that is the request itself.
  */
-export function toRoutable(request: Request): Request {
+export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
   const start = pathStart(url);
-  const isReadable = start >= MIN_PATH_START && method !== "HEAD";
+  const isReadable = start >= MIN_PATH_START && method !== "HEAD" && basePath === "";
   if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
   // The target of CONNECT, which is no path.
   const path = start < 0 ? "/*" : pathOf(url);
   if (isReadable && path.length <= MAX_DECODED_LENGTH) return request;
-  const plain = path.length > MAX_DECODED_LENGTH ? path.replaceAll("%", "_") : path;
+  const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
+  const plain = inner.length > MAX_DECODED_LENGTH ? inner.replaceAll("%", "_") : inner;
   const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
   // The Fetch standard makes no request with CONNECT or TRACE; no method that changes something is served.
   const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";

@@ -9,6 +9,8 @@ export interface Service {
   snapshot(): Snapshot;
   /** The URL that completes paths: the operator's, or this server's as the client calls it. */
   baseUrl(request: Request): string;
+  /** The path under which this app is mounted, without a slash at the end; empty for the root. */
+  basePath: string;
   /** Makes a request fail on purpose, in test rigs. */
   fault: Hook | undefined;
 }

@@ -20,6 +20,8 @@ export interface Limiter {
   /** Decides one request of `client` and counts it if allowed. Never throws, never rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
+  /** Forgets all requests, for tests. A limiter that others share has none. */
+  reset?(): void;
   /** Lets go of connections and timers. Decisions go on, in memory. */
   close(): void;
 }
@@ -121,6 +123,7 @@ export function createLimiter({
     consume,
     /** Whether a request of `client` would be allowed. Admits and sees the client, counts nothing. */
     peek: (client: string): Decision => decisionOf(see(client)),
+    reset: () => clients.clear(),
     status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),
     close() {},
   };

@@ -4,6 +4,7 @@
  * and may have gone private. Without it, the form and the links do the same.
  */
 /// <reference lib="dom" />
+import { withBasePath } from "./html.ts";
 import { renderView, titleOf } from "./render.ts";
 import { DEFAULT_LANGUAGE, isLanguage } from "./texts.ts";
 import { type Ask, type Found, loadView } from "./view.ts";
@@ -30,6 +31,8 @@ const language = isLanguage(root.lang) ? root.lang : DEFAULT_LANGUAGE;
 const main = find("main", HTMLElement);
 const field = find("#q", HTMLInputElement);
 const script = find("script[data-featured]", HTMLScriptElement);
+/** The path under which the server is mounted. */
+const base = script.dataset.base ?? "";
 const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).map(Number);
 
 /** Of each results page that was shown, by address: going back spends no search. */
@@ -41,8 +44,8 @@ let saving: ReturnType<typeof setTimeout> | undefined;
 let isFresh = false;
 let isStartingOver = false;
 
-const ask: Ask = (path) => fetch(path);
-const askAgain: Ask = (path) => fetch(path, { cache: "no-cache" });
+const ask: Ask = (path) => fetch(base + path);
+const askAgain: Ask = (path) => fetch(base + path, { cache: "no-cache" });
 
 // The browser would scroll before the view is there.
 history.scrollRestoration = "manual";
@@ -63,7 +66,7 @@ window.addEventListener("pageshow", (event) => {
 find("form", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault();
   const query = field.value.trim();
-  void navigate(query === "" ? "/" : `/?${new URLSearchParams({ q: query })}`);
+  void navigate(`${base}/${query && `?${new URLSearchParams({ q: query })}`}`);
 });
 
 document.addEventListener("click", (event) => {
@@ -71,7 +74,8 @@ document.addEventListener("click", (event) => {
   const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey);
   if (!link || !isPlain || event.defaultPrevented) return;
   const { pathname, search, origin } = new URL(link.href);
-  const isView = pathname === "/" || pathname.startsWith("/drivers/");
+  const path = pathOf(pathname);
+  const isView = path === "/" || path.startsWith("/drivers/");
   if (origin !== location.origin || !isView || link.hash !== "") return;
   event.preventDefault();
   if ("retry" in link.dataset) void show(addressNow(), ask);
@@ -143,9 +147,9 @@ function startOver(): void {
   }
   isStartingOver = false;
   searched.clear();
-  history.replaceState({ index: 0, y: 0 } satisfies Entry, "", "/");
+  history.replaceState({ index: 0, y: 0 } satisfies Entry, "", `${base}/`);
   index = 1;
-  history.pushState({ index, y: 0 } satisfies Entry, "", "/");
+  history.pushState({ index, y: 0 } satisfies Entry, "", `${base}/`);
   void showAgain().then(() => {
     // Where the server is away, it is tried again.
     isFresh = !main.querySelector("[role=alert]");
@@ -166,11 +170,11 @@ async function show(
   const { pathname, searchParams } = new URL(address, location.origin);
   const query = searchParams.get("q") ?? "";
   main.setAttribute("aria-busy", "true");
-  const view = await loadView({ path: pathname, query }, featuredIds, ask, known);
+  const view = await loadView({ path: pathOf(pathname), query }, featuredIds, ask, known);
   if (navigation !== navigations) return;
   enter?.();
   main.removeAttribute("aria-busy");
-  main.innerHTML = renderView(view, language).text;
+  main.innerHTML = withBasePath(renderView(view, language).text, base);
   document.title = titleOf(view, language);
   if (view.kind !== "driver") field.value = query;
   keepFound();
@@ -181,10 +185,10 @@ async function show(
 /** Keeps what a search has found, if results are shown: by the server, or by this script. */
 function keepFound(): void {
   if (!main.querySelector("[role=status]")) return;
-  const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href^='/drivers/']")];
+  const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href*='/drivers/']")];
   const companies = [...main.querySelectorAll<HTMLElement>("[data-members]")];
   searched.set(addressNow(), {
-    driverIds: drivers.map(({ pathname }) => Number(pathname.slice("/drivers/".length))),
+    driverIds: drivers.map(({ pathname }) => Number(pathOf(pathname).slice("/drivers/".length))),
     companies: companies.map(({ textContent, dataset }) => ({
       id: 0,
       name: textContent ?? "",
@@ -195,6 +199,11 @@ function keepFound(): void {
 
 function saveEntry(y = scrollY): void {
   history.replaceState({ index, y } satisfies Entry, "");
+}
+
+/** The path as the server has it; the start may have no slash where it is mounted. */
+function pathOf(pathname: string): string {
+  return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname) || "/";
 }
 
 function addressNow(): string {

@@ -1,5 +1,5 @@
 /** The page as a whole HTML document: head, search form, the view, and the way to the developers. */
-import { html } from "./html.ts";
+import { html, withBasePath } from "./html.ts";
 import { renderView, titleOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
 import type { View } from "./view.ts";
@@ -7,30 +7,32 @@ import type { View } from "./view.ts";
 interface DocumentOptions {
   view: View;
   language: Language;
-  /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
-  isKiosk?: boolean;
-  featuredIds?: readonly number[];
+  /** For an unattended screen: no link leads away, and the page returns to the start. */
+  kiosk?: boolean | undefined;
+  featured?: readonly number[] | undefined;
   /** Whether search engines may list the page. */
-  isIndexed?: boolean;
+  index?: boolean | undefined;
+  /** The path under which the server is mounted; empty for the root. */
+  basePath: string;
   scriptPath: string;
   stylePath: string;
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, isKiosk, featuredIds = [], isIndexed, scriptPath, stylePath } = options;
+  const { view, language, kiosk, featured = [], index, basePath, scriptPath, stylePath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
-  return html`<!doctype html>
-<html lang="${language}" class="${isKiosk && "kiosk"}">
+  const { text } = html`<!doctype html>
+<html lang="${language}" class="${kiosk && "kiosk"}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${!isIndexed && html`<meta name="robots" content="noindex">`}
+${!index && html`<meta name="robots" content="noindex">`}
 <title>${titleOf(view, language)}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featuredIds.join(" ")}"></script>
+<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>
@@ -46,8 +48,9 @@ ${!isIndexed && html`<meta name="robots" content="noindex">`}
   </form>
 </header>
 <main id="view">${renderView(view, language)}</main>
-${!isKiosk && html`<footer><a href="/docs">${texts.api}</a></footer>`}
+${!kiosk && html`<footer><a href="/docs">${texts.api}</a></footer>`}
 </body>
 </html>
-`.text;
+`;
+  return withBasePath(text, basePath);
 }

@@ -8,6 +8,14 @@ export class Html {
   }
 }
 
+/**
+ * Puts `basePath` in front of the links of a finished page. Quotes in its texts are escaped, so nothing
+ * but an attribute looks like one.
+ */
+export function withBasePath(page: string, basePath: string): string {
+  return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);
+}
+
 type Value = Html | string | number | false | undefined | readonly Value[];
 
 const entities: Record<string, string> = {

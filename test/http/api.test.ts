@@ -20,7 +20,7 @@ const json = "application/json; charset=utf-8";
 
 const openers = {
   "in process": (limit: number) =>
-    openInProcess({ dataset: community, searchLimit: limit, page: {}, pageAssets }),
+    openInProcess({ dataset: community, searchLimit: limit, page: true, pageAssets }),
   "the executable": async (limit: number) =>
     openExecutable([
       "--snapshot",

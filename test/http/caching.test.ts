@@ -4,6 +4,7 @@ import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { type Coding, codingFor } from "../../src/http/compression.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { makeSnapshot, user } from "../datasets.ts";
@@ -17,10 +18,10 @@ const paths = [
 ];
 
 /** User 42 with enough achievements for an answer that is worth compressing. */
-async function makeDataset(): Promise<object[]> {
+async function makeDataset(): Promise<DatasetLine[]> {
   const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
   const many = achievements.map((id) => ({
-    type: "achievement",
+    type: "achievement" as const,
     id,
     name: `Ü ${id}`,
     description: "Drive.",
@@ -165,7 +166,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
 });
 
 test("--cache-max-age lets anyone keep profiles, and only the client its searches", async () => {
-  const kept = await openInProcess({ dataset: community, cacheMaxAgeSeconds: 60 });
+  const kept = await openInProcess({ dataset: community, cacheMaxAge: "1m" });
   const wanted = ["public", "public", "private", "private"].map((who) => `${who}, max-age=60`);
   const said = await Promise.all(
     paths.map(async (path) => (await kept.fetch(path)).headers.get("cache-control")),
@@ -262,7 +263,7 @@ describe("a response that is asked for again", () => {
     const ids = Array.from({ length: 2000 }, (_, at) => at + 1);
     const roles = ids.slice(0, 100);
     const dataset = [
-      ...roles.map((id) => ({ type: "role", id, name: "a".repeat(200), hierarchy: 1 })),
+      ...roles.map((id) => ({ type: "role" as const, id, name: "a".repeat(200), hierarchy: 1 })),
       ...ids.map((id) => user(id, "Ann", { roles })),
     ];
     const roadbook = await createRoadbook({ dataset });

@@ -5,7 +5,7 @@ import { Elysia } from "elysia";
 import { createRoadbook } from "../../src/elysia.ts";
 import { community } from "../support.ts";
 
-const open = () => createRoadbook({ dataset: community, searchLimit: 2, page: {} });
+const open = () => createRoadbook({ dataset: community, searchLimit: 2, page: true });
 const mount = (app: Awaited<ReturnType<typeof open>>["app"]) =>
   new Elysia({ strictPath: true })
     .onAfterHandle(({ set }) => {
@@ -59,6 +59,22 @@ describe("in another app", () => {
     }
     expect(statuses).toEqual([200, 200, 429]);
   });
+});
+
+test("a prefix goes before each path, and faults and facts are those of the path without it", async () => {
+  const routes: unknown[] = [];
+  await using roadbook = await createRoadbook({
+    dataset: community,
+    basePath: "/rb",
+    faults: ["achievements:status=503"],
+    onResponse: ({ route }) => routes.push(route),
+  });
+  const host = new Elysia({ prefix: "/rb" }).use(roadbook.app);
+  const ask = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
+  expect((await ask("/rb/api/users/public/42")).status).toBe(200);
+  expect((await ask("/rb/users/42/achievements")).status).toBe(503);
+  expect((await ask("/users/public/42")).status).toBe(404);
+  expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements"]);
 });
 
 test("Eden knows the bodies and the errors", async () => {

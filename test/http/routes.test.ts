@@ -55,8 +55,8 @@ beforeAll(async () => {
   target = await openInProcess({
     dataset: community,
     searchLimit: 100,
-    cacheMaxAgeSeconds: 60,
-    page: {},
+    cacheMaxAge: "60s",
+    page: true,
     pageAssets,
   });
 });
@@ -112,8 +112,8 @@ test("without the page, the start leads to the docs", async () => {
 
 test.each([false, true])(
   "no search engine lists the API, nor the pages unless they may: %p",
-  async (isIndexed) => {
-    const site = await openInProcess({ dataset: community, page: { isIndexed }, pageAssets });
+  async (index) => {
+    const site = await openInProcess({ dataset: community, page: true, index, pageAssets });
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of [
       "/users/public/42",
@@ -125,7 +125,7 @@ test.each([false, true])(
     ])
       expect(await tagOf(path)).toBe("noindex");
     for (const path of ["/", "/?q=ann", "/drivers/42", "/docs"])
-      expect(await tagOf(path)).toBe(isIndexed ? null : "noindex");
+      expect(await tagOf(path)).toBe(index ? null : "noindex");
     await site.close();
   },
 );

@@ -3,6 +3,7 @@ import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
 import { readMeta } from "../../src/snapshot/format/meta.ts";
@@ -12,7 +13,7 @@ import { openSource } from "../../src/snapshot/remote/source.ts";
 import { community, makeSnapshot } from "../datasets.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";
 
-const goesPrivate = { type: "user", id: 42, public: false };
+const goesPrivate: DatasetLine = { type: "user", id: 42, public: false };
 const at = (time: string) => setSystemTime(new Date(time));
 afterEach(() => void setSystemTime());
 

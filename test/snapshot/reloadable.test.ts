@@ -8,7 +8,7 @@ import { makeLarge } from "../datasets.ts";
 const paths = ["/users/public/1", "/users/1/achievements", "/search/users?q=an", "/avatars/1.svg"];
 
 async function open(snapshot: string) {
-  const roadbook = await createRoadbook({ snapshot, searchLimit: 0, page: {} });
+  const roadbook = await createRoadbook({ snapshot, searchLimit: 0, page: true });
   const ask = async (path: string, headers = {}) =>
     roadbook.fetch(new Request(`http://roadbook.test${path}`, { headers }));
   const statuses = async () =>

@@ -5,8 +5,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { pageAssets } from "../../src/assets.ts";
+import type { ChangeLine } from "../../src/domain/dataset.ts";
 import type { PageOptions } from "../../src/http/pages.ts";
-import { createRoadbook } from "../../src/roadbook.ts";
+import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
@@ -30,7 +31,7 @@ interface Opened {
   /** What went wrong: console errors, requests elsewhere. */
   problems: string[];
   /** Changes the data that the server has. */
-  apply(changes: object[]): Promise<unknown>;
+  apply: Roadbook["apply"];
   stopServer(): Promise<void>;
 }
 
@@ -44,11 +45,12 @@ interface OpenOptions extends PageOptions {
 /** A server of the fixtures' community, and a new browser window; both are gone after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", searchLimit = 30, javaScriptEnabled, locale } = options;
-  const { isKiosk, isIndexed, language, featuredIds = [42, 45] } = options;
+  const { kiosk, index, language, featured = [42, 45] } = options;
   const roadbook = await createRoadbook({
     dataset: community,
     searchLimit,
-    page: { isKiosk: isKiosk ?? false, isIndexed: isIndexed ?? false, language, featuredIds },
+    page: true,
+    ...{ kiosk, index, language, featured },
     pageAssets,
   });
   const server = Bun.serve({
@@ -142,12 +144,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
-  const goesPrivate = { type: "user", id: 42, public: false };
+  const goesPrivate: ChangeLine = { type: "user", id: 42, public: false };
 
   test(
     "back and forward show nobody who has gone private, and spend no search",
     () =>
-      open({ featuredIds: [42] }, async ({ page, origin, asked, apply }) => {
+      open({ featured: [42] }, async ({ page, origin, asked, apply }) => {
         // Results that the server has made, and others that the script has.
         await page.goto(`${origin}/?q=nowak`);
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
@@ -239,7 +241,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   test(
     "one document, one style, one script, and no request that is not needed",
     () =>
-      open({ featuredIds: [] }, async ({ page, origin, asked }) => {
+      open({ featured: [] }, async ({ page, origin, asked }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
         expect(asked.map((path) => path.replace(/-\w+\./, ".")).sort()).toEqual([
           "/",
@@ -363,7 +365,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   test(
     "a kiosk leads nowhere else, returns to the start, and has no context menu",
     () =>
-      open({ isKiosk: true, size: "kiosk" }, async ({ page, origin }) => {
+      open({ kiosk: true, size: "kiosk" }, async ({ page, origin }) => {
         await page.clock.install();
         await page.goto(`${origin}/drivers/42`);
         await waitForHeading(page, "Łukasz Nowak");
@@ -397,7 +399,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "a kiosk that has returned to the start leads to nothing else, back or forward: after %d views",
     (views) =>
       open(
-        { isKiosk: true, size: "kiosk", featuredIds: [], searchLimit: 0 },
+        { kiosk: true, size: "kiosk", featured: [], searchLimit: 0 },
         async ({ page, origin }) => {
           await page.clock.install();
           await page.goto(`${origin}/drivers/42`);

@@ -5,7 +5,10 @@ import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type Line as TextLine } from "../../files/lines.ts";
 
 /** Lines: the path of a file (NDJSON, plain, gzip or zstd), objects, or the bytes of such a file. */
-export type Lines = string | Iterable<object> | AsyncIterable<Uint8Array>;
+export type Lines<Line extends object = object> =
+  | string
+  | Iterable<Line>
+  | AsyncIterable<Uint8Array>;
 
 /** Of a hopeless dataset this many errors are reported, and how many there are. */
 const MAX_REPORTED = 20;

@@ -38,7 +38,7 @@ function send(url, text) {
 }
 
 test("the demo has its docs, its page and its drawings", async () => {
-  const roadbook = await createRoadbook({ demo: true, page: {} });
+  const roadbook = await createRoadbook({ demo: true, page: true });
   const { url } = await roadbook.listen();
   for (const [path, type] of [
     ["/", "text/html"],
