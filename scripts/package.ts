@@ -3,7 +3,15 @@
  * types for each entry, the files that come with Roadbook, and a package.json made of the project's.
  * `bun run package [--out FOLDER]`; the packed file comes to lie beside the folder.
  */
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import packageJson from "../package.json" with { type: "json" };
@@ -16,6 +24,8 @@ const tools = join(import.meta.dir, "package");
 const { values } = parseArgs({ options: { out: { type: "string" } } });
 const out = resolve(values.out ?? join(root, "dist/package"));
 const declarations = `${out}.types`;
+/** What runs when it is imported. */
+const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
 const entries = { library: "src/library", elysia: "src/elysia", client: "src/client" };
 
 rmSync(out, { recursive: true, force: true });
@@ -23,6 +33,7 @@ try {
   run(["node_modules/.bin/tsc", "-p", tools, "--outDir", out, "--declarationDir", declarations]);
   renameSync(join(out, "src"), join(out, "lib"));
   await bundleTypes();
+  addInterpreter(join(out, "lib/bin.js"));
   await writeAssets();
   for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
   copyFileSync(join(tools, "README.md"), join(out, "README.md"));
@@ -53,6 +64,12 @@ async function bundleTypes(): Promise<void> {
   }
 }
 
+/** Makes the file one that a shell can run. */
+function addInterpreter(file: string): void {
+  writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
+  chmodSync(file, 0o755);
+}
+
 async function writeAssets(): Promise<void> {
   mkdirSync(join(out, "assets"));
   // As in the executables of a release, so that the same commit gives the same bytes.
@@ -73,7 +90,8 @@ function createManifest() {
     keywords: ["api", "search", "sqlite", "test-rig", "mock-server"],
     license,
     type,
-    sideEffects: false,
+    sideEffects,
+    bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
     files: ["lib", "types", "assets", "data", "CHANGELOG.md"],
     imports: { "#sqlite": { bun: "./lib/sqlite/bun.js", node: "./lib/sqlite/node.js" } },
@@ -97,7 +115,8 @@ function createManifest() {
 
 /** Of the project's dependencies those that the package imports, at the start or when it needs them. */
 function listDependencies(): Record<string, string> {
-  const imported = new Set<string>();
+  // A peer of @commander-js/extra-typings.
+  const imported = new Set(["commander"]);
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");
     for (const [, name = ""] of text.matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"#][^/"]*)/g))

@@ -1,4 +1,5 @@
 /** What the package exports: the library, the shapes of what goes in and comes out, and its errors. */
+import "./node-version.ts";
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";

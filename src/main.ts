@@ -1,4 +1,5 @@
 /** The entry: runs the command line; exits with 0 for done, 1 for failed, 2 for wrong usage. */
+import "./node-version.ts";
 import { runCommandLine } from "./commands/command-line.ts";
 import { UsageError } from "./commands/values.ts";
 

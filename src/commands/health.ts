@@ -1,6 +1,7 @@
 /** `roadbook health`: asks a running server, for scripts and container health checks. */
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { writeStdout } from "./output.ts";
+import { requireBun } from "./values.ts";
 
 const TIMEOUT_MS = 5_000;
 
@@ -12,6 +13,8 @@ export async function runHealth(
   base: string | undefined,
   { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
 ): Promise<void> {
+  // Node's fetch checks the name in every certificate.
+  if (base === undefined && tlsCert) requireBun("--tls-cert without URL");
   const scheme = tlsCert ? "https" : "http";
   const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
   url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");

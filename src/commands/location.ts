@@ -10,7 +10,7 @@ import {
   type S3Settings,
 } from "../snapshot/remote/location.ts";
 import type { Environment } from "./environment.ts";
-import { UsageError } from "./values.ts";
+import { requireBun, UsageError } from "./values.ts";
 
 /** The location that `text`, the value of the flag, names; undefined if it names a file or is missing. */
 export function readLocation(
@@ -32,6 +32,7 @@ export function readLocation(
 }
 
 function readS3Settings(env: Environment): S3Settings {
+  requireBun("s3://");
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
   if (!accessKeyId || !secretAccessKey) {
     throw new UsageError("s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
@@ -63,6 +64,7 @@ export async function findStoreUrl(serve: AnyCommand): Promise<string | undefine
   }
   const value = String(serve.getOptionValue(key));
   const isFile = key === "rateLimitStoreFile";
+  requireBun("--rate-limit-store");
   const { isStoreUrl } = await import("../limit/redis.ts");
   const url = isFile ? readText(value).trim() : value;
   if (isStoreUrl(url)) return url;

@@ -29,7 +29,7 @@ export function writeStdout(text: string): boolean {
         throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
       }
       // The reader has made the pipe non-blocking.
-      Bun.sleepSync(1);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
   return true;

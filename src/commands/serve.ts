@@ -1,5 +1,6 @@
 /** `roadbook serve`: puts the server together; on SIGTERM or SIGINT finishes open requests and ends. */
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
@@ -9,8 +10,9 @@ import type { Metrics } from "../http/metrics.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { formatDuration } from "../options.ts";
 import { createRoadbook, type RoadbookOptions } from "../roadbook.ts";
-import { type Listener, listen } from "../server/listen.ts";
+import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
+import { openListener } from "../server/open.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { Location } from "../snapshot/remote/location.ts";
@@ -78,7 +80,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const respond = createAdminFetch(metrics, () => isReady);
-    admin = listen({ host: config.adminHost, port: adminPort }, respond);
+    admin = await openListener({ host: config.adminHost, port: adminPort }, respond);
   }
   const complete = async (request: Request, responding: ReturnType<Fetch>) => {
     const response = await responding;
@@ -92,7 +94,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const response = roadbook.fetch(request, peer);
     return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };
-  const listener = listen(config, respond, tls);
+  const listener = await openListener(config, respond, tls);
   // Before the ready line: a program that waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {
@@ -131,7 +133,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   process.off("SIGHUP", renew);
   log.info({ signal }, "stopping");
   // Finishes the open requests. A second signal ends it at once, and so does the end of --grace.
-  await Promise.race([listener.drain(), nextSignal(), Bun.sleep(config.grace)]);
+  await Promise.race([listener.drain(), nextSignal(), sleep(config.grace)]);
   await Promise.all([listener.close(), admin?.close()]);
   clearInterval(timer);
   fetching?.stop();

@@ -6,6 +6,12 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
+/** Throws a {@link UsageError} on Node.js, where the npm package may run, and which has no `flag`. */
+export function requireBun(flag: string): void {
+  if (process.versions.bun) return;
+  throw new UsageError(`${flag} does not work on Node.js; use the executable, or Bun`);
+}
+
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
 export interface Parser<T> {
   (text: string, previous: T): T;

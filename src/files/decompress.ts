@@ -1,6 +1,6 @@
 /** Decompresses what may be compressed with gzip or zstd. */
 import { pipeline } from "node:stream";
-import { createGunzip, createZstdDecompress } from "node:zlib";
+import zlib from "node:zlib";
 import { codeOf, reasonOf } from "./errors.ts";
 
 /** The output buffer. With Node's default, 16 KiB, decompression takes three times as long. */
@@ -39,8 +39,8 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   // The decoder throws what goes wrong to its reader, below.
   const decoder =
     format === "gzip"
-      ? pipeline(whole(), createGunzip(options), () => {})
-      : pipeline(splitAtFrames(whole()), createZstdDecompress(options), () => {});
+      ? pipeline(whole(), zlib.createGunzip(options), () => {})
+      : pipeline(splitAtFrames(whole()), zlib.createZstdDecompress(options), () => {});
   try {
     yield* decoder;
   } catch (error) {

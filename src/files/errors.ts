@@ -19,11 +19,14 @@ export function codeOf(error: unknown): string {
   if (!isObject(error)) return "";
   // Bun's SQLite has the number alone, better-sqlite3 the code.
   if ("errcode" in error) return sqliteCodes[Number(error.errcode) & 0xff] ?? "SQLITE_ERROR";
-  return "code" in error ? String(error.code) : "";
+  if ("code" in error) return String(error.code);
+  return "cause" in error ? codeOf(error.cause) : "";
 }
 
 /** The message without the code and the path that the system's errors put around it. */
 export function reasonOf(error: unknown): string {
+  // Node's fetch says what failed in the cause alone.
+  if (isObject(error) && "cause" in error && error.cause) return reasonOf(error.cause);
   const message = isObject(error) && "message" in error ? String(error.message) : String(error);
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }

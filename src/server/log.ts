@@ -3,6 +3,7 @@
  * response wait: lines that the reader of the log does not take in time are dropped and counted.
  */
 import { fstatSync, write } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
 import { codeOf } from "../files/errors.ts";
 
@@ -87,7 +88,7 @@ function createSink(onDropped: (lines: number) => void) {
       waitingLength += line.length;
       writing ??= writeWaiting();
     },
-    close: () => Promise.race([writing, Bun.sleep(CLOSE_MS)]),
+    close: () => Promise.race([writing, sleep(CLOSE_MS)]),
   };
 }
 

@@ -36,6 +36,7 @@ interface Opened {
 }
 
 interface OpenOptions extends PageOptions {
+  basePath?: string;
   size?: keyof typeof sizes;
   javaScriptEnabled?: boolean;
   locale?: string;
@@ -50,7 +51,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     dataset: community,
     searchLimit,
     page: true,
-    ...{ kiosk, index, language, featured },
+    ...{ kiosk, index, language, featured, basePath: options.basePath },
     pageAssets,
   });
   const server = Bun.serve({
@@ -140,6 +141,27 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await waitForHeading(page, "Results for “nowak”");
         await searchFor(page, "baltic");
         await page.getByRole("listitem").filter({ hasText: "Baltic Express" }).waitFor();
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "under a base path, every request and every address stays below it",
+    () =>
+      open({ basePath: "/rb" }, async ({ page, origin, asked }) => {
+        await page.goto(`${origin}/rb`);
+        await searchFor(page, "nowak");
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
+        await waitForHeading(page, "Łukasz Nowak");
+        expect(page.url()).toBe(`${origin}/rb/drivers/42`);
+        await page.goBack();
+        await waitForHeading(page, "Results for “nowak”");
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
+        await page.getByRole("link", { name: "Roadbook, Start" }).click();
+        await waitForHeading(page, "Who is on the road");
+        expect(page.url()).toBe(`${origin}/rb/`);
+        expect(asked.filter((path) => !path.startsWith("/rb"))).toEqual([]);
+        expect(asked.filter((path) => path.startsWith("/rb/search/"))).toHaveLength(2);
       }),
     PATIENCE_MS,
   );

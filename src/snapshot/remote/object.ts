@@ -6,7 +6,7 @@
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { createZstdCompress } from "node:zlib";
+import zlib from "node:zlib";
 import { inTemporaryFolder, replaceFile } from "../../files/replace.ts";
 import type { Location } from "./location.ts";
 import { saveSnapshot } from "./save.ts";
@@ -71,7 +71,7 @@ export function replaceCompressed<T>(
 
 async function compress(from: string, to: string): Promise<string> {
   const output = createWriteStream(to, { flags: "wx" });
-  await pipeline(createReadStream(from), createZstdCompress(), output);
+  await pipeline(createReadStream(from), zlib.createZstdCompress(), output);
   return to;
 }
 

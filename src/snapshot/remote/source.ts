@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, reasonOf } from "../../files/errors.ts";
 import { findIdentity } from "../../files/read.ts";
@@ -181,7 +182,7 @@ export async function openSource(options: SourceOptions) {
   await adopt();
   let lastTry = attempt(false);
   // Who has a copy need not wait until a source that hangs has used up its time.
-  await (copy ? Promise.race([lastTry, Bun.sleep(timeoutMs * START_SHARE)]) : lastTry);
+  await (copy ? Promise.race([lastTry, sleep(timeoutMs * START_SHARE)]) : lastTry);
   if (!copy) throw new Error(`${location.name} ${failure}`);
   return {
     /** The file of the copy. */
