@@ -6,6 +6,7 @@ import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import type { ErrorCode } from "./domain/error.ts";
 import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
+import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import { applyChanges as applyLines } from "./snapshot/build/apply.ts";
 import type { Lines, ReadOptions } from "./snapshot/build/dataset.ts";
@@ -54,19 +55,35 @@ export type { SourceStatus } from "./snapshot/remote/source.ts";
 export type Dataset = Lines<DatasetLine | EndLine>;
 export type Changes = Lines<ChangeLine | EndLine>;
 
-/** Makes a snapshot file; see the command `import`. */
-export const importDataset: (
+const readOptions = { expectEnd: true, allowShrink: true } satisfies Names<ReadOptions>;
+const importOptions = {
+  ...readOptions,
+  skipInvalid: true,
+  allowEmpty: true,
+  builtAtMs: true,
+  onIndexed: true,
+} satisfies Names<ImportOptions>;
+type Names<Options> = Record<keyof Options, true>;
+
+/** Makes a snapshot file, as the command `import` does. */
+export async function importDataset(
   dataset: Dataset,
   target: string,
-  options?: ImportOptions,
-) => Promise<Imported> = importLines;
+  options: ImportOptions = {},
+): Promise<Imported> {
+  checkNames(options, Object.keys(importOptions));
+  return importLines(dataset, target, options);
+}
 
-/** Changes a snapshot file; see the command `apply`. */
-export const applyChanges: (
+/** Changes a snapshot file, as the command `apply` does. */
+export async function applyChanges(
   changes: Changes,
   target: string,
-  options?: ReadOptions,
-) => Promise<Counts> = applyLines;
+  options: ReadOptions = {},
+): Promise<Counts> {
+  checkNames(options, Object.keys(readOptions));
+  return applyLines(changes, target, options);
+}
 
 /** `createRoadbook` of `roadbook/elysia` without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

@@ -64,6 +64,8 @@ export interface RoadbookOptions extends PageOptions {
   ipv6Prefix?: number | undefined;
   /** How long a cache may use a response without asking again, such as `5m`. Default `0`. */
   cacheMaxAge?: string | undefined;
+  /** Compresses responses. False where the host does, as Next.js must. Default true. */
+  compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
   page?: boolean | undefined;
   /** The script and the style of that page. Default those that come with Roadbook. */
@@ -173,6 +175,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
     cacheMaxAgeSeconds: explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge),
+    compress: options.compress ?? true,
     page: await pageOf(options),
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
@@ -291,6 +294,7 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   trustedProxies: "a list",
   ipv6Prefix: "a number",
   cacheMaxAge: "a text",
+  compress: "true or false",
   page: "true or false",
   kiosk: "true or false",
   index: "true or false",

@@ -14,6 +14,7 @@ import {
   fold,
   GuardError,
   type HealthBody,
+  type ImportOptions,
   importDataset,
   type ListenOptions,
   type Roadbook,
@@ -199,6 +200,16 @@ describe("changes", () => {
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
   });
 
+  test("that are wrong are errors as data, too", async () => {
+    await using roadbook = await createRoadbook({ dataset: community });
+    const lines = [user(50, "Zofia Nowak"), { type: "usr", id: 1 } as unknown as ChangeLine];
+    const error = await roadbook.apply(lines).catch((error: unknown) => error);
+    if (!(error instanceof DatasetError)) throw error;
+    expect([error.count, error.errors.length]).toEqual([1, 1]);
+    expect(error.errors[0]).toMatchObject({ line: 2, field: "type" });
+    expect(error.errors[0]?.reason).toStartWith("must be ");
+  });
+
   test("of a file are for applyChanges, and refresh finds them", async () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
@@ -345,6 +356,12 @@ test("snapshots are imported, changed, checked and exported, with errors to tell
   expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
   expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(DatasetError);
   expect(importDataset([], path)).rejects.toThrow(GuardError);
+  const misspelt = { expectEdn: true } as ImportOptions;
+  for (const write of [importDataset, applyChanges]) {
+    expect(write([], path, misspelt)).rejects.toThrow(
+      "no option expectEdn; the nearest is expectEnd",
+    );
+  }
   expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 

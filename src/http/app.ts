@@ -28,6 +28,8 @@ export interface AppOptions
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;
+  /** Whether bodies are compressed for clients that accept it. */
+  compress: boolean;
   /** Whether the snapshot is closed, and nothing can be served any more. */
   isClosed(): boolean;
   /** Gets every bug that became a 500, and every error of `onResponse`. */
@@ -49,7 +51,11 @@ export type App = ReturnType<typeof createApp>["app"];
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, onBug, onResponse } = options;
   const exchanges = createExchanges(options.clients, options.defaultPeer);
-  const respond = createRespond(options.cacheMaxAgeSeconds, options.page?.index ?? false);
+  const respond = createRespond(
+    options.cacheMaxAgeSeconds,
+    options.page?.index ?? false,
+    options.compress,
+  );
   const service = {
     ...options,
     ask,

@@ -24,9 +24,9 @@ interface RespondOptions {
 
 /**
  * `maxAgeSeconds` is how long a cache may use a response of the API without asking again, `isIndexed`
- * whether search engines may list the pages.
+ * whether search engines may list the pages, `compresses` whether bodies are sent in a content coding.
  */
-export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
+export function createRespond(maxAgeSeconds: number, isIndexed: boolean, compresses: boolean) {
   const prepare = (policy: CachePolicy) =>
     new Headers({
       "x-api-version": apiVersion,
@@ -52,7 +52,7 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean) {
     const cache = content.status < 400 ? content.cache : "none";
     const isValidated = content.status === 200 && content.body !== null && hasValidator(cache);
     const { status, body, headers } = isValidated
-      ? represent(content, content.body, request.headers)
+      ? represent(content, content.body, request.headers, compresses)
       : content;
     const sent = isSubrequest ? body : largeBody(body, !content.shared);
     const response = new Response(isHead ? null : sent, { status, headers: prepared[cache] });
@@ -81,8 +81,14 @@ interface Representation {
 }
 
 /** A 200 in a coding that the client accepts, or the 304 of a client that has it. */
-function represent(content: Content, body: Body, asked: Headers): Representation {
-  const coding = codingFor(body, content.coding, asked.get("accept-encoding"));
+function represent(
+  content: Content,
+  body: Body,
+  asked: Headers,
+  compresses: boolean,
+): Representation {
+  const accepted = compresses ? asked.get("accept-encoding") : null;
+  const coding = codingFor(body, content.coding, accepted);
   const etag = etagOf(content, coding);
   const headers = { ...content.headers, etag };
   if (isNoneMatch(asked.get("if-none-match"), etag)) return { status: 304, body: null, headers };

@@ -6,15 +6,31 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { chromiumPath } from "../browser.ts";
-import { executable, root, run, temporaryFolder } from "../support.ts";
+import {
+  executable,
+  findFreePort,
+  readyOrigin,
+  root,
+  run,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 
 /** The programs of the npm packages `node` and `deno`, without their install scripts. */
 const platform = `${process.platform}-${process.arch}`;
 const runtimes = {
+  node20: `node-${platform}@20.20.2`,
   node22: `node-${platform}@22.23.3`,
   node24: `node-${platform}@24.21.0`,
   deno: `@deno/${platform}-glibc@2.9.6`,
 };
+
+/** The programs in the package's README that mount Roadbook: a file, the command that runs it, its text. */
+const readme = await Bun.file(join(root, "scripts/package/README.md")).text();
+const mounts = [...readme.matchAll(/^```js\n\/\/ (\S+): (.+)\n([\s\S]*?)^```/gm)].map(
+  ([, file = "", command = "", text = ""]) => ({ file, command, text }),
+);
+const [, nextConfig = ""] = /^```js\n\/\/ next\.config\.js\n([\s\S]*?)^```/m.exec(readme) ?? [];
 
 const isWanted = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 if (!isWanted) {
@@ -37,9 +53,19 @@ describe.if(isWanted)("the package", () => {
         ...env,
       },
     });
-  const node = (name: "node22" | "node24") => join(folder, "node_modules", name, "bin/node");
+  const node = (name: "node20" | "node22" | "node24") =>
+    join(folder, "node_modules", name, "bin/node");
   const tool = (name: string) => join(folder, "node_modules/.bin", name);
   const passes = { code: 0 };
+  /** A command of the README with the programs that were installed. */
+  const commandOf = (command: string) =>
+    command.split(" ").flatMap((word) => {
+      if (word === "bun") return [process.execPath];
+      if (word === "deno") return [join(folder, "node_modules/deno/deno")];
+      if (word === "node") return [node("node24")];
+      if (word === "npx") return [node("node24")];
+      return word === "next" ? [join(folder, "node_modules/next/dist/bin/next")] : [word];
+    });
 
   beforeAll(async () => {
     packed = join(temporaryFolder(), "package");
@@ -120,6 +146,109 @@ describe.if(isWanted)("the package", () => {
     const command = [node("node24"), "--test", "elysia/mount.ts"];
     expect(await inFolder(command)).toMatchObject(passes);
   }, 60_000);
+
+  test.each(mounts)(
+    "mounted under /rb: $command",
+    async ({ file, command, text }) => {
+      const port = String(findFreePort());
+      await Bun.write(join(folder, "next.config.js"), nextConfig);
+      await Bun.write(join(folder, file), text.replace("3000", port));
+      const child = Bun.spawn(commandOf(command.replace("3000", port)), {
+        cwd: folder,
+        env: { ...process.env, HOME: folder, NEXT_TELEMETRY_DISABLED: "1" },
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      try {
+        const base = `http://localhost:${port}`;
+        const ask = (path: string) => fetch(base + path);
+        await until(() =>
+          ask("/rb/health").then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        );
+        const profile = await (await ask("/rb/users/public/42")).json();
+        expect(profile.user.avatar_url).toBe(`${base}/rb/avatars/42.svg`);
+        const { status, headers } = await ask("/rb/search/users?q=nowak");
+        const isCounted = !command.includes("next");
+        expect([status, headers.get("x-ratelimit-remaining")]).toEqual([
+          200,
+          isCounted ? "29" : null,
+        ]);
+        const page = await (await ask("/rb/")).text();
+        const [, script = ""] = /src="(\/rb\/assets\/[^"]+\.js)"/.exec(page) ?? [];
+        expect((await ask(script)).status).toBe(200);
+        if (text.includes("/hello")) expect(await (await ask("/hello")).text()).toBe("hello");
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+    },
+    60_000,
+  );
+
+  test("the README mounts it in six ways", () => {
+    expect(mounts.map(({ file }) => file.replace(/\..*$/, ""))).toEqual([
+      "bun",
+      "deno",
+      "hono",
+      "express",
+      "elysia",
+      "app/rb/[[",
+    ]);
+  });
+
+  test("an older Node gets one sentence, from the command and from the library", async () => {
+    const sentence = /^Roadbook needs Node\.js 22\.15 or later; this is v20\.20\.2\n$/;
+    const command = await inFolder([node("node20"), tool("roadbook"), "--version"]);
+    expect([command.code, command.stderr]).toEqual([1, expect.stringMatching(sentence)]);
+    const program = "import('roadbook').catch(({ message }) => console.log(message))";
+    const library = await inFolder([node("node20"), "-e", program]);
+    expect(library.stdout).toMatch(sentence);
+  });
+
+  test.each(["node22", "node24"] as const)(
+    "the command on %s",
+    async (name) => {
+      const roadbook = (...words: string[]) => [node(name), tool("roadbook"), ...words];
+      const seed = ["seed", "--users", "20", "--to", `${name}.ndjson`];
+      expect(await inFolder(roadbook(...seed))).toMatchObject(passes);
+      const file = `${name}.snapshot`;
+      expect(await inFolder(roadbook("import", `${name}.ndjson`, "--to", file))).toMatchObject(
+        passes,
+      );
+      expect(await inFolder(roadbook("check", file))).toMatchObject(passes);
+      for (const [words, flag] of [
+        [["--snapshot", "s3://bucket/key"], "s3://"],
+        [["--rate-limit-store", "redis://localhost"], "--rate-limit-store"],
+      ] as const) {
+        expect(await inFolder(roadbook("serve", ...words))).toEqual({
+          code: 2,
+          stdout: "",
+          stderr: `roadbook: ${flag} does not work on Node.js; use the executable, or Bun\n`,
+        });
+      }
+      const serve = roadbook(
+        "serve",
+        "--snapshot",
+        file,
+        "--port",
+        "0",
+        "--fault",
+        "profile:delay=300ms",
+      );
+      const child = Bun.spawn(serve, { cwd: folder, stdout: "pipe", stderr: "ignore" });
+      const origin = await readyOrigin(child.stdout);
+      expect(await inFolder(roadbook("health", origin))).toMatchObject(passes);
+      // A request under way is finished.
+      const slow = fetch(`${origin}/users/public/1`);
+      await fetch(`${origin}/health`);
+      child.kill("SIGTERM");
+      expect([(await slow).status, await child.exited]).toEqual([200, 0]);
+    },
+    60_000,
+  );
 
   test("the programs of its README compile, and those that need no server run", async () => {
     const readme = await Bun.file(join(packed, "README.md")).text();

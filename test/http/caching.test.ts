@@ -259,6 +259,17 @@ describe("a response that is asked for again", () => {
     await roadbook.close();
   });
 
+  test("is not compressed with compress: false, nor is what is stored compressed", async () => {
+    const options = { demo: true, page: true, compress: false };
+    await using roadbook = await createRoadbook(options);
+    for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
+      const headers = { "accept-encoding": "gzip, br, zstd" };
+      const response = await roadbook.fetch(new Request(`http://a.test${path}`, { headers }));
+      expect([response.status, response.headers.get("content-encoding")]).toEqual([200, null]);
+      expect(await response.text()).toMatch(/^[{<!/(]/);
+    }
+  });
+
   test("is cached up to a bound: a thousand other profiles cost no more than it", async () => {
     const ids = Array.from({ length: 2000 }, (_, at) => at + 1);
     const roles = ids.slice(0, 100);

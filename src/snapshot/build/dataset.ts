@@ -35,10 +35,13 @@ function noErrors(): LineErrors {
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
+  /** The first of them. */
+  readonly errors: LineError[];
 
   constructor(errors: LineErrors) {
     super(formatErrors(errors));
     this.count = errors.count;
+    this.errors = errors.first;
   }
 }
 

@@ -1,4 +1,5 @@
 /** Compiles under `tsc --strict` without `skipLibCheck`: every export, as a program would use it. */
+import { createServer } from "node:http";
 import {
   type ChangeLine,
   type CompanySearchBody,
@@ -32,6 +33,15 @@ export async function use(): Promise<string> {
   if (!body.success) return body.error.code satisfies string;
   const client: Client = createClient(listening.url, { retry: true });
   const user: User = await client.getPublicUser(1);
+  createServer(roadbook.listener);
+  roadbook.resetLimit();
+  roadbook.setFaults(["search:status=503"]);
+  // @ts-expect-error: there is no such type of line.
+  await createRoadbook({ dataset: [{ type: "usr", id: 1 }] });
+  // @ts-expect-error: nor in a change file.
+  await roadbook.apply([{ type: "usr", id: 1 }]);
+  // @ts-expect-error: this is no field of a company.
+  await roadbook.apply([{ type: "company", id: 3, name: "A", members: 4 }]);
   // @ts-expect-error: there is no such option.
   await createRoadbook({ dataset: [], serchLimit: 1 });
   return [...(await exportDataset("x"))].join() + fold(user.name) + meta.built_at;
