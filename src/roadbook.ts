@@ -272,14 +272,19 @@ const kinds = {
   "a text": (value: unknown) => typeof value === "string",
   "a list": Array.isArray,
   "a function": (value: unknown) => typeof value === "function",
-  "an object": (value: unknown) => typeof value === "object" && value !== null,
-  "a file, bytes or lines": (value: unknown) => value !== null && /^[so]/.test(typeof value),
+  "a limiter": (value: unknown) => typeof value === "object" && value !== null,
+  "a path or bytes": isPathOrObject,
+  "a path, lines or bytes": isPathOrObject,
 };
+
+function isPathOrObject(value: unknown): boolean {
+  return typeof value === "string" || (typeof value === "object" && value !== null);
+}
 
 /** Every option, with what it must be. */
 const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
-  snapshot: "a file, bytes or lines",
-  dataset: "a file, bytes or lines",
+  snapshot: "a path or bytes",
+  dataset: "a path, lines or bytes",
   demo: "true or false",
   trustSnapshot: "true or false",
   snapshotSource: "a function",
@@ -290,7 +295,7 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   clock: "a function",
   defaultPeer: "a text",
   maxClients: "a number",
-  limiter: "an object",
+  limiter: "a limiter",
   trustedProxies: "a list",
   ipv6Prefix: "a number",
   cacheMaxAge: "a text",

@@ -40,7 +40,7 @@ export function declareServe(program: AnyCommand) {
     .option("--allow-older", "accept a snapshot from a URL that is older than the last", false)
     .option(
       "--public-url <URL>",
-      "completes avatar paths and names the docs' server (default: the request's)",
+      "base URL for links, avatars and the API docs (default: the request's)",
       parseBaseUrl,
     )
     .option(

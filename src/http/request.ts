@@ -104,7 +104,8 @@ const MIN_PATH_START = 11;
 export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
   const start = pathStart(url);
-  const isReadable = start >= MIN_PATH_START && method !== "HEAD" && basePath === "";
+  const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
+  const isReadable = start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase;
   if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
   // The target of CONNECT, which is no path.
   const path = start < 0 ? "/*" : pathOf(url);
