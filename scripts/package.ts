@@ -24,7 +24,7 @@ const tools = join(import.meta.dir, "package");
 const { values } = parseArgs({ options: { out: { type: "string" } } });
 const out = resolve(values.out ?? join(root, "dist/package"));
 const declarations = `${out}.types`;
-/** What runs when it is imported. */
+/** Modules that do something when they are imported. */
 const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
 const entries = { library: "src/library", elysia: "src/elysia", client: "src/client" };
 

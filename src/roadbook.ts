@@ -35,7 +35,7 @@ export interface RoadbookOptions extends PageOptions {
   dataset?: Lines<DatasetLine | EndLine> | undefined;
   /** The community that comes with Roadbook. */
   demo?: boolean | undefined;
-  /** Does without the checksum of the snapshot at the start; what replaces it is verified all the same. */
+  /** Opens the first snapshot without comparing its checksum; later ones are verified. */
   trustSnapshot?: boolean | undefined;
   /** Where the file of the snapshot is fetched from, and how that went; /health shows it. */
   snapshotSource?: (() => SourceStatus) | undefined;
@@ -58,7 +58,7 @@ export interface RoadbookOptions extends PageOptions {
   maxClients?: number | undefined;
   /** Counts the searches instead of this process's memory. The caller closes it. */
   limiter?: Limiter | undefined;
-  /** The proxies, as CIDRs, whose X-Forwarded-For says who the client is. Default none. */
+  /** The proxies, as CIDRs, whose X-Forwarded-For names the client. Default none. */
   trustedProxies?: readonly string[] | undefined;
   /** The leading bits by which IPv6 clients are counted. Default 64. */
   ipv6Prefix?: number | undefined;
@@ -73,7 +73,7 @@ export interface RoadbookOptions extends PageOptions {
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
   docsScript?: DocsScript;
   /**
-   * What goes wrong on purpose, as the flag `--fault` has it: `search:status=503,rate=0.1`,
+   * Requests that fail on purpose, written as for the flag `--fault`: `search:status=503,rate=0.1`,
    * `profile:delay=200ms,jitter=50ms`, `*:close`. For a closed connection, `fetch` returns a response
    * whose body fails. Only with this option, which may be an empty list, can `setFaults` change them.
    */
@@ -157,10 +157,12 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   checkOptions(options);
   const { faultSeed = 1, publicUrl } = options;
   let faults = options.faults && createFaults(checkFaults(options.faults), faultSeed);
+  const searchLimit = createSearchLimit(options);
+  const basePath = basePathOf(options);
+  const cacheMaxAgeSeconds = explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge);
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
-  const searchLimit = createSearchLimit(options);
   let isClosed = false;
   const { app, fetch } = createApp({
     isClosed: () => isClosed,
@@ -168,13 +170,13 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     refused: reloadable.refused,
     source: () => options.snapshotSource?.(),
     publicUrl: publicUrl?.replace(/\/+$/, ""),
-    basePath: basePathOf(options),
+    basePath,
     searchLimit,
     clients: createClients({
       trusted: options.trustedProxies ?? [],
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
-    cacheMaxAgeSeconds: explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge),
+    cacheMaxAgeSeconds,
     compress: options.compress ?? true,
     page: await pageOf(options),
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),

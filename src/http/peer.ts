@@ -6,7 +6,7 @@
 /** A function is called when the address is needed, which is not for every request. */
 export type Peer = string | (() => string | undefined) | undefined;
 
-/** What runtimes pass to a fetch handler beside the request. */
+/** The second argument of a fetch handler, by runtime. */
 interface RuntimeInfo {
   /** Bun's server. */
   requestIP?: unknown;
