@@ -72,3 +72,9 @@ export type PrivateUserLine = Static<typeof PrivateUserLine>;
 export function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
 }
+
+/** An avatar as an absolute URL; a path is one of `baseUrl`. */
+export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
+  const url = avatar ?? drawnAvatarPath(userId);
+  return url.startsWith("/") ? baseUrl + url : url;
+}

@@ -24,7 +24,9 @@ export function fillNames(
   { kind, name }: Pick<AlikeNames, "kind" | "name">,
   count: number,
 ): void {
-  const addUser = db.prepare("INSERT INTO user VALUES (?, json_object('name', ?), '[]')");
+  const addUser = db.prepare(
+    "INSERT INTO user (id, name, roles, created_at, achievements) VALUES (?, ?, '[]', 0, '[]')",
+  );
   const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
   for (let at = 0; at < count; at++) {
     if (kind === "user") addUser.run(at + 1, name(at));

@@ -3,11 +3,19 @@
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
 
-import { type Column, eq, sql } from "drizzle-orm";
+import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { achievement, company, type NameKind, privateUser, role, user } from "../format/schema.ts";
+import {
+  achievement,
+  company,
+  type NameKind,
+  privateUser,
+  role,
+  user,
+  userName,
+} from "../format/schema.ts";
 import { openNameChanges } from "../name-index/change.ts";
 import type { LineError, LineHandler } from "./dataset.ts";
 import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
@@ -31,7 +39,7 @@ export function createRowChanger(db: Database) {
   };
   const changed = new Set<string>();
   const deletions: Deletion[] = [];
-  /** Companies whose names may have changed, and with them the profiles of their members. */
+  /** Companies whose names may have changed, and with them the rows of their members. */
   const companies: number[] = [];
   let staleIndexes: NameKind[] = [];
 
@@ -64,8 +72,9 @@ export function createRowChanger(db: Database) {
     *finish() {
       yield* writer.finish();
       if (deletions.length > 0) yield* listNamed(db, deletions);
-      if (companies.length > 0) nameCompanies(db, membersOf(companies));
+      if (companies.length > 0) nameCompanies(db, isMemberOf(companies));
       staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
+      if (companies.length > 0) nameCompaniesInHits(db, isMemberOf(companies));
     },
   } satisfies LineHandler<ChangeLine> & { staleIndexes(): NameKind[] };
 }
@@ -77,10 +86,19 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
     .prepare();
 }
 
-/** The users whose profiles name one of the companies; to look at a million profiles takes a second. */
-function membersOf(companies: number[]) {
-  return sql`SELECT id FROM user WHERE profile ->> '$.company.id' IN (
-    SELECT value FROM json_each(${JSON.stringify(companies)}))`;
+/** The users of these companies; to look at a million users takes a second. */
+function isMemberOf(companies: number[]): SQL {
+  return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
+}
+
+/** Gives the search results of these users the names of their companies as they are now. */
+function nameCompaniesInHits(db: Database, which: SQL): void {
+  const name = db.select({ name: user.companyName }).from(user).where(eq(user.id, userName.id));
+  const members = db.select({ id: user.id }).from(user).where(which);
+  db.update(userName)
+    .set({ companyName: sql`(${name})` })
+    .where(inArray(userName.id, members))
+    .run();
 }
 
 /** The deletions of what users still name. */
@@ -91,8 +109,8 @@ function* listNamed(db: Database, deletions: Deletion[]): Generator<LineError> {
     company: new Map<number, number[]>(),
   };
   for (const { type, id } of deletions) naming[type].set(id, []);
-  for (const { id, company = 0, roles, achievements } of listReferences(db)) {
-    naming.company.get(company)?.push(id);
+  for (const { id, company, roles, achievements } of listReferences(db)) {
+    if (company !== null) naming.company.get(company)?.push(id);
     for (const role of roles) naming.role.get(role)?.push(id);
     for (const achievement of achievements) naming.achievement.get(achievement)?.push(id);
   }

@@ -8,7 +8,6 @@ import { eq, sql } from "drizzle-orm";
 import type { DatasetLine } from "../../domain/dataset.ts";
 import { findHiddenUsers } from "../../domain/hidden-users.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseProfile, parseUnlocks } from "../format/document.ts";
 import { company, user } from "../format/schema.ts";
 import type { LineHandler } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
@@ -19,14 +18,16 @@ export function createSkippingWriter(db: Database) {
   db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
   const hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
 
-  /** Leaves out of the documents of these users what is not there. */
+  /** Leaves out of the rows of these users what is not there. */
   function dropReferences(users: Iterable<number>): void {
     const id = sql.placeholder("id");
     const findUser = db.select().from(user).where(eq(user.id, id)).prepare();
     const update = db
       .update(user)
       .set({
-        profile: sql`${sql.placeholder("profile")}`,
+        companyId: sql`${sql.placeholder("companyId")}`,
+        companyRole: sql`${sql.placeholder("companyRole")}`,
+        roles: sql`${sql.placeholder("roles")}`,
         achievements: sql`${sql.placeholder("achievements")}`,
       })
       .where(eq(user.id, id))
@@ -35,13 +36,15 @@ export function createSkippingWriter(db: Database) {
     for (const id of users) {
       const row = findUser.get({ id });
       if (!row) continue;
-      const profile = parseProfile(row.profile);
-      if (profile.company && !findCompany.get({ id: profile.company.id })) profile.company = null;
-      profile.roles = profile.roles.filter((role) => known.role.has(role));
-      const unlocks = parseUnlocks(row.achievements).filter(([id]) => known.achievement.has(id));
+      // The name of a company that is not there is none already.
+      const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
+      const roles = row.roles.filter((role) => known.role.has(role));
+      const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));
       update.run({
         id,
-        profile: JSON.stringify(profile),
+        companyId: hasCompany ? row.companyId : null,
+        companyRole: hasCompany ? row.companyRole : null,
+        roles: JSON.stringify(roles),
         achievements: JSON.stringify(unlocks),
       });
     }

@@ -11,7 +11,7 @@ import { openFile, readChunks } from "../../files/read.ts";
 
 /** "RBOK": tells a snapshot from any other SQLite file. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 export const HEADER_BYTES = 100;
 

@@ -40,11 +40,44 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** Public users only, a document each: see document.ts. */
+/** An unlocked achievement: its id, the tier that was reached, and when, in seconds since 1970. */
+export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+
+/** Public users only. With the name of the company, and lists in place: a profile is one row. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
-  profile: text().notNull(),
-  achievements: text().notNull(),
+  name: text().notNull(),
+  avatarUrl: text("avatar_url"),
+  companyId: integer("company_id"),
+  companyName: text("company_name"),
+  companyRole: text("company_role"),
+  /** Ids, ascending. */
+  roles: text({ mode: "json" }).$type<number[]>().notNull(),
+  /** Seconds since 1970. */
+  createdAt: integer("created_at").notNull(),
+  /** Newest first, then by id. Last, as a long list need not be read for the rest. */
+  achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
+});
+
+/**
+ * The names that are searched, folded; `rank` is a name's place in the order of contract and index alike:
+ * ascending rank is the order inside a tier. There are gaps between ranks. Beside the folded name is
+ * what a search returns, so that a hit is one read.
+ */
+const searched = {
+  rank: integer().primaryKey(),
+  id: integer().notNull(),
+  folded: text().notNull(),
+  name: text().notNull(),
+};
+export const userName = sqliteTable("user_name", {
+  ...searched,
+  avatarUrl: text("avatar_url"),
+  companyName: text("company_name"),
+});
+export const companyName = sqliteTable("company_name", {
+  ...searched,
+  memberCount: integer("member_count").notNull(),
 });
 
 const kinds = ["user", "company"] as const;
@@ -58,16 +91,8 @@ const tables = [
   company,
   privateUser,
   user,
-
-  // Folded names; `rank` is a name's place in the order of contract and index alike: ascending rank is
-  // the order inside a tier. There are gaps between ranks.
-  ...kinds.map((kind) =>
-    sqliteTable(`${kind}_name`, {
-      rank: integer().primaryKey(),
-      id: integer().notNull(),
-      folded: text().notNull(),
-    }),
-  ),
+  userName,
+  companyName,
 
   // The n-grams that are too common to be read through, with about the number of names they are in. The
   // posting list of one that has a `list` is that long list; all others are in FTS5.

@@ -33,11 +33,11 @@ export function* buildNameIndex(
   const names = yield* readNames(db, kind);
   const ranks = rank(names);
 
-  const addName = db.prepare(`INSERT INTO ${kind}_name VALUES (?, ?, CAST(? AS TEXT))`);
+  const addName = db.prepare(addNameSql(kind, "CAST(? AS TEXT)"));
   for (let at = 0; at < ranks.length; at++) {
     const start = names.starts[at] ?? 0;
     const folded = names.text.subarray(start, names.text.indexOf(NAME_END, start));
-    addName.run(ranks[at] ?? 0, names.ids[at] ?? 0, folded);
+    addName.run(ranks[at] ?? 0, folded, names.ids[at] ?? 0);
     if (at % STEP_NAMES === 0) yield 0;
   }
 
@@ -62,6 +62,18 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
+/** What a search returns beside the id: see schema.ts. */
+const hitColumns: Record<NameKind, string> = {
+  user: "name, avatar_url, company_name",
+  company: "name, member_count",
+};
+
+/** Adds the name of a row, given its rank, its folded name and its id. */
+export function addNameSql(kind: NameKind, folded = "?"): string {
+  return `INSERT INTO ${kind}_name (rank, folded, id, ${hitColumns[kind]})
+    SELECT ?, ${folded}, id, ${hitColumns[kind]} FROM ${kind} WHERE id = ?`;
+}
+
 function clear(db: Sqlite, kind: NameKind): void {
   for (const table of ["name", "frequent_ngram", "long_list"]) {
     db.exec(`DELETE FROM ${kind}_${table}`);
@@ -78,7 +90,7 @@ function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> 
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
     kind === "company"
       ? "SELECT id, name, member_count AS memberCount FROM company ORDER BY id"
-      : "SELECT id, profile ->> '$.name' AS name, 0 AS memberCount FROM user ORDER BY id",
+      : "SELECT id, name, 0 AS memberCount FROM user ORDER BY id",
   );
   let steps = 0;
   for (const { id, name, memberCount } of rows.iterate()) {
