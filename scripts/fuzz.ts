@@ -67,6 +67,7 @@ const bits = [
   "x".repeat(3000),
   "%CC%81%CC%96".repeat(1000),
   "%E1%84%80".repeat(500),
+  "%D0%A9%ED%9E%A3%E3%8D%BF%C3%96".repeat(200),
   "a+".repeat(1000),
   "&".repeat(2000),
 ];

@@ -11,7 +11,7 @@ export interface AlikeNames {
   count: number;
   name(at: number): string;
   queries: string[];
-  /** Those whose n-grams are in every name, though not in this order, and so all are looked at. */
+  /** Those whose n-grams are in every name, though not in this order or spelling: all are looked at. */
   worst?: string[];
 }
 
@@ -197,6 +197,13 @@ export const alikeNames: Record<string, AlikeNames> = {
       `क${"\u093f".repeat(20)}`,
       "\u093f\u093f",
     ],
+  },
+  "names in other letters": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `Новый водитель Мюллер ö ${number(at)}`,
+    queries: ["новый водитель", "novyy voditel", "oe 0", "VODITEL 000012", "новыи"],
+    worst: ["мюллер novyy"],
   },
   "letters inside words": {
     kind: "user",

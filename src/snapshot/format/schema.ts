@@ -4,7 +4,6 @@
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
-import { MAX_NGRAM } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
@@ -60,7 +59,7 @@ export const user = sqliteTable("user", {
 });
 
 /**
- * The names that are searched, folded; `rank` is a name's place in the order of contract and index alike:
+ * The names that are searched, folded, in all their spellings (search/spellings.ts); `rank` is a name's place in the order of contract and index alike:
  * ascending rank is the order inside a tier. There are gaps between ranks. Beside the folded name is
  * what a search returns, so that a hit is one read.
  */
@@ -115,11 +114,15 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
-  // Companies are in order of size, so those with exactly a long name may be anywhere: see find.ts.
-  db.exec(
-    `CREATE INDEX company_long_name ON company_name (folded) WHERE length(folded) >= ${MAX_NGRAM}`,
-  );
-  for (const kind of kinds) db.exec(createNgramIndexSql(kind));
+  for (const kind of kinds) {
+    // See name-index/long-names.ts.
+    db.exec(
+      `CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID`,
+    );
+    db.exec(createNgramIndexSql(kind));
+  }
+  // Tells at once whether there are such users.
+  db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
 }
 
 let expected: string | undefined;

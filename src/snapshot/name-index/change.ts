@@ -3,14 +3,15 @@
  * build.ts could have built: same order, no trace of a name that is gone, short posting lists short.
  * When that would take longer than building it anew, or cannot be had, it is built anew.
  */
-import { fold } from "../../search/fold.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
+import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { addNameSql, weightOf } from "./build.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
 import { matchAll } from "./find.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
+import { mayEqualComeLate, openLongNames } from "./long-names.ts";
 
 interface Name {
   id: number;
@@ -48,6 +49,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
   const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
 
+  const wasEqualLate = mayEqualComeLate(db, kind);
   const mostChanges = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
 
   /** What was taken out, by id; of ids that had no name, nothing. */
@@ -58,7 +60,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   /** As the row says. */
   function nameOf(id: number): Name | undefined {
     const row = findRow.get(id);
-    return row ? { ...row, folded: fold(row.name) } : undefined;
+    return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
   /** The lowest rank at which the name may stand: right after the one before it. */
@@ -120,7 +122,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   }
 
   function update(): boolean {
-    if (!addAll()) return false;
+    if (!addAll() || mayEqualComeLate(db, kind) !== wasEqualLate) return false;
     const changes = [...before]
       .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
       .filter(({ from, to }) => from !== to)
@@ -161,6 +163,7 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const frequent = new Map(rows.map((row) => [row.ngram, row]));
   const changed = new Set<(typeof rows)[number]>();
   const grown = new Set<string>();
+  const longNames = openLongNames(db, kind);
   const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
   // FTS5 takes the command "delete", or none.
   const changeRow = db.prepare(
@@ -182,6 +185,8 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   for (const { rank, from, to } of changes) {
     change(rank, from, false);
     change(rank, to, true);
+    if (from !== undefined) longNames?.remove(rank, from);
+    if (to !== undefined) longNames?.add(rank, to);
   }
   longLists.finish();
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();

@@ -3,9 +3,9 @@
  * proposes candidates, in rank order; each is checked against its text before it counts.
  */
 import { LRUCache } from "lru-cache";
-import { fold } from "../../search/fold.ts";
 import { type Boundary, coverOf, END, MAX_NGRAM, START, WORD } from "../../search/ngrams.ts";
 import { hasCodePoints, isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
+import { SPELLING_END, spellQuery } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import {
@@ -16,6 +16,7 @@ import {
   MAX_TOGETHER,
 } from "./constants.ts";
 import { openLongLists } from "./long-lists.ts";
+import { mayEqualComeLate } from "./long-names.ts";
 
 interface Frequent {
   count: number;
@@ -42,12 +43,16 @@ export function openNames(db: Sqlite, kind: NameKind) {
   const countOf = (ngram: string) => lookUp(ngram).count;
   const intersectLists = openLongLists(db, kind);
   const findByRank = db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`);
-  /** Those of the ranks whose names hold the text, no later than at a position, in their order. */
-  const listTogether = db.prepare<Candidate>(
-    `SELECT name.rank, name.folded
-       FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
-      WHERE instr(name.folded, ?) BETWEEN 1 AND ?`,
-  );
+  /** Those of the ranks whose names hold the text, in their order. */
+  const prepareTogether = (spellings: string) =>
+    db.prepare<Candidate>(
+      `SELECT name.rank, name.folded
+         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
+        WHERE instr(${spellings}, ?) > 0`,
+    );
+  const listTogether = prepareTogether("name.folded");
+  /** Those with a spelling that begins with the text, which begins with the end of another. */
+  const listBeginning = prepareTogether("char(10) || name.folded");
   /** What is in the short lists of all the n-grams and holds the text, in rank order. */
   const listByShort = db.prepare<Candidate>(
     `SELECT name.rank, name.folded
@@ -60,11 +65,10 @@ export function openNames(db: Sqlite, kind: NameKind) {
     `SELECT json_group_array(rank) AS ranks
        FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
   );
-  /** Where the end of a name is in no n-gram: the rows of companies have an index of such names. */
-  const listEqual = db.prepare<Candidate>(
-    `SELECT rank, folded FROM ${kind}_name
-      WHERE folded = ? AND length(folded) >= ${MAX_NGRAM} ORDER BY rank`,
+  const listLongEqual = db.prepare<Candidate>(
+    `SELECT rank, folded FROM ${kind}_long_name WHERE folded = ? ORDER BY rank`,
   );
+  const isEqualLate = mayEqualComeLate(db, kind);
   const isFrequent = (ngram: string) => countOf(ngram) > 0;
 
   /** Those of the n-grams whose posting lists leave the fewest names to look at, rarest first. */
@@ -106,7 +110,11 @@ export function openNames(db: Sqlite, kind: NameKind) {
     text: string,
     boundary: Boundary,
   ): Generator<Candidate, void> {
-    const lastPosition = boundary === START ? 1 : Number.MAX_SAFE_INTEGER;
+    const isStart = boundary === START;
+    const listMatching = (ranks: number[]) =>
+      isStart
+        ? listBeginning.iterate(JSON.stringify(ranks), SPELLING_END + text)
+        : listTogether.iterate(JSON.stringify(ranks), text);
     let alone = 0;
     let together: number[] = [];
     for (const rank of ranks) {
@@ -115,19 +123,15 @@ export function openNames(db: Sqlite, kind: NameKind) {
         const candidate = findByRank.get(rank);
         if (candidate) yield candidate;
       } else if (together.push(rank) === MAX_TOGETHER) {
-        yield* listTogether.iterate(JSON.stringify(together), text, lastPosition);
+        yield* listMatching(together);
         together = [];
       }
     }
-    if (together.length > 0) {
-      yield* listTogether.iterate(JSON.stringify(together), text, lastPosition);
-    }
+    if (together.length > 0) yield* listMatching(together);
   }
 
-  /** The ranks of at most `limit` names that match `text` (as the client wrote it), best first. */
-  function find(text: string, limit: number): number[] {
-    const query = isTooLong(text) ? "" : fold(text);
-    if (query === "") return [];
+  /** The ranks and tiers of at least the best `limit` names that match a spelling of a query. */
+  function findSpelling(query: string, limit: number): Map<number, Tier> {
     const words = wordsOf(query);
     const hits = new Map<number, Tier>();
 
@@ -149,9 +153,8 @@ export function openNames(db: Sqlite, kind: NameKind) {
         [3, WORD, query],
         [4, "", query],
       ];
-      // The users' names that equal the query are the first of those that begin with it.
-      if (kind === "company") {
-        if (hasCodePoints(query, MAX_NGRAM)) addMatches(listEqual.iterate(query), 1);
+      if (isEqualLate) {
+        if (hasCodePoints(query, MAX_NGRAM)) addMatches(listLongEqual.iterate(query), 1);
         else places.unshift([1, START, query + END]);
       }
       for (const [tier, boundary, text] of places) {
@@ -166,6 +169,17 @@ export function openNames(db: Sqlite, kind: NameKind) {
     if (hits.size < limit && words.length > 0) {
       const cover = words.flatMap((word) => coverOf("", word, isFrequent));
       addMatches(listCandidates(cover, ""), 5);
+    }
+    return hits;
+  }
+
+  /** The ranks of at most `limit` names that match `text` (as the client wrote it), best first. */
+  function find(text: string, limit: number): number[] {
+    const hits = new Map<number, number>();
+    for (const query of isTooLong(text) ? [] : spellQuery(text)) {
+      for (const [rank, tier] of findSpelling(query, limit)) {
+        hits.set(rank, Math.min(tier, hits.get(rank) ?? tier));
+      }
     }
     return [...hits]
       .sort(([rank, tier], [otherRank, otherTier]) => tier - otherTier || rank - otherRank)
