@@ -49,6 +49,10 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
     throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
   }
+  if (/^(\ufeff)?\s*\{/.test(header.toString())) {
+    const advice = "make a snapshot of it with roadbook import";
+    throw new InvalidSnapshot(`is not a Roadbook snapshot but a dataset: ${advice}`);
+  }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
     throw new InvalidSnapshot("is not a Roadbook snapshot");
   }

@@ -198,10 +198,10 @@ describe.each(ways)("unconditionally, in a store that %s conditions", (does) => 
     conditions = does;
     tags.get = false;
     beforePut = other;
-    await replaceObject(locate(), append, true);
+    await replaceObject(locate(), append, { unconditional: true });
     expect(stored?.toString()).toBe("old and new");
     stored = undefined;
-    await replaceObject(locate(), append, true);
+    await replaceObject(locate(), append, { unconditional: true });
     expect(stored as unknown as Buffer).toEqual(Buffer.from(" and new"));
     expect(asked).toEqual([
       [null, null],
