@@ -74,7 +74,9 @@ async function writeSnapshot<T>(
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
-    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}`);
+    const more =
+      error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
+    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}${more}`);
   }
 }
 

@@ -30,7 +30,7 @@ export function parseTime(text: string): number | undefined {
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : seconds;
 }
 
-/** Why the day of a time that is right otherwise does not exist, in brackets; empty if it does. */
+/** Why the day of a time does not exist, in brackets; empty if it exists or more than the day is wrong. */
 export function findMissingDay(text: string): string {
   if (!RFC3339.test(text) || parseTime(text) !== undefined) return "";
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);

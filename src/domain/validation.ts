@@ -1,18 +1,17 @@
 /**
- * What is wrong with a line of a dataset, in words: each error with the value that is wrong, the same
- * text for all errors of a kind, and how to correct a mistake that is often made. Nothing here decides
- * whether a line is wrong.
+ * Puts the errors in a line of a dataset into words: each with the wrong value, with a text that all errors
+ * of its kind share, and with the fix for common mistakes. Never decides whether a line is wrong.
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { listMembers, scalarAt } from "./json-members.ts";
 import { Id, Timestamp } from "./schema.ts";
 import { findMissingDay } from "./time.ts";
 
-/** What is wrong with one field; `field` is empty when it is the line as a whole. */
+/** An error in one field; `field` is empty when the line as a whole is wrong. */
 export interface ValidationError {
   field: string;
   reason: string;
-  /** What all errors of a kind have in common. Default the reason. */
+  /** The text that all errors of a kind share. Default the reason. */
   kind?: string;
   /** How errors of that kind are corrected. */
   fix?: string;
@@ -20,7 +19,7 @@ export interface ValidationError {
 
 const recordTypes: unknown[] = ["role", "achievement", "company", "user", "end"];
 
-/** What a line is about, as far as it can be read. */
+/** The record that a line is about, as far as the line can be read. */
 export interface RecordKey {
   type?: string | undefined;
   id?: number | undefined;
@@ -69,7 +68,7 @@ export function findMistake(text: string): ValidationError | undefined {
   return undefined;
 }
 
-/** A line that is no JSON object. What looks like one is not repeated, as it may be a private user's. */
+/** The error in a line that is no JSON. The text is repeated unless it may be a private user's record. */
 export function describeText(text: string): ValidationError {
   const start = text.trimStart();
   if (/^[[{"]/.test(start)) {
@@ -80,7 +79,7 @@ export function describeText(text: string): ValidationError {
   return wrongValue("", "is not valid JSON", start.trimEnd());
 }
 
-/** What is wrong with a field that has `value`: it "must be" something. */
+/** The error in a field that has `value` and must be something else. */
 export function mustBe(field: string, wanted: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: `must be ${wanted}` };
   if (value === null) return { field, reason: `is null, must be ${wanted}` };
@@ -125,7 +124,7 @@ export function* describe(
   } else yield mustBe(field, wanted, value);
 }
 
-/** A field's name or a value is whatever the line says: cut, and without what a terminal would act on. */
+/** Names of fields and values may be any text: long ones are cut, and control characters escaped. */
 export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return short
@@ -154,7 +153,7 @@ function isLarge(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) > Number.MAX_SAFE_INTEGER;
 }
 
-/** The number as the line has it: above 2^53 JSON.parse gives another one. */
+/** The number as the line has it: above 2^53, JSON.parse rounds it. */
 function literalOf(text: string, field: string, value: unknown): unknown {
   for (const { path, valueAt } of listMembers(text)) {
     const [digits] = (path === field && /^\d{1,100}(?!\d)/.exec(text.slice(valueAt))) || [];

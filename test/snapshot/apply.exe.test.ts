@@ -274,8 +274,10 @@ test("a few errors of a kind are reported, and all with --max-errors", async () 
   }));
   const words = ["apply", makeFile(lines), "--to", path];
   const { stderr } = await roadbook(words);
-  expect(stderr.trim().split("\n")).toHaveLength(7);
-  expect(stderr).toEndWith("  … and 25 more like this, 30 in all\n");
+  expect(stderr.trim().split("\n")).toHaveLength(8);
+  expect(stderr).toEndWith(
+    "  … and 25 more like this, 30 in all\n--max-errors N shows more of each kind\n",
+  );
   const { stderr: all } = await roadbook([...words, "--max-errors", "30"]);
   expect(all).toEndWith("line 30: deleted: must be true, got 1 (user 129)\n");
 });

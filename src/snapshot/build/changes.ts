@@ -13,7 +13,7 @@ import type { LineHandler } from "./dataset.ts";
 import type { LineError } from "./line-errors.ts";
 import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
 
-/** Of the users that name a thing which is to go, this many are reported. */
+/** How many of the users that refer to a deleted record are reported. */
 const MAX_REPORTED = 5;
 
 type Deletion = { type: Referenced; id: number; line: number };

@@ -28,12 +28,13 @@ export interface LineHandler<Line> {
 interface Skipped {
   /** Why the line cannot be left out. */
   refused?: ValidationError[];
-  /** What is wrong with the fields that were left out instead of the line. */
+  /** The errors in the fields that were left out instead of the line. */
   lost?: ValidationError[];
 }
 
 const END: RecordKey = { type: "end" };
 const RECODE = "convert it, for example iconv -f WINDOWS-1252 -t UTF-8 FILE";
+const RESEND = "if it comes through a pipe, see whether the program in front has failed";
 
 export interface ReadOptions {
   /** A dataset without an end line is an error, as it may have been cut. */
@@ -59,7 +60,7 @@ export async function readDataset<Line extends RecordKey>(
   const hash = createHash("sha256");
   const [wrong, left] = [createLineErrors(maxErrors), createLineErrors(maxErrors)];
   const [errors, skipped] = [wrong.errors, left.errors];
-  /** What lines with errors define: a reference to it is no error of its own. */
+  /** The records in lines with errors: a reference to one of them is no further error. */
   const defined = new Set<string>();
   /** The kept lines of a batch: hashed one by one, they take twice as long. */
   let kept: string[] = [];
@@ -67,7 +68,7 @@ export async function readDataset<Line extends RecordKey>(
   let last = 0;
   let endedAt = 0;
 
-  /** What is wrong with a line, if anything, and the record that it is about. */
+  /** The record that a line is about, and the errors in the line. */
   function check({ number, text, problem, isGarbled }: TextLine): [RecordKey, ValidationError[]] {
     if (endedAt > 0) return [END, [{ field: "", reason: `comes after the end line ${endedAt}` }]];
     if (problem !== undefined) {
@@ -102,12 +103,15 @@ export async function readDataset<Line extends RecordKey>(
         wrong.add({ ...mistake, ...place });
         throw new DatasetError(errors);
       }
-      const canSkip = record.type !== "end" && !isSignOfDamage(line);
-      const skip = (canSkip && handler.skip?.(line)) || undefined;
+      // Such lines show that the dataset is not what was sent, rather than wrong in one row.
+      const isDamage = record.type === "end" || line.isGarbled || isCutOff(line);
+      const skip = isDamage ? undefined : handler.skip?.(line);
       if (!skip || skip.refused) {
         if (record.id !== undefined && record.type !== "user") defined.add(keyOf(record));
         errors.lines++;
-        for (const error of [...found, ...(skip?.refused ?? [])]) wrong.add({ ...error, ...place });
+        const fix = isCutOff(line) && { kind: "breaks off", fix: RESEND };
+        const all = [...found, ...(skip?.refused ?? [])];
+        for (const error of all) wrong.add({ ...fix, ...error, ...place });
       } else if (skip.lost) {
         skipped.fields += new Set(skip.lost.map(({ field }) => field.replace(/\W.*/s, ""))).size;
         for (const error of skip.lost) {
@@ -124,8 +128,7 @@ export async function readDataset<Line extends RecordKey>(
   }
   if (expectEnd && endedAt === 0) {
     const reason = "the end line is missing, so the dataset may have been cut";
-    const fix = "if it comes through a pipe, see whether the program in front has failed";
-    wrong.add({ line: last + 1, field: "", reason, fix, ...END });
+    wrong.add({ line: last + 1, field: "", reason, fix: RESEND, ...END });
   }
   for (const { missing, ...error } of handler.finish()) {
     if (missing && defined.has(keyOf(missing))) continue;
@@ -163,9 +166,9 @@ async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
-/** Of a line with errors: whether the dataset is not what was sent, rather than wrong in one row. */
-function isSignOfDamage({ text, isGarbled = false, isCut = false }: TextLine): boolean {
-  if (isGarbled || !isCut) return isGarbled;
+/** Whether a line with errors is the last one and breaks off. */
+function isCutOff({ text, isCut = false }: TextLine): boolean {
+  if (!isCut) return false;
   try {
     JSON.parse(text);
     return false;
