@@ -6,7 +6,7 @@ import { createWriteStream, existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
-import { createGzip, createZstdCompress } from "node:zlib";
+import zlib from "node:zlib";
 import { parseLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
@@ -38,8 +38,8 @@ export async function writeLines(lines: Iterable<string>, { to, force }: Output)
 }
 
 function compressorFor(name: string) {
-  if (name.endsWith(".gz")) return createGzip();
-  return name.endsWith(".zst") ? createZstdCompress() : new PassThrough();
+  if (name.endsWith(".gz")) return zlib.createGzip();
+  return name.endsWith(".zst") ? zlib.createZstdCompress() : new PassThrough();
 }
 
 /** Throws unless the file at `path`, called `target`, is empty or begins like a dataset. */

@@ -343,7 +343,7 @@ test.each([
   [
     "a dataset",
     () => makeFile(community),
-    /^roadbook: .* is not a Roadbook snapshot but a dataset: .*\n$/,
+    /^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/,
   ],
 ])("changes to %s are one clear line", async (_, target, expected) => {
   const path = await makeSnapshot();

@@ -1,8 +1,8 @@
 /**
- * Writes the lines of a dataset as rows and leaves out what is wrong: a wrong line as a whole, the
- * optional fields of a user whose other fields are right, and references to what is not there. Where lines do not agree on whether a user is
- * public, or one of them is too broken to say, the user is private. A line that may hide a user, but
- * does not say which one, is not left out: it is an error.
+ * Writes the lines of a dataset as rows and leaves out what is wrong: a line as a whole, or the optional
+ * fields of a user if nothing else is wrong, and of other lines the references to what is not there.
+ * Where lines do not agree on whether a user is public, or one of them is too broken to say, the user is
+ * private. A line that may hide a user, but does not say which one, is not left out: it is an error.
  */
 import { eq, sql } from "drizzle-orm";
 import { type DatasetLine, withoutWrongFields } from "../../domain/dataset.ts";
@@ -47,7 +47,7 @@ export function createSkippingWriter(db: Database) {
     }
   }
 
-  /** Whether something of a line that was carried out is not in the rows, or only a part of it was. */
+  /** Whether the rows of some line are not all that it says. */
   let hasTakenBack = false;
 
   return {
