@@ -25,14 +25,9 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export { applyChanges } from "./snapshot/build/apply.ts";
-export {
-  DatasetError,
-  type LineError,
-  type LineErrors,
-  type Lines,
-  type ReadOptions,
-} from "./snapshot/build/dataset.ts";
+export type { Lines, ReadOptions } from "./snapshot/build/dataset.ts";
 export { type Imported, type ImportOptions, importDataset } from "./snapshot/build/import.ts";
+export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/line-errors.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";

@@ -127,7 +127,7 @@ describe("changes", () => {
 
   test("that are wrong change nothing", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
-    const changes = [user(50, "Zofia Nowak"), { type: "user", id: 99, deleted: true }];
+    const changes = [user(50, "Zofia Nowak"), { type: "company", id: 3, deleted: true }];
     expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
     await roadbook.apply([user(51, "Ewa Nowak")]);
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);

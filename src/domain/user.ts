@@ -51,6 +51,9 @@ const details = {
   ),
 };
 
+/** The fields that a public user may do without. */
+export const optionalFields = ["avatar_url", "company", "roles", "achievements"] as const;
+
 export const PublicUserLine = closed({
   type: Type.Literal("user"),
   id: Id,

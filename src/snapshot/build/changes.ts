@@ -17,10 +17,11 @@ import {
   userName,
 } from "../format/schema.ts";
 import { openNameChanges } from "../name-index/change.ts";
-import type { LineError, LineHandler } from "./dataset.ts";
+import type { LineHandler } from "./dataset.ts";
+import type { LineError } from "./line-errors.ts";
 import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
 
-/** Of the users that name a thing which is to go, this many are reported. */
+/** How many of the users that refer to a deleted record are reported. */
 const MAX_REPORTED = 5;
 
 type Deletion = { type: Referenced; id: number; line: number };
@@ -37,7 +38,8 @@ export function createRowChanger(db: Database) {
     company: [prepareDeletion(db, company)],
     user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
   };
-  const changed = new Set<string>();
+  /** The line of each change. */
+  const changed = new Map<string, number>();
   const deletions: Deletion[] = [];
   /** Companies whose names may have changed, and with them the rows of their members. */
   const companies: number[] = [];
@@ -56,15 +58,16 @@ export function createRowChanger(db: Database) {
     add(line, number) {
       const { type, id } = line;
       const thing = `${type} ${id}`;
-      if (changed.has(thing)) {
-        return [{ field: "id", reason: `${thing} is in an earlier line already` }];
+      const first = changed.get(thing);
+      if (first !== undefined) {
+        const reason = `duplicate id ${id}, first on line ${first}`;
+        return [{ field: "id", reason, kind: "duplicate id" }];
       }
-      changed.add(thing);
+      changed.set(thing, number);
       if (type === "company") companies.push(id);
       const wasThere = remove(line);
       if ("deleted" in line) {
-        if (!wasThere) return [{ field: "id", reason: `there is no ${thing}` }];
-        if (type !== "user") deletions.push({ type, id, line: number });
+        if (wasThere && type !== "user") deletions.push({ type, id, line: number });
         return [];
       }
       return writer.add(line, number);
@@ -119,6 +122,7 @@ function* listNamed(db: Database, deletions: Deletion[]): Generator<LineError> {
     if (ids.length === 0) continue;
     const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
     const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
-    yield { line, field: "id", reason: `${type} ${id} is still named by ${listed}` };
+    const kind = "is still referenced";
+    yield { line, field: "id", reason: `${type} ${id} ${kind} by ${listed}`, kind };
   }
 }

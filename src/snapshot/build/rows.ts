@@ -6,10 +6,12 @@ import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
+import type { RecordKey } from "../../domain/validation.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
 import { userRowOf } from "../format/user-row.ts";
+import type { LineError } from "./line-errors.ts";
 
 /**
  * Ids of private users set one of so many bits; those of public users that find none set are not looked
@@ -116,10 +118,10 @@ export function createRowWriter(db: Database) {
         if (isFull && !known[type].has(id)) return [tooMany(type, number)];
       }
       if (insert(line, number)) return [];
-      return [{ field: "id", reason: `${type} ${id} is there already` }];
+      return [{ field: "id", reason: `duplicate id ${id}`, kind: "duplicate id" }];
     },
     /** The references that lead nowhere, each with its user. */
-    *finish() {
+    *finish(): Generator<LineError & { missing?: RecordKey }> {
       nameCompanies(db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
       const rows = db.$client.prepare<Pending>(
         `SELECT line, field, type, id, user FROM pending
@@ -130,7 +132,9 @@ export function createRowWriter(db: Database) {
           ORDER BY line, rowid`,
       );
       for (const { line, field, type, id, user } of rows.iterate()) {
-        yield { line, field, reason: `there is no ${type} ${id}`, user };
+        const kind = `there is no ${type}`;
+        const missing = { type, id };
+        yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
       }
       db.$client.exec("DROP TABLE pending");
       // A change file may add to those that are there.
@@ -138,7 +142,7 @@ export function createRowWriter(db: Database) {
         const { table, max } = definitions[type];
         const line = lastLines[type];
         const rows = db.select({ count: count() }).from(table).get()?.count ?? 0;
-        if (line > 0 && rows > max) yield { ...tooMany(type, line), user: 0 };
+        if (line > 0 && rows > max) yield tooMany(type, line);
       }
     },
   };
