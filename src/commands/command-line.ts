@@ -21,7 +21,7 @@ import {
 import { findStoreUrl, readLocation } from "./location.ts";
 import { describeCounts, refuseSameFile, writeLines, writeStdout } from "./output.ts";
 import { declareServe } from "./serve-flags.ts";
-import { parseOneOf, UsageError } from "./values.ts";
+import { UsageError } from "./values.ts";
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
 export async function runCommandLine(argv: string[]): Promise<void> {
@@ -199,17 +199,6 @@ The flags and their variables are those of serve, so that both may share one
 environment. Exits with 1 when the server does not respond, or not well.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
-
-  program
-    .command("completion")
-    .usage("SHELL")
-    .description("print the script that completes commands and flags in a shell")
-    .argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"]))
-    .argument("[WORDS...]", "what the script asks to complete")
-    .action(async (shell, words) => {
-      const { formatCandidates, scripts } = await import("./completion.ts");
-      writeStdout(words.length > 0 ? formatCandidates(program, shell, words) : scripts[shell]);
-    });
 
   for (const command of program.commands) completeDeclaration(command, env);
   return program;

@@ -7,11 +7,7 @@ export class UsageError extends Error {
 }
 
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
-export interface Parser<T> {
-  (text: string, previous: T): T;
-  /** All the texts that it takes, where these are a few. */
-  choices?: readonly string[];
-}
+export type Parser<T> = (text: string, previous: T) => T;
 
 /** Any text but none. */
 export function parseNonEmpty(text: string): string {
@@ -35,12 +31,11 @@ export function parseBoolean(text: string): boolean {
 export function parseOneOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Parser<Choice> {
-  const parse = (text: string) => {
+  return (text) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
-  return Object.assign(parse, { choices });
 }
 
 /** Several values between separators; a flag that is given again adds to them. */
