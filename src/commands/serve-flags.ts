@@ -50,7 +50,7 @@ export function declareServe(program: AnyCommand) {
       0,
     )
     .option("--no-page", "leave out the page for people at / and /drivers/{id}")
-    .option("--kiosk", "make the page fit a screen that nobody watches over", false)
+    .option("--kiosk", "for an unattended screen: no links elsewhere, no limit for this machine", false)
     .option(
       "--language <LANGUAGE>",
       "the language of the page: en or de (default: each reader's own)",
@@ -98,7 +98,7 @@ export function declareServe(program: AnyCommand) {
     .option("--tls-key <FILE>", "the key of that certificate (PEM)")
     .option(
       "--trusted-proxy <CIDR>",
-      "believe X-Forwarded-For from these; repeatable",
+      "believe X-Forwarded-For, -Proto and -Host from these; repeatable",
       parseList(parseCidr),
       [],
     )

@@ -57,6 +57,28 @@ test("--ipv6-prefix and --max-clients are what is used", async () => {
   await target.close();
 });
 
+test("a kiosk does not count the searches of its own screen, only those of other machines", async () => {
+  const behind = ["--trusted-proxy", "127.0.0.1"];
+  const [screen, proxied] = [
+    await openExecutable(["--kiosk", "--search-limit", "2"]),
+    await openExecutable(["--kiosk", "--search-limit", "2", ...behind]),
+  ];
+  for (const target of [screen, proxied]) {
+    for (let times = 0; times < 4; times++) {
+      const search = await target.fetch("/search/users?q=an");
+      expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
+      expect(await (await target.fetch("/?q=an")).text()).toContain("/drivers/");
+    }
+    // Through a proxy on the machine: counted, also by a server that has not been told of it.
+    expect(await remaining(target, "192.0.2.1")).toBe("1");
+    await target.fetch("/?q=an", { headers: { "x-forwarded-for": "192.0.2.1" } });
+    expect(await remaining(target, "192.0.2.1")).toBe("0");
+  }
+  expect(await remaining(proxied, "127.0.0.1")).toBeNull();
+  expect(await remaining(screen, "127.0.0.1")).toBe("0");
+  await Promise.all([screen.close(), proxied.close()]);
+});
+
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const hasNginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) !== null;
 if (!hasNginx) console.warn("nginx is missing: its configuration is not tried");
