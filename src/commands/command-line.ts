@@ -80,6 +80,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key go together");
     }
+    if (flags.kiosk && !flags.page) {
+      throw new UsageError("--kiosk and --no-page are mutually exclusive");
+    }
     if (flags.reusePort && process.platform !== "linux") {
       throw new UsageError("--reuse-port needs Linux");
     }
@@ -199,6 +202,14 @@ The flags and their variables are those of serve, so that both may share one
 environment. Exits with 1 when the server does not respond, or not well.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
+
+  program
+    .command("version")
+    .usage("[flags]")
+    .description("print the version")
+    .action(() => {
+      writeStdout(`roadbook ${version}\n`);
+    });
 
   for (const command of program.commands) completeDeclaration(command, env);
   return program;

@@ -29,18 +29,24 @@ export async function runHealth(
   } catch (error) {
     throw new Error(`no response from ${shown}: ${describeFailure(error)}`);
   }
-  if (!response.ok || !isHealthy(body)) {
-    const line = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
-    throw new Error(`${shown} responded with ${response.status}: ${line}`);
+  const isSuccess = findSuccess(body);
+  if (!response.ok || !isSuccess) {
+    const { status } = response;
+    const line = `responded with ${status}: ${body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH)}`;
+    // A proxy has an error of its own when Roadbook is down.
+    const isOther = isSuccess === undefined && status < 500;
+    throw new Error(isOther ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
   }
   writeStdout(`${body}\n`);
 }
 
-function isHealthy(body: string): boolean {
+/** What every body of Roadbook begins with; undefined if there is none. */
+function findSuccess(body: string): boolean | undefined {
   try {
-    return JSON.parse(body).success === true;
+    const { success } = JSON.parse(body);
+    return typeof success === "boolean" ? success : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -48,5 +54,6 @@ function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `it took over ${TIMEOUT_MS / 1000} s`;
   }
+  if (codeOf(error) === "ENOTFOUND") return "cannot resolve host name";
   return codeOf(error) === "ECONNREFUSED" ? "connection refused" : reasonOf(error);
 }

@@ -1,5 +1,5 @@
 /** Values that only flags have, and what an error in one is. Never reads the environment. */
-import { InvalidValue } from "../options.ts";
+import { bounds, InvalidValue, parseDuration, parseInteger } from "../options.ts";
 
 /** Wrong usage: the message is for the operator, and the command exits with 2. */
 export class UsageError extends Error {
@@ -26,6 +26,20 @@ export function parseBoolean(text: string): boolean {
   if (/^(?:1|true)$/.test(text)) return true;
   if (/^(?:0|false)$/.test(text)) return false;
   throw new InvalidValue("1 or 0");
+}
+
+/** A duration in milliseconds; a number without a unit is in seconds. */
+export function parseTime(text: string): number {
+  return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+}
+
+const parseSeconds = parseInteger(...bounds.cacheMaxAgeSeconds);
+
+/** A duration in whole seconds; a number without a unit is in seconds, too. */
+export function parseMaxAge(text: string): number {
+  const seconds = /^\d+$/.test(text) ? parseSeconds(text) : parseDuration(text) / 1000;
+  if (Number.isInteger(seconds)) return seconds;
+  throw new InvalidValue("a time in whole seconds, such as 5m or 300");
 }
 
 export function parseOneOf<const Choice extends string>(

@@ -327,7 +327,11 @@ test.each([
     (path: string) => `${path}-none`,
     /^roadbook: .*-none cannot be read: no such file or directory\n$/,
   ],
-  ["a dataset", () => makeFile(community), /^roadbook: .* is not a Roadbook snapshot\n$/],
+  [
+    "a dataset",
+    () => makeFile(community),
+    /^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/,
+  ],
 ])("changes to %s are one clear line", async (_, target, expected) => {
   const path = await makeSnapshot();
   const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", target(path)]);

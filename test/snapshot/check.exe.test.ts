@@ -94,7 +94,11 @@ describe("what is no snapshot is one clear line, to check and to serve", () => {
       (path) => writeFileSync(path, Buffer.from("502a4d180000000028b52ffd", "hex")),
       /is compressed: decompress it with zstd -d, or serve it from a URL/,
     ],
-    ["a dataset", (path) => copyFileSync(makeFile(community), path), /is not a Roadbook snapshot/],
+    [
+      "a dataset",
+      (path) => copyFileSync(makeFile(community), path),
+      /is a dataset, not a Roadbook snapshot/,
+    ],
     [
       "another program's SQLite file",
       (path) => setPragma(path, "application_id = 7"),
