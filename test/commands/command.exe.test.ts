@@ -1,6 +1,6 @@
 /** The command as an operator uses it: the executable alone in an empty folder. */
 import { describe, expect, test } from "bun:test";
-import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
 import {
@@ -264,6 +264,7 @@ describe("an address that nobody can listen on is one line that says what to do"
     const nobody = ["setpriv", "--reuid=65534", "--clear-groups"];
     const program = join(temporaryFolder(), "roadbook");
     cpSync(await executable(), program);
+    chmodSync(dirname(program), 0o755);
     const as = process.getuid?.() === 0 ? nobody : [];
     const { code, stderr } = await run([...as, "./roadbook", "--port", "80"], {
       cwd: dirname(program),
