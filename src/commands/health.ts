@@ -7,6 +7,13 @@ const TIMEOUT_MS = 5_000;
 /** Longer error bodies are cut: a proxy may respond with a page. */
 const MAX_SHOWN_LENGTH = 200;
 
+/** Where the system's own words do not help. */
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was closed",
+  ENOTFOUND: "cannot resolve host name",
+};
+
 /** Asks the server at `base`, which may have a path or be /health itself; by default, this machine's. */
 export async function runHealth(
   base: string | undefined,
@@ -54,6 +61,5 @@ function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `it took over ${TIMEOUT_MS / 1000} s`;
   }
-  if (codeOf(error) === "ENOTFOUND") return "cannot resolve host name";
-  return codeOf(error) === "ECONNREFUSED" ? "connection refused" : reasonOf(error);
+  return reasons[codeOf(error)] ?? reasonOf(error);
 }
