@@ -58,8 +58,8 @@ export function explainRefusal(error: unknown, { host, port, flagPrefix }: Addre
   if (code === "EADDRNOTAVAIL") {
     return new Error(`${host} is not an address of this machine${choose("host")}`);
   }
-  // Bun's own message for a name without an address is arbitrary.
-  if (!ipaddr.isValid(host) && code !== "EACCES") {
+  // For a name without an address, Bun's code is arbitrary.
+  if (!ipaddr.isValid(host) && !["EACCES", "EMFILE"].includes(code)) {
     return new Error(`cannot resolve host name ${host}${choose("host")}`);
   }
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
