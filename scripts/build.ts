@@ -1,6 +1,6 @@
 /**
  * `bun run build`: the executable, which is Bun, the code, a snapshot and the pages in one file, the
- * same bytes each time. What a release adds is scripts/release's.
+ * same bytes each time. scripts/release has the rest of a release.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

@@ -112,7 +112,7 @@ export async function until<T>(
   }
 }
 
-/** What four clients find, each thing once, who ask again and again while `act` runs. */
+/** The distinct results of four clients that call `ask` again and again while `act` runs. */
 export async function underLoad<T>(
   ask: () => Promise<T>,
   act: () => Promise<unknown>,

@@ -47,7 +47,7 @@ export async function runHealth(
   writeStdout(`${body}\n`);
 }
 
-/** What every body of Roadbook begins with; undefined if there is none. */
+/** The `success` that every JSON body of Roadbook has; undefined in any other body. */
 function findSuccess(body: string): boolean | undefined {
   try {
     const { success } = JSON.parse(body);

@@ -60,7 +60,7 @@ test("a kiosk does not count the searches of its own screen, only those of other
       expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
       expect(await (await target.fetch("/?q=an")).text()).toContain("/drivers/");
     }
-    // Through a proxy on the machine: counted, also by a server that has not been told of it.
+    // Through a proxy on the machine: counted, even if the server does not trust it.
     expect(await remaining(target, "192.0.2.1")).toBe("1");
     await target.fetch("/?q=an", { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await remaining(target, "192.0.2.1")).toBe("0");

@@ -200,7 +200,7 @@ test.if(hasNginx || isRequired)(
       return /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1];
     };
     await until(() => fetch(origin).catch(() => undefined));
-    // What a client claims of itself does not count: nginx says who it is.
+    // A client's own claims do not count: nginx says who it is.
     expect(await ask()).toBe("2");
     expect(await ask("203.0.113.9")).toBe("1");
     expect(await ask("127.0.0.1")).toBe("0");

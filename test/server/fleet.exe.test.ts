@@ -114,7 +114,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   const errorOf = async (instance: Instance): Promise<string | null> =>
     (await (await instance.fetch("/health")).json()).snapshot_source.error;
 
-  /** What profiles say, from the balancer. */
+  /** The words in a profile from the balancer. */
   const words = async () => wordsIn(await fetch(`${origin}/users/public/42`));
 
   test("one publish reaches all, and each response is of one snapshot", async () => {
