@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Fetch } from "../http/app.ts";
-import { type Address, explainRefusal } from "./listen.ts";
+import { type Address, listenError } from "./listen.ts";
 
 /** A query of any length is read, as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
@@ -24,7 +24,7 @@ export async function listenOnNode(
   server.once("error", reject);
   server.listen(port, host, resolve);
   await promise.catch((error: unknown) => {
-    throw explainRefusal(error, { host, port });
+    throw listenError(error, { host, port });
   });
   const { port: actualPort } = server.address() as AddressInfo;
   return {

@@ -45,7 +45,7 @@ const DRAIN_TICK_MS = 20;
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Why the system lets nobody listen on an address, and what to do, for the operator. */
-export function explainRefusal(error: unknown, { host, port, flagPrefix }: Address): Error {
+export function listenError(error: unknown, { host, port, flagPrefix }: Address): Error {
   const code = codeOf(error);
   const choose = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
   if (code === "EADDRINUSE") {
@@ -90,7 +90,7 @@ export function listen(
         },
       });
     } catch (error) {
-      throw explainRefusal(error, at);
+      throw listenError(error, at);
     }
   }
 
