@@ -44,6 +44,7 @@ export function parseDuration(text: string): number {
 
 /** A duration as an operator would write it. */
 export function formatDuration(ms: number): string {
+  if (ms === 0) return "0";
   const [unit, length] = Object.entries(unitMs).findLast(([, one]) => ms % one === 0) ?? ["ms", 1];
   return `${ms / length}${unit}`;
 }

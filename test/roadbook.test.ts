@@ -225,7 +225,9 @@ describe("listen", () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const { url, close } = await roadbook.listen();
     const port = Number(new URL(url).port);
-    expect(roadbook.listen({ port })).rejects.toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    expect(roadbook.listen({ port })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is already in use`,
+    );
     await close();
   });
 });

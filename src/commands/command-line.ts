@@ -21,7 +21,7 @@ import {
 import { findStoreUrl, readLocation } from "./location.ts";
 import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
 import { declareServe } from "./serve-flags.ts";
-import { parseOneOf, UsageError } from "./values.ts";
+import { UsageError } from "./values.ts";
 
 const parseMaxErrors = parseInteger(1, 1_000_000);
 
@@ -81,6 +81,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   declareServe(program).action(async (flags, command) => {
     if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key go together");
+    }
+    if (flags.kiosk && !flags.page) {
+      throw new UsageError("--kiosk and --no-page are mutually exclusive");
     }
     if (flags.reusePort && process.platform !== "linux") {
       throw new UsageError("--reuse-port needs Linux");
@@ -210,14 +213,11 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
 
   program
-    .command("completion")
-    .usage("SHELL")
-    .description("print the script that completes commands and flags in a shell")
-    .argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"]))
-    .argument("[WORDS...]", "what the script asks to complete")
-    .action(async (shell, words) => {
-      const { formatCandidates, scripts } = await import("./completion.ts");
-      writeStdout(words.length > 0 ? formatCandidates(program, shell, words) : scripts[shell]);
+    .command("version")
+    .usage("[flags]")
+    .description("print the version")
+    .action(() => {
+      writeStdout(`roadbook ${version}\n`);
     });
 
   for (const command of program.commands) completeDeclaration(command, env);

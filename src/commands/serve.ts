@@ -85,7 +85,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const respond = createAdminFetch(metrics, () => isReady);
-    admin = listen({ host: config.adminHost, port: adminPort }, respond);
+    admin = listen({ host: config.adminHost, port: adminPort, flagPrefix: "--admin-" }, respond);
   }
   const complete = async (request: Request, responding: ReturnType<Fetch>) => {
     const response = await responding;
@@ -99,7 +99,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const response = roadbook.fetch(request, peer);
     return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };
-  const listener = listen(config, respond, tls);
+  const listener = listen({ ...config, flagPrefix: "--" }, respond, tls);
   // Before the ready line: a program that waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {

@@ -1,5 +1,5 @@
 /** Values that only flags have, and what an error in one is. Never reads the environment. */
-import { InvalidValue } from "../options.ts";
+import { bounds, InvalidValue, parseDuration, parseInteger } from "../options.ts";
 
 /** Wrong usage: the message is for the operator, and the command exits with 2. */
 export class UsageError extends Error {
@@ -7,11 +7,7 @@ export class UsageError extends Error {
 }
 
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
-export interface Parser<T> {
-  (text: string, previous: T): T;
-  /** All the texts that it takes, where these are a few. */
-  choices?: readonly string[];
-}
+export type Parser<T> = (text: string, previous: T) => T;
 
 /** Any text but none. */
 export function parseNonEmpty(text: string): string {
@@ -32,15 +28,28 @@ export function parseBoolean(text: string): boolean {
   throw new InvalidValue("1 or 0");
 }
 
+/** A duration in milliseconds; a number without a unit is in seconds. */
+export function parseTime(text: string): number {
+  return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+}
+
+const parseSeconds = parseInteger(...bounds.cacheMaxAgeSeconds);
+
+/** A duration in whole seconds; a number without a unit is in seconds, too. */
+export function parseMaxAge(text: string): number {
+  const seconds = /^\d+$/.test(text) ? parseSeconds(text) : parseDuration(text) / 1000;
+  if (Number.isInteger(seconds)) return seconds;
+  throw new InvalidValue("a time in whole seconds, such as 5m or 300");
+}
+
 export function parseOneOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Parser<Choice> {
-  const parse = (text: string) => {
+  return (text) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
-  return Object.assign(parse, { choices });
 }
 
 /** Several values between separators; a flag that is given again adds to them. */

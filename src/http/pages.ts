@@ -14,7 +14,10 @@ import { PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 export interface PageOptions {
-  /** For a screen that nobody watches over: nothing leads away, and it returns to the start. */
+  /**
+   * For an unattended screen: no link leads off the site, it returns to the start, and searches from the
+   * server's own machine are not limited.
+   */
   isKiosk?: boolean;
   /** Whether search engines may list the pages. */
   isIndexed?: boolean;

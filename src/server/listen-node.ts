@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Fetch } from "../http/app.ts";
-import type { Address } from "./listen.ts";
+import { type Address, listenError } from "./listen.ts";
 
 /** A query of any length is read, as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
@@ -23,8 +23,8 @@ export async function listenOnNode(
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once("error", reject);
   server.listen(port, host, resolve);
-  await promise.catch((error: Error) => {
-    throw new Error(`cannot listen on ${host} port ${port}: ${error.message}`);
+  await promise.catch((error: unknown) => {
+    throw listenError(error, { host, port });
   });
   const { port: actualPort } = server.address() as AddressInfo;
   return {

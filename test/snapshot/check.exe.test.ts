@@ -97,7 +97,7 @@ describe("what is no snapshot is one clear line, to check and to serve", () => {
     [
       "a dataset",
       (path) => copyFileSync(makeFile(community), path),
-      /is a dataset, not a Roadbook/,
+      /is a dataset, not a Roadbook snapshot/,
     ],
     [
       "another program's SQLite file",
