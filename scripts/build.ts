@@ -1,11 +1,10 @@
 /**
- * Builds the executable: Bun, the code, a snapshot and the pages in one file, the same bytes each
- * time. `bun run build [--outfile FILE] [--target PLATFORM] [--dataset FILE]` builds dist/roadbook, and
- * with `--all` one for every platform, packed, with their checksums. What a release adds is scripts/release's.
+ * `bun run build`: the executable, which is Bun, the code, a snapshot and the pages in one file, the
+ * same bytes each time. scripts/release has the rest of a release.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { Command, Option } from "@commander-js/extra-typings";
 import { DEMO_SNAPSHOT, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
 import { importDataset } from "../src/library.ts";
@@ -13,15 +12,20 @@ import { packFiles } from "./release/pack.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
-const { values } = parseArgs({
-  options: {
-    outfile: { type: "string" },
-    target: { type: "string" },
-    dataset: { type: "string" },
-    all: { type: "boolean", default: false },
-  },
-});
-const outfile = resolve(values.outfile ?? join(root, "dist/roadbook"));
+const values = new Command("bun run build")
+  .description("builds the executable, which needs no other file")
+  .addOption(
+    new Option("--outfile <FILE>", "where to write it").default(
+      join(root, "dist/roadbook"),
+      "dist/roadbook",
+    ),
+  )
+  .addOption(new Option("--target <PLATFORM>", "for another machine than this").choices(platforms))
+  .option("--dataset <FILE>", "bundle this dataset instead of the demo")
+  .option("--all", "build for every platform, compress each, and write SHA256SUMS")
+  .parse()
+  .opts();
+const outfile = resolve(values.outfile);
 mkdirSync(dirname(outfile), { recursive: true });
 const folder = mkdtempSync(join(dirname(outfile), ".build-"));
 
@@ -36,16 +40,10 @@ try {
     }
     await packFiles(built);
   } else {
-    await compile(outfile, files, values.target ? platformOf(values.target) : undefined);
+    await compile(outfile, files, values.target);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-function platformOf(name: string): Platform {
-  const platform = platforms.find((platform) => platform === name);
-  if (!platform) throw new Error(`--target is one of ${platforms}`);
-  return platform;
 }
 
 /** The files inside the executable, beside the code. */

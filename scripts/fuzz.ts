@@ -1,10 +1,10 @@
 /**
- * `bun run fuzz [--seconds 600] [--seed S] [ORIGIN]`: sends mutated requests to the executable, or to a
+ * `bun run fuzz`: sends mutated requests to the executable, or to a
  * server that runs already, and checks that it stays alive, never responds with 5xx, and that every error
  * has the error shape. Says the seed and the request that broke it.
  */
 import { connect, type Socket } from "node:net";
-import { parseArgs } from "node:util";
+import { Command } from "@commander-js/extra-typings";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
@@ -67,6 +67,7 @@ const bits = [
   "x".repeat(3000),
   "%CC%81%CC%96".repeat(1000),
   "%E1%84%80".repeat(500),
+  "%D0%A9%ED%9E%A3%E3%8D%BF%C3%96".repeat(200),
   "a+".repeat(1000),
   "&".repeat(2000),
 ];
@@ -199,18 +200,18 @@ export async function openFuzzTarget(): Promise<Target> {
 }
 
 if (import.meta.main) {
-  const { values, positionals } = parseArgs({
-    options: {
-      seconds: { type: "string", default: "600" },
-      seed: { type: "string", default: String(Date.now() % 2 ** 31) },
-    },
-    allowPositionals: true,
-  });
-  const [given] = positionals;
+  const command = new Command("bun run fuzz")
+    .description("sends malformed requests to a server, and fails when one breaks it")
+    .argument("[ORIGIN]", "a running server (default: one that is built and started)")
+    .option("--seconds <N>", "how long", Number, 600)
+    .option("--seed <N>", "the same number sends the same requests", Number, Date.now() % 2 ** 31)
+    .parse();
+  const [given] = command.processedArgs;
+  const { seconds, seed } = command.opts();
   const target = given === undefined ? await openFuzzTarget() : undefined;
   const origin = given ?? target?.origin ?? "";
-  console.log(`fuzzing ${origin} for ${values.seconds} s, seed ${values.seed}`);
-  console.log(await fuzz(origin, Number(values.seconds), Number(values.seed)));
+  console.log(`fuzzing ${origin} for ${seconds} s, seed ${seed}`);
+  console.log(await fuzz(origin, seconds, seed));
   await target?.close();
   process.exit(0);
 }

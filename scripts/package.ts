@@ -1,7 +1,6 @@
 /**
- * Makes the npm package in dist/package and packs it: JavaScript and source maps by tsc, one file of
+ * `bun run package`: makes the npm package in dist/package and packs it: JavaScript and source maps by tsc, one file of
  * types for each entry, the files that come with Roadbook, and a package.json made of the project's.
- * `bun run package [--out FOLDER]`; the packed file comes to lie beside the folder.
  */
 import {
   chmodSync,
@@ -13,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
 import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/demo.ts";
@@ -21,8 +20,17 @@ import { importDataset } from "../src/library.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
-const { values } = parseArgs({ options: { out: { type: "string" } } });
-const out = resolve(values.out ?? join(root, "dist/package"));
+const values = new Command("bun run package")
+  .description("makes the npm package in a folder, and the packed file beside it")
+  .addOption(
+    new Option("--out <FOLDER>", "where to make it").default(
+      join(root, "dist/package"),
+      "dist/package",
+    ),
+  )
+  .parse()
+  .opts();
+const out = resolve(values.out);
 const declarations = `${out}.types`;
 /** Modules that do something when they are imported. */
 const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);

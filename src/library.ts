@@ -36,13 +36,9 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export {
-  DatasetError,
-  type LineError,
-  type LineErrors,
-  type ReadOptions,
-} from "./snapshot/build/dataset.ts";
+export type { ReadOptions } from "./snapshot/build/dataset.ts";
 export type { Imported, ImportOptions } from "./snapshot/build/import.ts";
+export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/line-errors.ts";
 export { GuardError } from "./snapshot/build/shrink-guard.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
@@ -55,11 +51,17 @@ export type { SourceStatus } from "./snapshot/remote/source.ts";
 export type Dataset = Lines<DatasetLine | EndLine>;
 export type Changes = Lines<ChangeLine | EndLine>;
 
-const readOptions = { expectEnd: true, allowShrink: true } satisfies Names<ReadOptions>;
+const readOptions = {
+  expectEnd: true,
+  allowShrink: true,
+  maxErrors: true,
+} satisfies Names<ReadOptions>;
 const importOptions = {
   ...readOptions,
   skipInvalid: true,
   allowEmpty: true,
+  force: true,
+  dryRun: true,
   builtAtMs: true,
   onIndexed: true,
 } satisfies Names<ImportOptions>;

@@ -48,8 +48,23 @@ export function parseDuration(text: string): number {
   throw new InvalidValue("a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
+/** A duration in milliseconds; a number without a unit is in seconds. */
+export function parseTime(text: string): number {
+  return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
+}
+
+const parseSeconds = parseInteger(0, 31_536_000);
+
+/** A duration in whole seconds; a number without a unit is in seconds, too. */
+export function parseMaxAge(text: string): number {
+  const seconds = /^\d+$/.test(text) ? parseSeconds(text) : parseDuration(text) / 1000;
+  if (Number.isInteger(seconds)) return seconds;
+  throw new InvalidValue("a time in whole seconds, such as 5m or 300");
+}
+
 /** A duration as an operator would write it. */
 export function formatDuration(ms: number): string {
+  if (ms === 0) return "0";
   const [unit, length] = Object.entries(unitMs).findLast(([, one]) => ms % one === 0) ?? ["ms", 1];
   return `${ms / length}${unit}`;
 }
@@ -61,13 +76,6 @@ export function parseCidr(text: string): string {
   } catch {
     throw new InvalidValue("an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
   }
-}
-
-/** Whole seconds of a duration, or 0: how long a cache may use a response. */
-export function parseMaxAge(text: string): number {
-  const seconds = /^0(?:ms|s|m|h|d)?$/.test(text) ? 0 : parseDuration(text) / 1000;
-  if (Number.isInteger(seconds)) return seconds;
-  throw new InvalidValue("a time in whole seconds, such as 60s or 5m, or 0");
 }
 
 /** The path under which a server is mounted, without a slash at the end; empty for the root. */

@@ -17,8 +17,8 @@ import {
   parseBasePath,
   parseBaseUrl,
   parseCidr,
-  parseDuration,
   parseMaxAge,
+  parseTime,
 } from "./options.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
@@ -48,7 +48,7 @@ export interface RoadbookOptions extends PageOptions {
   basePath?: string | undefined;
   /** Searches of one client in a window; 0 for no limit. Default 30. */
   searchLimit?: number | undefined;
-  /** The length of the window, such as `1h`, `2s` or `500ms`. Default `1h`. */
+  /** The length of the window, such as `1h`, `2s` or `500ms`; without a unit, seconds. Default `1h`. */
   searchWindow?: string | undefined;
   /** Milliseconds as of `Date.now`, for the limit: a test sets it. Default a clock that nobody sets. */
   clock?: (() => number) | undefined;
@@ -259,7 +259,7 @@ function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
 
 function createSearchLimit(options: RoadbookOptions): SearchLimit | undefined {
   const { searchLimit: limit = 30, searchWindow = "1h", maxClients, clock, limiter } = options;
-  const windowMs = explain("searchWindow", searchWindow, parseDuration);
+  const windowMs = explain("searchWindow", searchWindow, parseTime);
   if (limit === 0) return undefined;
   return {
     windowMs,

@@ -2,10 +2,11 @@
  * The contract's search (§4) as it is written: it reads all names, and shares no code with src. What
  * the index finds is compared with what this finds.
  */
+import anyAscii from "any-ascii";
 
 export interface Named {
   id: number;
-  folded: string;
+  spellings: string[];
   /** What comes before the id in a tier. */
   weight: number;
 }
@@ -48,29 +49,67 @@ export function foldAsWritten(text: string): string {
     .join(" ");
 }
 
-/** A search of these names: the ids of the first ten that a folded query finds. */
-export function searchAsWritten(names: readonly Named[]): (f: string) => number[] {
-  // One text, as a call of `includes` a name takes most of the time.
-  const text = names.map(({ folded }) => `${folded}\n`).join("");
-  const ends: number[] = [];
-  for (const { folded } of names) ends.push((ends.at(-1) ?? 0) + folded.length + 1);
+const digraphs = ["äae", "öoe", "üue", "åaa", "øoe", "Äae", "Öoe", "Üue", "Åaa", "Øoe"];
 
-  return (f) => {
-    if (f === "") return [];
+const scripts = ["Cyrillic", "Greek", "Armenian", "Georgian", "Hiragana", "Katakana", "Hangul"];
+const isOtherScript = new RegExp(scripts.map((script) => `\\p{Script=${script}}`).join("|"), "u");
+
+function latinAsWritten(text: string): string {
+  return Array.from(text.normalize("NFC"), (c) =>
+    isOtherScript.test(c) ? anyAscii(c).split("'").join("") : c,
+  ).join("");
+}
+
+/** The folded spellings of a name; some may be the same. */
+export function spellingsAsWritten(name: string): string[] {
+  const digraph = Array.from(
+    name.normalize("NFC"),
+    (c) => digraphs.find((pair) => pair.startsWith(c))?.slice(1) ?? c,
+  ).join("");
+  return [name, digraph, latinAsWritten(name)].map(foldAsWritten);
+}
+
+/** A search of these names: the ids of the first ten that a query finds. */
+export function searchAsWritten(names: readonly Named[]): (query: string) => number[] {
+  // One text, as a call of `includes` a name takes most of the time.
+  const texts = names.map(({ spellings }) => `${spellings.join("\n")}\n`);
+  const text = texts.join("");
+  const ends: number[] = [];
+  for (const { length } of texts) ends.push((ends.at(-1) ?? 0) + length);
+
+  /** The names that a spelling of a query finds, by their tier. */
+  function findAll(f: string): Map<Named, number> {
     const words = f.split(" ");
     const [first = ""] = words;
     const isTierFive = words.length > 1 && words.every((word) => Array.from(word).length >= 2);
-    const found: { tier: number; name: Named }[] = [];
+    const found = new Map<Named, number>();
     let at = 0;
     // Whatever the tier, the first word is in the name.
     for (let hit = text.indexOf(first); hit >= 0; hit = text.indexOf(first, ends[at - 1])) {
       while ((ends[at] ?? 0) <= hit) at++;
       const name = names[at++];
-      const tier = name && tierAsWritten(name.folded, f, isTierFive ? words : undefined);
-      if (name && tier !== undefined) found.push({ tier, name });
+      const tiers = name?.spellings
+        .map((spelling) => tierAsWritten(spelling, f, isTierFive ? words : undefined))
+        .filter((tier) => tier !== undefined);
+      if (name && tiers && tiers.length > 0) found.set(name, Math.min(...tiers));
     }
-    found.sort((a, b) => a.tier - b.tier || a.name.weight - b.name.weight || a.name.id - b.name.id);
-    return found.slice(0, 10).map(({ name }) => name.id);
+    return found;
+  }
+
+  return (query) => {
+    const f = foldAsWritten(query);
+    if (f === "") return [];
+    const found = findAll(f);
+    const latin = foldAsWritten(latinAsWritten(query));
+    if (latin !== "" && latin !== f) {
+      for (const [name, tier] of findAll(latin)) {
+        found.set(name, Math.min(tier, found.get(name) ?? tier));
+      }
+    }
+    return [...found]
+      .sort(([a, aTier], [b, bTier]) => aTier - bTier || a.weight - b.weight || a.id - b.id)
+      .slice(0, 10)
+      .map(([{ id }]) => id);
   };
 }
 

@@ -74,6 +74,19 @@ describe("on a clean checkout", () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
   }, 120_000);
 
+  test("every script installs what it needs, and those that take flags say which", async () => {
+    const { scripts } = await Bun.file(join(root, "package.json")).json();
+    for (const command of Object.values(scripts)) {
+      expect(command).toStartWith("bun install --frozen-lockfile --silent && ");
+    }
+    const env = { ...home, PATH: pathWith({ bun: process.execPath }) };
+    const folder = await checkOut();
+    for (const script of ["build", "package", "bench", "fuzz"]) {
+      const { code, stdout } = await run(["bun", "run", script, "--help"], { cwd: folder, env });
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`sage: bun run ${script} `)]);
+    }
+  }, 120_000);
+
   if (!npx && !process.env.ROADBOOK_REQUIRE_ALL)
     console.warn("npx is missing: the README is not tried with Node");
   test.if(npx !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(

@@ -41,7 +41,7 @@ test.each([
   [{ searchWindow: "0s" }, 'searchWindow has "0s", not a time of 1ms to 24d, such as 1h'],
   [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
   [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, not 129"],
-  [{ cacheMaxAge: "1500ms" }, 'cacheMaxAge has "1500ms", not a time in whole seconds'],
+  [{ cacheMaxAge: "1500ms" }, 'cacheMaxAge has "1500ms", not a time in whole seconds, such as 5m'],
   [{ basePath: "rb" }, 'basePath has "rb", not a path such as /rb'],
   [{ basePath: "/rb/.." }, 'basePath has "/rb/..", not a path such as /rb'],
   [{ page: {} }, "page must be true or false, got an object"],
@@ -193,7 +193,7 @@ describe("changes", () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const changes: ChangeLine[] = [
       user(50, "Zofia Nowak"),
-      { type: "user", id: 99, deleted: true },
+      { type: "company", id: 3, deleted: true },
     ];
     expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
     await roadbook.apply([user(51, "Ewa Nowak")]);
@@ -308,7 +308,9 @@ describe("listen", () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const { url, close } = await roadbook.listen();
     const port = Number(new URL(url).port);
-    expect(roadbook.listen({ port })).rejects.toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    expect(roadbook.listen({ port })).rejects.toThrow(
+      `port ${port} on 127.0.0.1 is already in use`,
+    );
     await close();
   });
 });

@@ -117,6 +117,25 @@ export async function until<T>(
   }
 }
 
+/** The distinct results of four clients that call `ask` again and again while `act` runs. */
+export async function underLoad<T>(
+  ask: () => Promise<T>,
+  act: () => Promise<unknown>,
+): Promise<Set<T>> {
+  const seen = new Set<T>();
+  let isOver = false;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) seen.add(await ask());
+  });
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await Promise.all(clients);
+  }
+  return seen;
+}
+
 export interface Outcome {
   code: number;
   stdout: string;

@@ -4,7 +4,11 @@
 --   set -o pipefail
 --   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql | dist/roadbook import - --expect-end --to community.snapshot
 --
--- Of a user who is private, or of whom that is not known, it selects the id and nothing else.
+-- For a user who is private, or whose privacy is not known, it selects the id and nothing else.
+--
+-- Values that are missing or too long do not stop it: a blank name becomes "User 42", a blank role in a
+-- company "Member", an unknown date 1970, and long texts are cut. It leaves out avatars that are no URL or
+-- path, rows that refer to nothing, and achievements without a date, and keeps the highest tier of each.
 --
 -- Times: columns of type TIMESTAMP are right as they are, and so are those of type DATETIME that hold
 -- UTC. For a DATETIME column that holds the time of a place, write
@@ -16,25 +20,47 @@ SET time_zone = '+00:00';
 SET group_concat_max_len = 4294967295;
 
 WITH line AS (
-  SELECT JSON_OBJECT('type', 'role', 'id', id, 'name', name, 'hierarchy', hierarchy) AS json FROM roles
+  SELECT JSON_OBJECT('type', 'role', 'id', id,
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Role ', id) END,
+           'hierarchy', COALESCE(hierarchy, 0)) AS json FROM roles
   UNION ALL
-  SELECT JSON_OBJECT('type', 'achievement', 'id', id, 'name', name, 'description', description,
-           'icon', icon, 'kind', kind, 'tier', tier, 'points', points) FROM achievements
+  SELECT JSON_OBJECT('type', 'achievement', 'id', id,
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Achievement ', id) END,
+           'description', COALESCE(LEFT(description, 500), ''), 'icon', COALESCE(LEFT(icon, 200), ''),
+           'kind', COALESCE(LEFT(kind, 100), ''),
+           'tier', GREATEST(COALESCE(tier, 0), 0), 'points', GREATEST(COALESCE(points, 0), 0))
+    FROM achievements
   UNION ALL
-  SELECT JSON_OBJECT('type', 'company', 'id', id, 'name', name, 'member_count',
-           (SELECT count(*) FROM company_members WHERE company_id = companies.id)) FROM companies
+  SELECT JSON_OBJECT('type', 'company', 'id', id,
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Company ', id) END,
+           'member_count', (SELECT count(DISTINCT user_id) FROM company_members WHERE company_id = companies.id))
+    FROM companies
   UNION ALL
-  SELECT CASE WHEN is_public THEN JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('true', '$'), 'name', name,
-           'avatar_url', avatar_url, 'created_at', DATE_FORMAT(created_at, '%Y-%m-%dT%H:%i:%sZ'),
-           'company', (SELECT JSON_OBJECT('id', company_id, 'role', role)
-                         FROM company_members WHERE user_id = users.id LIMIT 1),
-           'roles', (SELECT JSON_EXTRACT(CONCAT('[', COALESCE(GROUP_CONCAT(role_id), ''), ']'), '$')
-                       FROM user_roles WHERE user_id = users.id),
-           'achievements', (SELECT JSON_EXTRACT(CONCAT('[', COALESCE(GROUP_CONCAT(JSON_OBJECT('id', achievement_id,
-               'tier', tier, 'unlocked_at', DATE_FORMAT(unlocked_at, '%Y-%m-%dT%H:%i:%sZ'))), ''), ']'), '$')
-             FROM user_achievements WHERE user_id = users.id))
+  SELECT CASE WHEN is_public THEN JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('true', '$'),
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('User ', id) END,
+           'avatar_url', CASE WHEN avatar_url REGEXP '^(https?://[^/[:space:]]|/[^/\\\\])[^[:space:]]*$' THEN avatar_url END,
+           -- A date of zeros has no day or no month.
+           'created_at', CASE WHEN DAY(created_at) > 0 AND MONTH(created_at) > 0
+                              THEN DATE_FORMAT(created_at, '%Y-%m-%dT%H:%i:%sZ') ELSE '1970-01-01T00:00:00Z' END,
+           'company', (SELECT JSON_OBJECT('id', company_id,
+                                'role', CASE WHEN role REGEXP '[^[:space:]]' THEN LEFT(role, 200) ELSE 'Member' END)
+                         FROM company_members
+                        WHERE user_id = users.id AND company_id IN (SELECT id FROM companies)
+                        ORDER BY company_id, role LIMIT 1),
+           'roles', (SELECT JSON_EXTRACT(CONCAT('[', COALESCE(GROUP_CONCAT(DISTINCT role_id), ''), ']'), '$')
+                       FROM user_roles WHERE user_id = users.id AND role_id IN (SELECT id FROM roles)),
+           'achievements', JSON_EXTRACT(CONCAT('[', COALESCE(unlocked.list, ''), ']'), '$'))
          ELSE JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('false', '$')) END
-    FROM users
+    FROM users LEFT JOIN (
+      SELECT user_id, GROUP_CONCAT(JSON_OBJECT('id', achievement_id, 'tier', tier,
+                        'unlocked_at', DATE_FORMAT(unlocked_at, '%Y-%m-%dT%H:%i:%sZ'))) AS list
+        FROM (SELECT user_id, achievement_id, GREATEST(COALESCE(MAX(tier), 0), 0) AS tier,
+                     MAX(unlocked_at) AS unlocked_at
+                FROM user_achievements
+               WHERE DAY(unlocked_at) > 0 AND MONTH(unlocked_at) > 0
+                 AND achievement_id IN (SELECT id FROM achievements)
+               GROUP BY user_id, achievement_id) AS highest
+       GROUP BY user_id) AS unlocked ON unlocked.user_id = users.id
 )
 SELECT json FROM line
 UNION ALL

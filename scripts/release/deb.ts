@@ -1,25 +1,23 @@
 /**
- * Makes a Debian package of an executable: the command, its manual page and completions, the units
- * and the health check of scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
- * `bun scripts/release/deb.ts [--executable FILE] [--architecture amd64] [--to FOLDER]`.
+ * Makes a Debian package of an executable: the command, its manual page, the units and the health
+ * check of scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
+import { Command } from "@commander-js/extra-typings";
 import { description, version } from "../../package.json" with { type: "json" };
-import { scripts } from "../../src/commands/completion.ts";
 import { formatManPage } from "./man.ts";
 
 const root = join(import.meta.dir, "../..");
-const { values } = parseArgs({
-  options: {
-    executable: { type: "string", default: join(root, "dist/roadbook-linux-x64") },
-    architecture: { type: "string", default: "amd64" },
-    compression: { type: "string", default: "zstd" },
-    to: { type: "string", default: join(root, "dist") },
-  },
-});
+const values = new Command("bun scripts/release/deb.ts")
+  .description("makes a Debian package of an executable")
+  .option("--executable <FILE>", "the executable", join(root, "dist/roadbook-linux-x64"))
+  .option("--architecture <NAME>", "the processor that it is for: amd64 or arm64", "amd64")
+  .option("--compression <NAME>", "of the package, as dpkg-deb -Z takes it", "zstd")
+  .option("--to <FOLDER>", "where to write the package", join(root, "dist"))
+  .parse()
+  .opts();
 mkdirSync(values.to, { recursive: true });
 // The files get the time of the executable, so that the same one gives the same package.
 const seconds = Number(
@@ -78,9 +76,6 @@ function listFiles(): Record<string, string | Uint8Array> {
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(new Date(seconds * 1000)), {
       level: 9,
     }),
-    "usr/share/bash-completion/completions/roadbook": scripts.bash,
-    "usr/share/zsh/vendor-completions/_roadbook": scripts.zsh,
-    "usr/share/fish/vendor_completions.d/roadbook.fish": scripts.fish,
     [`${documents}/README.md`]: read("scripts/deploy/README.md"),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
     [`${documents}/copyright`]: read("LICENSE"),

@@ -9,7 +9,6 @@ import { packageManager } from "../../package.json" with { type: "json" };
 /** Named as in the files of a release. */
 export const platforms = [
   "linux-x64",
-  "linux-x64-baseline",
   "linux-x64-musl",
   "linux-arm64",
   "linux-arm64-musl",

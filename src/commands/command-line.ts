@@ -19,9 +19,11 @@ import {
   variableOf,
 } from "./environment.ts";
 import { findStoreUrl, readLocation } from "./location.ts";
-import { describeCounts, refuseSameFile, writeLines, writeStdout } from "./output.ts";
+import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
 import { declareServe } from "./serve-flags.ts";
-import { parseOneOf, UsageError } from "./values.ts";
+import { UsageError } from "./values.ts";
+
+const parseMaxErrors = parseInteger(1, 1_000_000);
 
 /** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
 export async function runCommandLine(argv: string[]): Promise<void> {
@@ -80,6 +82,9 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key go together");
     }
+    if (flags.kiosk && !flags.page) {
+      throw new UsageError("--kiosk and --no-page are mutually exclusive");
+    }
     if (flags.reusePort && process.platform !== "linux") {
       throw new UsageError("--reuse-port needs Linux");
     }
@@ -98,10 +103,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
     .argument("<DATASET>", "the file of the dataset; - for standard input")
     .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key")
+    .option("--dry-run", "check the dataset and write nothing", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
+    .option("--force", "overwrite a file that is not a snapshot", false)
     .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
-    .option("--skip-invalid", "leave out invalid lines and report them", false)
+    .option("--skip-invalid", "leave out invalid lines or fields and report them", false)
+    .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .action(async (dataset, flags) => {
       const location = readLocation("--to", flags.to, env);
       await (await import("./import-apply.ts")).runImport(dataset, { ...flags, location });
@@ -116,6 +124,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
     .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
+    .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .action(async (changes, flags) => {
       const location = readLocation("--to", flags.to, env);
       await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });
@@ -123,14 +132,16 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
 
   program
     .command("export")
-    .usage("FILE [--to OUT]")
+    .usage("FILE [--to OUT] [flags]")
     .description("write the dataset in a snapshot")
     .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write (default: standard output)")
-    .action(async (path, { to }) => {
+    .option("--to <OUT>", "the file to write; OUT.gz, OUT.zst (default: standard output)")
+    .option("--force", "overwrite a file that is not a dataset", false)
+    .action(async (path, flags) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
-      if (to !== undefined) refuseSameFile(path, to);
-      await writeLines(await exportDataset(path), to);
+      const { writeLines } = await import("./write-lines.ts");
+      if (flags.to !== undefined) refuseSameFile(path, flags.to);
+      await writeLines(await exportDataset(path), flags);
     });
 
   program
@@ -160,7 +171,8 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write (default: standard output)")
+    .option("--to <OUT>", "the file to write; OUT.gz, OUT.zst (default: standard output)")
+    .option("--force", "overwrite a file that is not a dataset", false)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
@@ -201,14 +213,11 @@ environment. Exits with 1 when the server does not respond, or not well.`,
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
 
   program
-    .command("completion")
-    .usage("SHELL")
-    .description("print the script that completes commands and flags in a shell")
-    .argument("<SHELL>", "bash, zsh or fish", parseOneOf(["bash", "zsh", "fish"]))
-    .argument("[WORDS...]", "what the script asks to complete")
-    .action(async (shell, words) => {
-      const { formatCandidates, scripts } = await import("./completion.ts");
-      writeStdout(words.length > 0 ? formatCandidates(program, shell, words) : scripts[shell]);
+    .command("version")
+    .usage("[flags]")
+    .description("print the version")
+    .action(() => {
+      writeStdout(`roadbook ${version}\n`);
     });
 
   for (const command of program.commands) completeDeclaration(command, env);

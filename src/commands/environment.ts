@@ -26,8 +26,7 @@ export function listUnknownVariables(program: AnyCommand, env: Environment): str
  */
 export function completeDeclaration(command: AnyCommand, env: Environment): void {
   for (const argument of command.registeredArguments) {
-    if (argument.variadic) continue;
-    setParser(argument, argument.name(), argument.parseArg ?? parseNonEmpty);
+    argument.argParser(nameInErrors(argument.name(), argument.parseArg ?? parseNonEmpty));
   }
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of command.options) {
@@ -36,7 +35,7 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
     const [key, variable] = [option.attributeName(), variableOf(option)];
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
     const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
-    if (option.required) setParser(option, `--${option.name()}`, parse);
+    if (option.required) option.argParser(nameInErrors(`--${option.name()}`, parse));
     command.hook("preAction", () => {
       const text = env[variable];
       if (text === undefined || command.getOptionValueSource(key) === "cli") return;
@@ -52,13 +51,6 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
 
 export function usageOf(command: AnyCommand): string {
   return `usage: roadbook ${command.name()} ${command.usage()}`.trimEnd();
-}
-
-type Declared = AnyCommand["options" | "registeredArguments"][number];
-
-function setParser(declared: Declared, name: string, parse: Parser<unknown>): void {
-  if (parse.choices) declared.argChoices = [...parse.choices];
-  declared.argParser(nameInErrors(name, parse));
 }
 
 /** An empty value never means the default: an empty host would listen on every address. */

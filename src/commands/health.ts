@@ -8,6 +8,13 @@ const TIMEOUT_MS = 5_000;
 /** Longer error bodies are cut: a proxy may respond with a page. */
 const MAX_SHOWN_LENGTH = 200;
 
+/** Where the system's own words do not help. */
+const reasons: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection was closed",
+  ENOTFOUND: "cannot resolve host name",
+};
+
 /** Asks the server at `base`, which may have a path or be /health itself; by default, this machine's. */
 export async function runHealth(
   base: string | undefined,
@@ -32,18 +39,24 @@ export async function runHealth(
   } catch (error) {
     throw new Error(`no response from ${shown}: ${describeFailure(error)}`);
   }
-  if (!response.ok || !isHealthy(body)) {
-    const line = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
-    throw new Error(`${shown} responded with ${response.status}: ${line}`);
+  const isSuccess = findSuccess(body);
+  if (!response.ok || !isSuccess) {
+    const { status } = response;
+    const line = `responded with ${status}: ${body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH)}`;
+    // A proxy has an error of its own when Roadbook is down.
+    const isOther = isSuccess === undefined && status < 500;
+    throw new Error(isOther ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
   }
   writeStdout(`${body}\n`);
 }
 
-function isHealthy(body: string): boolean {
+/** The `success` that every JSON body of Roadbook has; undefined in any other body. */
+function findSuccess(body: string): boolean | undefined {
   try {
-    return JSON.parse(body).success === true;
+    const { success } = JSON.parse(body);
+    return typeof success === "boolean" ? success : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
@@ -51,5 +64,5 @@ function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `it took over ${TIMEOUT_MS / 1000} s`;
   }
-  return codeOf(error) === "ECONNREFUSED" ? "connection refused" : reasonOf(error);
+  return reasons[codeOf(error)] ?? reasonOf(error);
 }

@@ -1,26 +1,21 @@
 /** `roadbook import` and `roadbook apply`: a dataset becomes a snapshot, changes make a new one of it. */
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
-import {
-  DatasetError,
-  formatErrors,
-  type LineErrors,
-  type ReadOptions,
-} from "../snapshot/build/dataset.ts";
+import type { ReadOptions } from "../snapshot/build/dataset.ts";
 import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
+import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
 import type { Location } from "../snapshot/remote/location.ts";
+import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
 
 /** The place that a snapshot is written to. */
-interface Target {
+interface Target extends PutOptions {
   /** The flag as it was given. */
   to: string;
   /** The parsed place, if it is not a file. */
   location: Location | undefined;
-  /** Write the object even if another command has put one meanwhile. */
-  unconditional: boolean;
 }
 
 /** `dataset` is the path of a file, or `-`. */
@@ -29,10 +24,12 @@ export async function runImport(
   { to, location, unconditional, ...options }: Target & ImportOptions,
 ): Promise<void> {
   refuseSameFile(dataset, to);
+  const { force, dryRun } = options;
+  const isNewFile = !location && !existsSync(to);
   const onIndexed = (share: number) => showShare("indexing", share);
   const { counts, skipped, clockIsBehind } = await writeSnapshot(
     "dataset",
-    { to, location, unconditional },
+    { to, location, unconditional, force, dryRun },
     (path) => importDataset(readShown(dataset), path, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
@@ -41,7 +38,9 @@ export async function runImport(
       `roadbook: warning: this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot is dated a millisecond later\n`,
     );
   }
-  writeStdout(`imported ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
+  if (isNewFile && !dryRun) warnIfPrivate(to);
+  const done = dryRun ? "dry run, nothing was written: would have imported" : "imported";
+  writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
 /** `changes` is the path of a file, or `-`. */
@@ -62,21 +61,32 @@ export async function runApply(
  */
 async function writeSnapshot<T>(
   lines: string,
-  { to, location, unconditional }: Target,
+  { to, location, ...options }: Target,
   write: (path: string) => Promise<T>,
 ): Promise<T> {
   try {
     return await endOnSignal(async () => {
       if (!location && !to.endsWith(".zst")) return write(to);
       const { replaceCompressed, replaceObject } = await import("../snapshot/remote/object.ts");
-      if (!location) return replaceCompressed(to, write);
-      return replaceObject(location, write, unconditional);
+      if (!location) return replaceCompressed(to, write, options);
+      return replaceObject(location, write, options);
     });
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
-    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}`);
+    const more =
+      error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
+    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}${more}`);
   }
+}
+
+/** A service with a user of its own cannot read what root has written with a strict umask. */
+function warnIfPrivate(file: string): void {
+  const mode = statSync(file).mode & 0o777;
+  if ((mode & 0o044) > 0) return;
+  process.stderr.write(
+    `roadbook: warning: only the owner can read ${file} (mode ${mode.toString(8)}, from this shell's umask); if a server with another user must read it, run chmod 644 ${file} once, and later imports keep that mode\n`,
+  );
 }
 
 /** The bytes of a dataset, with progress. The length of standard input is unknown. */
@@ -92,12 +102,15 @@ async function* readShown(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** The end of a sentence that counts what was left out; empty if nothing was. */
-function describeSkipped({ lines, references }: LineErrors): string {
-  if (lines + references === 0) return "";
-  const lost = references > 0 ? ` and ${plural(references, "reference")}` : "";
-  return `, skipped ${plural(lines, "line")}${lost}`;
+function describeSkipped({ lines, fields, references }: LineErrors): string {
+  const parts = [
+    ...(lines > 0 ? [plural(lines, "line")] : []),
+    ...(fields > 0 ? [plural(fields, "field")] : []),
+    ...(references > 0 ? [plural(references, "reference")] : []),
+  ];
+  return parts.length === 0 ? "" : `, skipped ${new Intl.ListFormat("en-GB").format(parts)}`;
 }
 
 function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

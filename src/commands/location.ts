@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
 import {
-  isRemote,
   type Location,
   parseS3Location,
   parseWebLocation,
@@ -18,7 +17,7 @@ export function readLocation(
   text: string | undefined,
   env: Environment,
 ): Location | undefined {
-  if (text === undefined || !isRemote(text)) return undefined;
+  if (text === undefined || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return undefined;
   const isObject = /^s3:/i.test(text);
   if (flag === "--to" && !isObject) {
     throw new UsageError("--to is a URL that nothing can be written to; use a file or s3://");
@@ -27,7 +26,7 @@ export function readLocation(
   if (location) return location;
   const wanted = isObject
     ? "of the form s3://bucket/key"
-    : "an http or https URL that can be fetched";
+    : "a URL that can be fetched; use a file, or https://, http:// or s3://";
   throw new UsageError(`${flag} is not ${wanted}`);
 }
 
@@ -60,7 +59,7 @@ export async function findStoreUrl(serve: AnyCommand): Promise<string | undefine
   const [key, other] = onCommandLine.length > 0 ? onCommandLine : given;
   if (key === undefined) return undefined;
   if (other !== undefined) {
-    throw new UsageError("--rate-limit-store and --rate-limit-store-file exclude each other");
+    throw new UsageError("--rate-limit-store and --rate-limit-store-file are mutually exclusive");
   }
   const value = String(serve.getOptionValue(key));
   const isFile = key === "rateLimitStoreFile";

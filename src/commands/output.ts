@@ -1,17 +1,11 @@
-/**
- * Writes what commands print: to standard output, or to a file, whole or not at all, also when a
- * signal ends the command.
- */
+/** Writes what commands print, and leaves nothing half done when a signal ends one. */
 import { writeSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
 import { constants } from "node:os";
-import { setImmediate } from "node:timers/promises";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import { discardUnfinished, isSameFile, replaceFile } from "../files/replace.ts";
+import { discardUnfinished, isSameFile } from "../files/replace.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 import { UsageError } from "./values.ts";
 
-const CHUNK_LENGTH = 1 << 16;
 const STDOUT = 1;
 
 /**
@@ -33,16 +27,6 @@ export function writeStdout(text: string): boolean {
     }
   }
   return true;
-}
-
-/** Writes each line and its end to a file, or to standard output. */
-export async function writeLines(lines: Iterable<string>, to: string | undefined): Promise<void> {
-  const chunks = chunksOf(lines);
-  if (to !== undefined) {
-    const write = (path: string) => writeFile(path, chunks, { flag: "wx" });
-    return endOnSignal(() => replaceFile(to, write));
-  }
-  for await (const chunk of chunks) if (!writeStdout(chunk)) return;
 }
 
 /** Throws a {@link UsageError} when a command would write what it reads. */
@@ -73,17 +57,4 @@ export async function endOnSignal<T>(
 export function describeCounts(counts: Counts): string {
   const { users, public_users, companies, achievements, roles } = counts;
   return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
-}
-
-async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
-  let text = "";
-  for (const line of lines) {
-    text += `${line}\n`;
-    if (text.length < CHUNK_LENGTH) continue;
-    yield text;
-    text = "";
-    // Signals that arrived meanwhile are handled here.
-    await setImmediate();
-  }
-  yield text;
 }

@@ -1,8 +1,8 @@
 /** `roadbook seed`: writes an invented dataset of any size, for trying and measuring. */
 import { seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
-import { writeLines } from "./output.ts";
 import { endProgress, showShare } from "./progress.ts";
+import { writeLines } from "./write-lines.ts";
 
 /** By default there is one company for each 25 users. */
 const USERS_PER_COMPANY = 25;
@@ -14,10 +14,11 @@ interface SeedOptions {
   companies?: number | undefined;
   seed: number;
   to?: string | undefined;
+  force: boolean;
 }
 
 export async function runSeed(options: SeedOptions): Promise<void> {
-  const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to } = options;
+  const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to, force } = options;
   // A terminal that shows the lines themselves has no room for it.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {
@@ -29,5 +30,5 @@ export async function runSeed(options: SeedOptions): Promise<void> {
       yield JSON.stringify(line);
     }
   }
-  await writeLines(withEndLine(linesOf()), to).finally(endProgress);
+  await writeLines(withEndLine(linesOf()), { to, force }).finally(endProgress);
 }

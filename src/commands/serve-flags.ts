@@ -5,9 +5,10 @@ import {
   bounds,
   parseBaseUrl,
   parseCidr,
-  parseDuration,
   parseInteger,
+  parseMaxAge,
   parsePort,
+  parseTime,
 } from "../options.ts";
 import { type Language, languages } from "../web/texts.ts";
 import { parseList, parseOneOf } from "./values.ts";
@@ -26,13 +27,8 @@ export function declareServe(program: AnyCommand) {
       "the snapshot, also at an https:// or s3:// URL (default: the bundled data)",
     )
     .option("--trust-snapshot", "start without comparing the snapshot's checksum", false)
-    .option(
-      "--refresh <TIME>",
-      "how often a URL is asked for a new snapshot",
-      parseDuration,
-      10_000,
-    )
-    .option("--fetch-timeout <TIME>", "how long a download may take", parseDuration, 60_000)
+    .option("--refresh <TIME>", "how often a URL is asked for a new snapshot", parseTime, 10_000)
+    .option("--fetch-timeout <TIME>", "how long a download may take", parseTime, 60_000)
     .option(
       "--cache-dir <FOLDER>",
       "keeps what was downloaded, to start from (default: a temporary folder)",
@@ -44,13 +40,17 @@ export function declareServe(program: AnyCommand) {
       parseBaseUrl,
     )
     .option(
-      "--cache-max-age <SECONDS>",
+      "--cache-max-age <TIME>",
       "how long a cache may reuse a response without asking again",
-      parseInteger(0, 2_073_600),
+      parseMaxAge,
       0,
     )
     .option("--no-page", "leave out the page for people at / and /drivers/{id}")
-    .option("--kiosk", "make the page fit a screen that nobody watches over", false)
+    .option(
+      "--kiosk",
+      "for an unattended screen: no links elsewhere, no limit for this machine",
+      false,
+    )
     .option(
       "--language <LANGUAGE>",
       "the language of the page: en or de (default: each reader's own)",
@@ -67,7 +67,7 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--search-window <TIME>",
       "the length of that window, such as 1h, 2s or 500ms",
-      parseDuration,
+      parseTime,
       3_600_000,
     )
     .option(
@@ -98,16 +98,11 @@ export function declareServe(program: AnyCommand) {
     .option("--tls-key <FILE>", "the key of that certificate (PEM)")
     .option(
       "--trusted-proxy <CIDR>",
-      "believe X-Forwarded-For from these; repeatable",
+      "believe X-Forwarded-For, -Proto and -Host from these; repeatable",
       parseList(parseCidr),
       [],
     )
-    .option(
-      "--grace <TIME>",
-      "how long open requests may take after SIGTERM",
-      parseDuration,
-      10_000,
-    )
+    .option("--grace <TIME>", "how long open requests may take after SIGTERM", parseTime, 10_000)
     .optionsGroup("Logs and metrics:")
     .option(
       "--log-level <LEVEL>",
@@ -142,6 +137,8 @@ export function declareServe(program: AnyCommand) {
     .addHelpText(
       "after",
       `
+A time is a number of seconds, or has a unit: 500ms, 10s, 5m, 1h or 1d.
+
 Of a flag given twice the last counts; --trusted-proxy and --fault add up. The
 variable of the one has commas between the values, that of the other semicolons.
 

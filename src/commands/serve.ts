@@ -80,7 +80,10 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const respond = createAdminFetch(metrics, () => isReady);
-    admin = await openListener({ host: config.adminHost, port: adminPort }, respond);
+    admin = await openListener(
+      { host: config.adminHost, port: adminPort, flagPrefix: "--admin-" },
+      respond,
+    );
   }
   const complete = async (request: Request, responding: ReturnType<Fetch>) => {
     const response = await responding;
@@ -94,7 +97,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const response = roadbook.fetch(request, peer);
     return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };
-  const listener = await openListener(config, respond, tls);
+  const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Before the ready line: a program that waits for it may send a signal at once.
   const stopped = nextSignal();
   const refresh = async (isForced = false) => {
@@ -150,7 +153,7 @@ function optionsOf(config: ServeConfig): RoadbookOptions {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
     ...{ page, kiosk, index, language },
     searchWindow: formatDuration(config.searchWindow),
-    cacheMaxAge: `${config.cacheMaxAge}s`,
+    cacheMaxAge: String(config.cacheMaxAge),
     // An empty list could be changed later, at the cost of a wait in every request.
     faults: fault.length > 0 ? fault : undefined,
   };

@@ -13,11 +13,7 @@ export function requireBun(flag: string): void {
 }
 
 /** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
-export interface Parser<T> {
-  (text: string, previous: T): T;
-  /** All the texts that it takes, where these are a few. */
-  choices?: readonly string[];
-}
+export type Parser<T> = (text: string, previous: T) => T;
 
 /** Any text but none. */
 export function parseNonEmpty(text: string): string {
@@ -41,12 +37,11 @@ export function parseBoolean(text: string): boolean {
 export function parseOneOf<const Choice extends string>(
   choices: readonly Choice[],
 ): Parser<Choice> {
-  const parse = (text: string) => {
+  return (text) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
     throw new InvalidValue(`one of ${choices.join(", ")}`);
   };
-  return Object.assign(parse, { choices });
 }
 
 /** Several values between separators; a flag that is given again adds to them. */

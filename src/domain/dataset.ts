@@ -4,13 +4,14 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import type { ValueError } from "@sinclair/typebox/errors";
 import { AchievementLine } from "./achievement.ts";
 import { CompanyLine } from "./company.ts";
-import { countMembers, listMembers, scalarAt } from "./json-members.ts";
+import { countMembers, listMembers, type Member } from "./json-members.ts";
 import { RoleLine } from "./role.ts";
 import { Count, closed, Id } from "./schema.ts";
-import { PrivateUserLine, PublicUserLine } from "./user.ts";
+import { optionalFields, PrivateUserLine, PublicUserLine } from "./user.ts";
+import { describe, describeText, mustBe, printable, type ValidationError } from "./validation.ts";
 
 export type DatasetLine =
   | RoleLine
@@ -36,15 +37,8 @@ export type DeletionLine = Static<typeof DeletionLine>;
 /** A line of a change file: it replaces what has its id, or adds it, or deletes it. */
 export type ChangeLine = DatasetLine | DeletionLine;
 
-/** What is wrong with one field; `field` is empty when it is the line as a whole. */
-export interface ValidationError {
-  field: string;
-  reason: string;
-}
-
 /** A line may be wrong in a million fields; this many are reported. */
 const MAX_ERRORS = 20;
-const MAX_FIELD_LENGTH = 80;
 
 const shapes = {
   role: TypeCompiler.Compile(RoleLine),
@@ -103,12 +97,30 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
   yield JSON.stringify({ type: "end", lines: count } satisfies EndLine);
 }
 
-/** Whether a line with errors was to be the end line. */
-export function isMeantAsEnd(text: string): boolean {
-  for (const { name, depth, valueAt } of listMembers(text)) {
-    if (depth === 1 && name === "type") return scalarAt(text, valueAt) === "end";
+/**
+ * The public user in a line whose only errors are in optional fields, without these, and the errors;
+ * undefined for any other line.
+ */
+export function withoutWrongFields(
+  text: string,
+): { line: PublicUserLine; lost: ValidationError[] } | undefined {
+  const errors = parseLine(text);
+  if (!Array.isArray(errors)) {
+    return "public" in errors && errors.public ? { line: errors, lost: [] } : undefined;
   }
-  return false;
+  const isOptional = (name: string) => optionalFields.some((field) => field === name);
+  const wrong = errors.map(({ field }) => field.replace(/[.[].*/s, ""));
+  if (!wrong.every(isOptional)) return undefined;
+  // More members than are reported may come twice, and JSON.parse takes the last one.
+  const isTwice = ({ depth, isRepeated, name }: Member) =>
+    depth === 1 && isRepeated && !isOptional(name);
+  if (listMembers(text).some(isTwice)) return undefined;
+  const value: Record<string, unknown> = JSON.parse(text);
+  if (!wrong.some((name) => name in value)) return undefined;
+  for (const name of wrong) delete value[name];
+  // A list may repeat ids, which shows only when all shapes are right.
+  const rest = withoutWrongFields(JSON.stringify(value));
+  return rest && { line: rest.line, lost: [...errors, ...rest.lost] };
 }
 
 function parse<Line extends ChangeLine | EndLine>(
@@ -119,7 +131,7 @@ function parse<Line extends ChangeLine | EndLine>(
   try {
     value = JSON.parse(text);
   } catch {
-    return [{ field: "", reason: "is not valid JSON" }];
+    return [describeText(text)];
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return [{ field: "", reason: "must be a JSON object" }];
@@ -133,17 +145,17 @@ function parse<Line extends ChangeLine | EndLine>(
     errors = repeated;
   } else {
     // One field may have two errors, of which the first is reported.
+    const isPrivate = value.type === "user" && value.public !== true;
     errors = Iterator.from(shape.Errors(value))
-      .flatMap(describe)
+      .flatMap((error) => describe(error, text, isPrivate))
       .take(2 * MAX_ERRORS);
   }
-  const reasons = new Map<string, string>();
-  for (const { field, reason } of [...listRepeatedMembers(text), ...errors]) {
-    if (!reasons.has(field)) reasons.set(field, reason);
+  const byField = new Map<string, ValidationError>();
+  for (const error of [...listRepeatedMembers(text), ...errors]) {
+    const field = printable(error.field);
+    if (!byField.has(field)) byField.set(field, { ...error, field });
   }
-  return [...reasons]
-    .slice(0, MAX_ERRORS)
-    .map(([field, reason]) => ({ field: printable(field), reason }));
+  return [...byField.values()].slice(0, MAX_ERRORS);
 }
 
 /** The shape that a line of a dataset is to have, by its `type`. */
@@ -153,12 +165,12 @@ function shapeOf({
 }: Record<string, unknown>): Shape<DatasetLine | EndLine> | ValidationError {
   if (type === "user") {
     if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
-    const reason = isPublic === undefined ? "is missing" : "must be true or false";
-    return { field: "public", reason };
+    if (isPublic === undefined) return { field: "public", reason: "is missing" };
+    return mustBe("public", "true or false", isPublic);
   }
   const found = otherTypes.find((one) => one === type);
   if (found) return shapes[found];
-  return { field: "type", reason: 'must be "role", "achievement", "company", "user" or "end"' };
+  return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
 }
 
 /** How many members the objects in a value have; fewer than its text when a name repeats. */
@@ -181,15 +193,19 @@ function listRepeatedMembers(text: string): Iterable<ValidationError> {
 /** The roles and achievements that a public user has twice. */
 function listRepeatedIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
-  const { roles = [], achievements = [] } = line;
+  const { id: userId, roles = [], achievements = [] } = line;
   if (isAscending(roles, (id) => id) && isAscending(achievements, ({ id }) => id)) return [];
-  const repeatedIn = (type: string, ids: number[], end = "") =>
+  const repeatedIn = (type: string, ids: number[], end = "", advice = "") =>
     ids.flatMap((id, index) => {
-      const field = `${type}s[${index}]${end}`;
-      return ids.indexOf(id) < index ? [{ field, reason: `${type} ${id} is there already` }] : [];
+      if (ids.indexOf(id) === index) return [];
+      const reason = `${type} ${id} is listed twice for user ${userId}${advice}`;
+      return [{ field: `${type}s[${index}]${end}`, kind: "is listed twice", reason }];
     });
   const unlocked = achievements.map(({ id }) => id);
-  return [...repeatedIn("role", roles), ...repeatedIn("achievement", unlocked, ".id")];
+  return [
+    ...repeatedIn("role", roles),
+    ...repeatedIn("achievement", unlocked, ".id", "; keep the highest tier"),
+  ];
 }
 
 /** What is written in the order of its ids, as most is, repeats none. */
@@ -201,35 +217,4 @@ function isAscending<Item>(items: Item[], idOf: (item: Item) => number): boolean
     last = id;
   }
   return true;
-}
-
-/** A union names no field of its branches, so the branch that is an object speaks for it. */
-function* describe(error: ValueError): Generator<ValidationError> {
-  const field = error.path
-    .slice(1)
-    .replace(/\/(\d+)(?=\/|$)/g, "[$1]")
-    .replaceAll("/", ".")
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
-  if (error.type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
-  else if (error.type === ValueErrorType.ObjectAdditionalProperties) {
-    yield { field, reason: "is not a known field" };
-  } else if (
-    error.type === ValueErrorType.Union &&
-    error.schema.anyOf[0].type === "object" &&
-    typeof error.value === "object"
-  ) {
-    for (const inner of error.errors[0] ?? []) yield* describe(inner);
-  } else yield { field, reason: `must be ${error.schema.description ?? "of the right shape"}` };
-}
-
-/** A field's name is whatever the line says: cut, and without what a terminal would act on. */
-function printable(field: string): string {
-  const short = field.length > MAX_FIELD_LENGTH ? `${field.slice(0, MAX_FIELD_LENGTH)}…` : field;
-  return short
-    .toWellFormed()
-    .replace(
-      /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
-      (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-    );
 }

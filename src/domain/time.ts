@@ -30,6 +30,17 @@ export function parseTime(text: string): number | undefined {
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : seconds;
 }
 
+/** Why the day of a time does not exist, in brackets; empty if it exists or more than the day is wrong. */
+export function findMissingDay(text: string): string {
+  if (!RFC3339.test(text) || parseTime(text) !== undefined) return "";
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
+  // The 0th of the next month is the last day of this one. Years below 100 are others to Date.UTC.
+  const last = new Date(Date.UTC(year + CYCLE_YEARS, month, 0));
+  if (day <= last.getUTCDate()) return "";
+  const name = last.toLocaleString("en", { month: "long", timeZone: "UTC" });
+  return ` (${name} ${year} has ${last.getUTCDate()} days)`;
+}
+
 /** `2024-03-09T17:05:00Z` of seconds since 1970. */
 export function formatTime(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;

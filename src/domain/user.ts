@@ -51,6 +51,9 @@ const details = {
   ),
 };
 
+/** The fields that a public user may do without. */
+export const optionalFields = ["avatar_url", "company", "roles", "achievements"] as const;
+
 export const PublicUserLine = closed({
   type: Type.Literal("user"),
   id: Id,
@@ -71,4 +74,10 @@ export type PrivateUserLine = Static<typeof PrivateUserLine>;
 /** The path of the drawing that stands in for the avatar of a user who has none. */
 export function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
+}
+
+/** An avatar as an absolute URL; a path is one of `baseUrl`. */
+export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
+  const url = avatar ?? drawnAvatarPath(userId);
+  return url.startsWith("/") ? baseUrl + url : url;
 }

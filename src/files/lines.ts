@@ -14,10 +14,12 @@ const MAX_LINE_BYTES = 2 ** 20;
 export interface Line {
   /** From 1, blank lines counted. */
   number: number;
-  /** Of a line that is too long the beginning; undefined when it is not UTF-8. */
-  text?: string;
+  /** The beginning alone if the line is too long. */
+  text: string;
   /** Why the line cannot be read. */
   problem?: string;
+  /** Whether the line is not UTF-8; what is not is U+FFFD in the text. */
+  isGarbled?: boolean;
   /** Whether the bytes end without a line end, so the line may go on. */
   isCut?: boolean;
 }
@@ -59,16 +61,17 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
 
   function read(line: Uint8Array): Line | undefined {
     number++;
+    const readLeniently = () => new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
     if (line.length > MAX_LINE_BYTES) {
-      const text = new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
-      return { number, text, problem: `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB` };
+      const problem = `is longer than ${MAX_LINE_BYTES / 2 ** 20} MiB`;
+      return { number, text: readLeniently(), problem };
     }
     try {
       const text = utf8.decode(line);
       const bare = number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text;
       return bare.trim() === "" ? undefined : { number, text: bare };
     } catch {
-      return { number, problem: "is not valid UTF-8" };
+      return { number, text: readLeniently(), problem: "is not valid UTF-8", isGarbled: true };
     }
   }
 

@@ -53,16 +53,13 @@ export function discardUnfinished(): void {
  * `write` throws, `target` is untouched. Errors of the file system become one line that names `target`.
  * Throws a {@link BusyError} when another process is writing it.
  */
-export async function replaceFile<T>(
+export function replaceFile<T>(
   target: string,
   write: (path: string, target: string) => Promise<T>,
 ): Promise<T> {
-  try {
-    const file = followLinks(target);
-    const old = statSync(file, { throwIfNoEntry: false });
-    if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
+  return namingErrors(target, async () => {
+    const file = findReplaceable(target);
     const [parent, name] = [dirname(file), basename(file)];
-    accessSync(parent, constants.W_OK);
     const release = lock(lockOf(file));
     if (!release) throw new BusyError(`another command is writing ${target} at this moment`);
     return await discardingAfter(release, release, async () => {
@@ -78,10 +75,18 @@ export async function replaceFile<T>(
         return result;
       });
     });
-  } catch (error) {
-    if (!isFileSystemError(error)) throw error;
-    throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
-  }
+  });
+}
+
+/** The same, but the file that `write` makes is thrown away, and `target` stays as it is. */
+export function rehearseFile<T>(
+  target: string,
+  write: (path: string, target: string) => Promise<T>,
+): Promise<T> {
+  return namingErrors(target, () => {
+    const file = findReplaceable(target);
+    return inTemporaryFolder((folder) => write(join(folder, basename(file)), file));
+  });
 }
 
 /** Waits until no other process writes `target`, at most `timeoutMs`; resolves to whether that is so. */
@@ -195,6 +200,24 @@ function followLinks(path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
   if (!isLink) return resolve(path);
   return followLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
+}
+
+async function namingErrors<T>(target: string, use: () => Promise<T>): Promise<T> {
+  try {
+    return await use();
+  } catch (error) {
+    if (!isFileSystemError(error)) throw error;
+    throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
+  }
+}
+
+/** The file that a new one would replace, whether there is one or not, in a folder that can be written. */
+function findReplaceable(target: string): string {
+  const file = followLinks(target);
+  const old = statSync(file, { throwIfNoEntry: false });
+  if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
+  accessSync(dirname(file), constants.W_OK);
+  return file;
 }
 
 /** Removes what killed writers of `name` have left. Nobody else writes it: the caller has the lock. */

@@ -15,7 +15,7 @@ import { type HealthService, health } from "./health.ts";
 import { type PagesService, pages } from "./pages.ts";
 import { peerOf } from "./peer.ts";
 import { createLimitHook, setRateLimitHeaders } from "./rate-limit.ts";
-import { originOf, toRoutable } from "./request.ts";
+import { toRoutable } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
@@ -59,8 +59,8 @@ export function createApp(options: AppOptions) {
   const service = {
     ...options,
     ask,
-    limit: searchLimit && createLimitHook(searchLimit.limiter, exchanges),
-    baseUrl: (request: Request) => publicUrl ?? exchanges.of(request).origin + basePath,
+    limit: searchLimit && createLimitHook(searchLimit.limiter, exchanges, options.page?.kiosk),
+    baseUrl: (request: Request) => publicUrl ?? exchanges.originOf(request) + basePath,
   };
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
@@ -130,11 +130,12 @@ export function createApp(options: AppOptions) {
 
   /** A request that the page makes for its reader, who is its client. */
   async function ask(request: Request, path: string): Promise<Response> {
-    const { peer, origin, requestId } = exchanges.of(request);
+    const { peer, requestId } = exchanges.of(request);
     const hops = request.headers.get("x-forwarded-for");
     const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
     const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
-    exchanges.begin(subrequest, { peer, origin, requestId, isSubrequest: true });
+    const url = exchanges.originOf(request) + path;
+    exchanges.begin(subrequest, { peer, url, requestId, isSubrequest: true });
     return handle(subrequest);
   }
 
@@ -149,7 +150,7 @@ export function createApp(options: AppOptions) {
     }
     const routable = toRoutable(request, basePath);
     const { url, method } = request;
-    exchanges.begin(routable, { peer: peerOf(request, from), origin: originOf(url), method });
+    exchanges.begin(routable, { peer: peerOf(request, from), url, method });
     return handle(routable);
   };
   return { app, fetch };

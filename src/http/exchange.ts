@@ -5,7 +5,7 @@
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { Peer } from "./peer.ts";
-import { isRequestId, originOf } from "./request.ts";
+import { forwardedOriginOf, isRequestId, originOf } from "./request.ts";
 
 /** What logs and metrics may say of a response: nothing of the request that may be a name. */
 export interface ResponseFacts {
@@ -26,8 +26,8 @@ export interface ResponseFacts {
 
 export interface Exchange {
   peer: Peer;
-  /** The server as the client calls it. */
-  origin: string;
+  /** As the client, or a proxy, sent it: that of the request that Elysia gets may be another. */
+  url: string;
   requestId: string;
   /** The client's, which the request that Elysia gets may not have: see toRoutable. */
   method: string;
@@ -36,8 +36,7 @@ export interface Exchange {
   decision: Decision | undefined;
 }
 
-type Beginning = Pick<Exchange, "origin"> &
-  Partial<Pick<Exchange, "peer" | "requestId" | "method" | "isSubrequest">>;
+type Beginning = Partial<Pick<Exchange, "peer" | "url" | "requestId" | "method" | "isSubrequest">>;
 
 export type Exchanges = ReturnType<typeof createExchanges>;
 
@@ -49,15 +48,15 @@ export function createExchanges(clients: Clients, defaultPeer: string | undefine
     request: Request,
     {
       peer = defaultPeer,
-      origin,
+      url = request.url,
       requestId,
       method = request.method,
       isSubrequest = false,
-    }: Beginning,
+    }: Beginning = {},
   ): Exchange {
     const exchange = {
       peer,
-      origin,
+      url,
       requestId: requestId ?? requestIdOf(request, peer),
       method,
       isSubrequest,
@@ -68,21 +67,32 @@ export function createExchanges(clients: Clients, defaultPeer: string | undefine
     return exchange;
   }
 
+  /** A request that the app of another program hands on has not begun yet. */
+  const of = (request: Request): Exchange => exchanges.get(request) ?? begin(request);
+
+  const comesFromProxy = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
+
   /** A proxy that is trusted has named the request already; a name from anyone else is not used. */
   function requestIdOf({ headers }: Request, peer: Peer): string {
     const given = clients.trustsAny ? headers.get("x-request-id") : null;
-    return given !== null && isRequestId(given) && clients.trusts(addressOf(peer))
+    return given !== null && isRequestId(given) && comesFromProxy(peer)
       ? given
       : crypto.randomUUID();
   }
 
   return {
     begin,
-    /** A request that the app of another program hands on has not begun yet. */
-    of: (request: Request): Exchange =>
-      exchanges.get(request) ?? begin(request, { origin: originOf(request.url) }),
+    of,
     clientOf: (request: Request, { peer }: Exchange): string =>
       clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for")),
+    /** Whether the client is on the machine of the server. */
+    isLocal: (request: Request, { peer }: Exchange): boolean =>
+      clients.isLocal(addressOf(peer), request.headers.get("x-forwarded-for")),
+    /** The server as the client calls it. */
+    originOf(request: Request): string {
+      const { url, peer } = of(request);
+      return comesFromProxy(peer) ? forwardedOriginOf(url, request.headers) : originOf(url);
+    },
   };
 }
 

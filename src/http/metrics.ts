@@ -32,18 +32,26 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
   }
 
   const labelNames = ["route", "status"] as const;
-  const requests = new Counter({
-    name: "http_requests_total",
-    help: "Responses, by the template of their path",
-    labelNames,
-    registers,
-  });
   const durations = new Histogram({
     name: "http_request_duration_seconds",
     help: "Time from a request's head to its response's, before that is sent",
     labelNames,
     buckets: DURATIONS,
     registers,
+  });
+  // Counted by the histogram already: a second count takes 3 µs of a request.
+  new Counter({
+    name: "http_requests_total",
+    help: "Responses, by the template of their path",
+    labelNames,
+    registers,
+    async collect() {
+      this.reset();
+      const { values } = await durations.get();
+      for (const { metricName, labels, value } of values) {
+        if (metricName?.endsWith("_count")) this.inc(labels, value);
+      }
+    },
   });
   const decisions = new Counter({
     name: "roadbook_search_limit_decisions_total",
@@ -112,7 +120,6 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     countResponse({ route = "unknown", status, durationMs, search, isSubrequest }: ResponseFacts) {
       if (search) decisions.inc({ decision: search });
       if (isSubrequest) return;
-      requests.inc({ route, status });
       durations.observe({ route, status }, durationMs / 1000);
     },
     countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),

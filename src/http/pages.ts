@@ -14,7 +14,10 @@ import { PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 export interface PageOptions {
-  /** For an unattended screen: no link leads away, and the page returns to the start. */
+  /**
+   * For an unattended screen: no link leads off the site, the page returns to the start, and searches from
+   * the server's own machine are not limited.
+   */
   kiosk?: boolean | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;

@@ -11,13 +11,17 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/** Lets a search through, or refuses it with the 429 of a client that has used up its budget. */
-export function createLimitHook(limiter: Limiter, exchanges: Exchanges): Hook {
+/**
+ * Lets a search through, or refuses it with the 429 of a client that has used up its budget. In a kiosk,
+ * the searches of the screen itself, which is on the same machine, are not counted.
+ */
+export function createLimitHook(limiter: Limiter, exchanges: Exchanges, isKiosk = false): Hook {
   return async ({ request, server }) => {
     const exchange = exchanges.of(request);
     exchange.peer ??= server?.requestIP?.(request)?.address;
     // Without a peer, the program itself asks.
     if (exchange.peer === undefined) return undefined;
+    if (isKiosk && exchanges.isLocal(request, exchange)) return undefined;
     const decision = await limiter.consume(exchanges.clientOf(request, exchange));
     exchange.decision = decision;
     return decision.allowed ? undefined : (failLimited(decision) as never);

@@ -68,6 +68,23 @@ export function originOf(url: string): string {
 }
 
 /**
+ * The origin of a request from a proxy that says, in the rightmost values of its headers, how the client
+ * calls the server. A malformed value counts as none.
+ */
+export function forwardedOriginOf(url: string, headers: Headers): string {
+  const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
+  const proto = lastOf(headers, "x-forwarded-proto", /^https?$/i) ?? scheme;
+  return originOf(`${proto}://${lastOf(headers, "x-forwarded-host", /^[\w.:[\]-]+$/) ?? host}/`);
+}
+
+/** The last value of a list, if it has that form. */
+function lastOf(headers: Headers, name: string, form: RegExp): string | undefined {
+  const list = headers.get(name) ?? "";
+  const last = list.slice(list.lastIndexOf(",") + 1).trim();
+  return form.test(last) ? last : undefined;
+}
+
+/**
  * The words in a form's encoding, one space between them; undefined for what is not the
  * percent-encoding of UTF-8. Stops when it {@link isTooLong}: to put together 120,000 words
  * takes 20 ms.

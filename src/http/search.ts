@@ -56,7 +56,7 @@ const q = {
   in: "query" as const,
   name: "q",
   description:
-    "What to look for, anywhere in the name; case, accents and the order of words do not matter. It comes exactly once and has at least 2 code points, counted in NFC with white space collapsed to single spaces and trimmed. There is no maximum: what is longer than any name matches nothing.",
+    "What to look for, anywhere in the name; case, accents and the order of words do not matter. Names in Cyrillic, Greek, Armenian, Georgian, kana and Hangul are found in Latin letters, too, and ä ö ü å ø as ae oe ue aa oe. It comes exactly once and has at least 2 code points, counted in NFC with white space collapsed to single spaces and trimmed. There is no maximum: what is longer than any name matches nothing.",
   schema: Type.String({ minLength: 2 }),
 };
 

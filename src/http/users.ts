@@ -19,9 +19,9 @@ export const users = (service: Service) =>
           const id = parseUserId(params.userId);
           if (id === undefined) return fail("invalid_user_id");
           const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
-          if (typeof user !== "string") return fail(user.missing);
+          if ("missing" in user) return fail(user.missing);
           return finishedJson<{ success: true; user: User }>(
-            `{"success":true,"user":${user}}`,
+            JSON.stringify({ success: true, user }),
             "public",
           );
         },

@@ -9,6 +9,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 interface Hop {
   key: string;
   trusted: boolean;
+  isLoopback: boolean;
 }
 
 /** The longest way to write an address with brackets, zone and port stays below. */
@@ -48,9 +49,26 @@ export function createClients({
     const hop = address && {
       key: formatKey(address, ipv6Prefix),
       trusted: ipaddr.subnetMatch(address, { proxy: proxies }, "other") === "proxy",
+      isLoopback: address.range() === "loopback",
     };
     if (cache.size >= MAX_CACHED_HOPS) cache.clear();
     cache.set(text, hop);
+    return hop;
+  }
+
+  function findClient(peer: string | undefined, forwardedFor: string | null): Hop | undefined {
+    let hop = findHop(peer);
+    let rest = forwardedFor ?? "";
+    for (let hops = 0; hop?.trusted && rest !== "" && hops < MAX_HOPS; hops++) {
+      const comma = rest.lastIndexOf(",");
+      const entry = rest.slice(comma + 1).trim();
+      rest = rest.slice(0, Math.max(comma, 0));
+      // RFC 9110, 5.6.1: empty elements of a list do not count.
+      if (entry === "") continue;
+      const before = findHop(entry);
+      if (before === undefined) break;
+      hop = before;
+    }
     return hop;
   }
 
@@ -72,20 +90,12 @@ export function createClients({
      */
     keyOf(peer: string | undefined, forwardedFor: string | null): string {
       if (proxies.length === 0 && peer?.includes(":") === false) return peer;
-      let hop = findHop(peer);
-      if (hop === undefined) return "unknown";
-      let rest = forwardedFor ?? "";
-      for (let hops = 0; hop.trusted && rest !== "" && hops < MAX_HOPS; hops++) {
-        const comma = rest.lastIndexOf(",");
-        const entry = rest.slice(comma + 1).trim();
-        rest = rest.slice(0, Math.max(comma, 0));
-        // RFC 9110, 5.6.1: empty elements of a list do not count.
-        if (entry === "") continue;
-        const before = findHop(entry);
-        if (before === undefined) break;
-        hop = before;
-      }
-      return hop.key;
+      return findClient(peer, forwardedFor)?.key ?? "unknown";
+    },
+    /** Whether the client is on this machine, and not behind a proxy here that is not trusted. */
+    isLocal(peer: string | undefined, forwardedFor: string | null): boolean {
+      if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
+      return findClient(peer, forwardedFor)?.isLoopback ?? false;
     },
     /** Whether any proxy is. */
     trustsAny: proxies.length > 0,

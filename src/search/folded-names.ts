@@ -3,9 +3,11 @@
  */
 import { type Bits, hasBit, setBit } from "./bits.ts";
 import { wordStartsOf } from "./rank.ts";
+import { SPELLING_END } from "./spellings.ts";
 
-/** Follows each name; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
+/** Follows each spelling; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
 export const NAME_END = 0xc1;
+const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
 /** Names are taken in by pieces of this size, so that no memory is copied as they grow. No name has more. */
 const PIECE_BYTES = 1 << 20;
@@ -15,11 +17,11 @@ const PIECE_BYTES = 1 << 20;
  * and of a million names the posting lists take half as long as if each step went elsewhere in memory.
  */
 export interface FoldedNames {
-  /** The UTF-8 of name after name. */
+  /** The UTF-8 of name after name, each in all its spellings. */
   text: Buffer;
-  /** A bit for each byte of the text at which a word starts that is not its name's first. */
+  /** A bit for each byte of the text at which a word starts, but not a spelling. */
   laterWords: Bits;
-  /** Where each name starts in it. */
+  /** Where each name starts in it, and where the last one ends. */
   starts: Uint32Array;
   ids: Float64Array;
   weights: Float64Array;
@@ -37,6 +39,7 @@ export function packNames(count: number) {
   const weights = new Float64Array(count);
 
   return {
+    /** `folded` are the spellings of the name. */
     add(id: number, weight: number, folded: string): void {
       // A code unit of a string has three bytes at most.
       if (end + 3 * folded.length + 1 > PIECE_BYTES) {
@@ -54,7 +57,7 @@ export function packNames(count: number) {
       let word = start;
       for (const at of wordStartsOf(folded)) {
         word += Buffer.byteLength(folded.slice(last, at));
-        if (at > 0) setBit(piece.laterWords, word);
+        if (at > 0 && folded[at - 1] !== SPELLING_END) setBit(piece.laterWords, word);
         last = at;
       }
       starts[size] = (pieces.length - 1) * PIECE_BYTES + start;
@@ -66,7 +69,7 @@ export function packNames(count: number) {
       const names = {
         text: Buffer.alloc(bytes),
         laterWords: new Uint32Array((bytes >> 5) + 1),
-        starts: new Uint32Array(count),
+        starts: new Uint32Array(count + 1).fill(bytes),
         ids: Float64Array.from(order, (from) => ids[from] ?? 0),
         weights: Float64Array.from(order, (from) => weights[from] ?? 0),
       };
@@ -80,12 +83,19 @@ export function packNames(count: number) {
         for (let byte = 0; byte !== NAME_END; at++) {
           byte = piece.text[at] ?? NAME_END;
           if (hasBit(piece.laterWords, at)) setBit(names.laterWords, place);
-          names.text[place++] = byte;
+          names.text[place++] = byte === SPELLING_END_BYTE ? NAME_END : byte;
         }
       });
       return names;
     },
   };
+}
+
+/** The UTF-8 of the spellings of a name, as one text. */
+export function spellingsAt({ text, starts }: FoldedNames, at: number): Buffer {
+  const spellings = text.subarray(starts[at], (starts[at + 1] ?? 1) - 1);
+  if (!spellings.includes(NAME_END)) return spellings;
+  return Buffer.from(spellings.map((byte) => (byte === NAME_END ? SPELLING_END_BYTE : byte)));
 }
 
 /** The indexes of `weights`, lightest first; of the same weight, in their order. */

@@ -9,6 +9,7 @@
  * only how fast a search is, never what it finds.
  */
 import { isWordStart } from "./rank.ts";
+import { SPELLING_END } from "./spellings.ts";
 
 /**
  * Boundary markers before an n-gram that starts a name or one of its later words, and after a name's end. Folding
@@ -34,14 +35,16 @@ const COVER_STEP = 4;
 /** Whether an n-gram is too common to be read through. */
 type IsFrequent = (ngram: string) => boolean;
 
-/** Every n-gram of a folded name, some more than once. */
-export function ngramsOf(name: string, isFrequent: IsFrequent): string[] {
+/** Every n-gram of a name in all its spellings, some more than once. */
+export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
   const ngrams: string[] = [];
   const list = (ngram: string) => ngrams.push(ngram);
-  grow(START, name + END, 0, isFrequent, list);
-  for (let at = 0; at < name.length; at += widthAt(name, at)) {
-    grow("", name, at, isFrequent, list);
-    if (at > 0 && isWordStart(name, at)) grow(WORD, name, at, isFrequent, list);
+  for (const name of spellings.split(SPELLING_END)) {
+    grow(START, name + END, 0, isFrequent, list);
+    for (let at = 0; at < name.length; at += widthAt(name, at)) {
+      grow("", name, at, isFrequent, list);
+      if (at > 0 && isWordStart(name, at)) grow(WORD, name, at, isFrequent, list);
+    }
   }
   return ngrams;
 }

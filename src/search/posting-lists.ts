@@ -147,20 +147,23 @@ function visit(
   see: (at: number, place: number) => void,
 ): void {
   const bytes = beginning.length;
-  for (let at = 0; at < starts.length; at++) {
-    const start = starts[at] ?? 0;
-    for (let place = start; ; place++) {
+  for (let at = 0; at < starts.length - 1; at++) {
+    const end = starts[at + 1] ?? 0;
+    let isFirst = true;
+    for (let place = starts[at] ?? 0; place < end; place++) {
       const isStart =
         boundary === ""
           ? !isContinuation(text[place])
-          : boundary === START || hasBit(laterWords, place);
+          : boundary === START
+            ? isFirst
+            : hasBit(laterWords, place);
+      isFirst = text[place] === NAME_END;
       const byte = text[place + bytes] ?? 0;
       if (isStart && byte >= firstByte && byte <= lastByte) {
         let same = 0;
         while (same < bytes && text[place + same] === beginning[same]) same++;
         if (same === bytes && (byte !== NAME_END || boundary === START)) see(at, place);
       }
-      if (boundary === START || text[place] === NAME_END) break;
     }
   }
 }

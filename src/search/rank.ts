@@ -2,6 +2,7 @@
  * Ranking: in which tier a folded name matches a folded query. Pure; inside a tier the snapshot's
  * own order decides.
  */
+import { SPELLING_END } from "./spellings.ts";
 
 /**
  * A query of more code points matches nothing: no name has over 200, and each comes apart into four
@@ -20,8 +21,17 @@ export function wordsOf(query: string): string[] {
     : [];
 }
 
-/** The first tier in which `name` matches, both folded; undefined when it does not. */
-export function tierOf(name: string, query: string, words: string[]): Tier | undefined {
+/** The first tier in which a name matches in any of its spellings; undefined when it does not. */
+export function tierOf(spellings: string, query: string, words: string[]): Tier | undefined {
+  if (!spellings.includes(SPELLING_END)) return tierOfSpelling(spellings, query, words);
+  const tiers = spellings
+    .split(SPELLING_END)
+    .map((spelling) => tierOfSpelling(spelling, query, words))
+    .filter((tier) => tier !== undefined);
+  return tiers.sort()[0];
+}
+
+function tierOfSpelling(name: string, query: string, words: string[]): Tier | undefined {
   let at = name.indexOf(query);
   if (at === 0) return name.length === query.length ? 1 : 2;
   if (at > 0) {

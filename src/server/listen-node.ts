@@ -19,7 +19,7 @@ const DRAIN_MS = 20;
 
 /** Rejects with an error whose message is for the operator. */
 export async function listenOnNode(
-  { host, port, reusePort = false }: Address,
+  { host, port, reusePort = false, ...address }: Address,
   respond: Fetch,
   tls?: TlsFiles,
 ): Promise<Listener> {
@@ -31,7 +31,7 @@ export async function listenOnNode(
   server.once("error", opened.reject);
   server.listen({ host, port, reusePort }, opened.resolve);
   await opened.promise.catch((error: unknown) => {
-    throw listenError(error, { host, port });
+    throw listenError(error, { ...address, host, port });
   });
   const closed = Promise.withResolvers<void>();
   server.once("close", closed.resolve);

@@ -3,7 +3,7 @@
  * without losing a request. Nothing here reads a body or knows a route.
  */
 import ipaddr from "ipaddr.js";
-import { codeOf } from "../files/errors.ts";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import type { Fetch } from "../http/app.ts";
 import { createTickGuard } from "./connection-storms.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -28,9 +28,14 @@ export interface Address {
   port: number;
   /** Other processes may listen there, too; the system divides the connections. */
   reusePort?: boolean;
+  /** How the flags begin that choose host and port, for errors that name them. */
+  flagPrefix?: "--" | "--admin-";
 }
 
 type Server = Bun.Server<undefined>;
+
+/** Linux lets nobody but root listen on the ports below. */
+const FIRST_FREE_PORT = 1024;
 
 /** The event loop's ticks before connections are closed: one reads at most 1,024 of them. */
 const DRAIN_TICKS = 5;
@@ -39,23 +44,30 @@ const DRAIN_TICK_MS = 20;
 /** Of TLS 1.2 what has forward secrecy and authenticated encryption; all of TLS 1.3 has both. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** Bun's codes for a refusal of the system. For a name without an address, its message is arbitrary. */
-const SYSTEM_ERRORS = ["EADDRINUSE", "EADDRNOTAVAIL", "EACCES"];
-
-function reasonOf(error: unknown, host: string): string {
-  if (!ipaddr.isValid(host) && !SYSTEM_ERRORS.includes(codeOf(error)))
-    return "the name has no address";
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Why an address cannot be listened on, for the operator. */
-export function listenError(error: unknown, { host, port }: Address): Error {
-  return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error, host)}`);
+/** Why the system lets nobody listen on an address, and what to do, for the operator. */
+export function listenError(error: unknown, { host, port, flagPrefix }: Address): Error {
+  const code = codeOf(error);
+  const choose = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
+  if (code === "EADDRINUSE") {
+    return new Error(`port ${port} on ${host} is already in use${choose("port")}`);
+  }
+  if (code === "EACCES" && port < FIRST_FREE_PORT) {
+    const rights = "needs root or CAP_NET_BIND_SERVICE, as all ports below 1024 do";
+    return new Error(`port ${port} on ${host} ${rights}${choose("port")}`);
+  }
+  if (code === "EADDRNOTAVAIL") {
+    return new Error(`${host} is not an address of this machine${choose("host")}`);
+  }
+  // For a name without an address, Bun's code is arbitrary.
+  if (!ipaddr.isValid(host) && !["EACCES", "EMFILE"].includes(code)) {
+    return new Error(`cannot resolve host name ${host}${choose("host")}`);
+  }
+  return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }
 
 /** Throws an error whose message is for the operator. */
 export function listen(
-  { host, port, reusePort = false }: Address,
+  { host, port, reusePort = false, flagPrefix }: Address,
   respond: Fetch,
   tls?: TlsFiles,
 ): Listener {
@@ -82,9 +94,10 @@ export function listen(
     }
   }
 
-  let server = open({ host, port, reusePort }, tls);
+  const address: Address = { host, port, reusePort, ...(flagPrefix && { flagPrefix }) };
+  let server = open(address, tls);
   const { origin } = server.url;
-  const address = { host, port: server.port ?? port, reusePort };
+  address.port = server.port ?? port;
   if (tls && !reusePort) {
     // A renewed certificate needs a second listener on this port. The first attempt without sharing has
     // shown that no other process listens here.

@@ -1,6 +1,7 @@
 /** Reads the certificate and the key to serve https with, and explains in plain words why it cannot. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { reasonOf } from "../files/errors.ts";
 
 export type TlsPaths = Record<"cert" | "key", string>;
 
@@ -36,6 +37,6 @@ function read(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new Error(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new Error(`${path} cannot be read: ${reasonOf(error)}`);
   }
 }

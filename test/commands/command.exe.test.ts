@@ -1,8 +1,8 @@
 /** The command as an operator uses it: the executable alone in an empty folder. */
 import { describe, expect, test } from "bun:test";
-import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import {
   community,
   executable,
@@ -102,8 +102,17 @@ describe("wrong usage is one clear line and exit code 2", () => {
     [["--search-limit", "1e3"], '--search-limit is "1e3", not a whole number from 0 to 1000000'],
     [["--search-limit", "-1"], '--search-limit is "-1", not a whole number from 0 to 1000000'],
     [
-      ["--search-window", "3"],
-      '--search-window is "3", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+      ["--search-window", "3x"],
+      '--search-window is "3x", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+    ],
+    [
+      ["--cache-max-age", "500ms"],
+      '--cache-max-age is "500ms", not a time in whole seconds, such as 5m or 300',
+    ],
+    [["--kiosk", "--no-page"], "--kiosk and --no-page are mutually exclusive"],
+    [
+      ["--snapshot", "ftp://user:sesame@a/b"],
+      "--snapshot is not a URL that can be fetched; use a file, or https://, http:// or s3://",
     ],
     [
       ["--public-url", "example.org"],
@@ -177,7 +186,7 @@ describe("the store's URL, which may hold a password, is in no message", () => {
       ["--rate-limit-store", "redis://:sesame@host", "--rate-limit-store-file", file],
       {},
       2,
-      "--rate-limit-store and --rate-limit-store-file exclude each other",
+      "--rate-limit-store and --rate-limit-store-file are mutually exclusive",
     ],
     [
       ["--rate-limit-stor=redis://:sesame@host"],
@@ -207,7 +216,12 @@ describe("the store's URL, which may hold a password, is in no message", () => {
 });
 
 test.each([
-  ["a snapshot that is not there", "nothing", /^roadbook: nothing cannot be read: /],
+  [
+    "a snapshot that is not there",
+    "nothing",
+    /^roadbook: nothing cannot be read: no such file or directory\n$/,
+  ],
+  ["a dataset", community, /is a dataset, not a Roadbook snapshot: make one with roadbook import /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
   ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
@@ -221,21 +235,56 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-test.each([
-  ["nope.invalid", "the name has no address"],
-  ["203.0.113.7", "EADDRNOTAVAIL"],
-])("--host %s is one clear line that says why", async (host, reason) => {
-  const { code, stderr } = await roadbook(["--host", host, "--port", "0"]);
-  expect(code).toBe(1);
-  expect(stderr).toStartWith(`roadbook: cannot listen on ${host} port 0: ${reason}`);
+describe("an address that nobody can listen on is one line that says what to do", () => {
+  const resolving = "cannot resolve host name nope.invalid; choose another with --host";
+  const elsewhere = "203.0.113.7 is not an address of this machine; choose another with";
+  test.each([
+    [["--host", "nope.invalid"], resolving],
+    [["--host", "203.0.113.7"], `${elsewhere} --host`],
+    [["--admin-host", "203.0.113.7", "--admin-port", "0"], `${elsewhere} --admin-host`],
+  ])("%j", async (words, line) => {
+    const outcome = await roadbook([...words, "--port", "0"]);
+    expect(outcome).toMatchObject({ code: 1, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+
+  test("a port that is taken", async () => {
+    const target = await openExecutable([]);
+    const { port } = new URL(target.origin);
+    for (const flag of ["--port", "--admin-port"]) {
+      const { code, stderr } = await roadbook(["--port", "0", flag, port]);
+      const line = `port ${port} on 127.0.0.1 is already in use; choose another with ${flag}`;
+      expect([code, stderr]).toEqual([1, `roadbook: ${line}\n`]);
+    }
+    await target.close();
+  });
+
+  // Containers may let everyone listen on all ports.
+  const first = Bun.spawnSync(["cat", "/proc/sys/net/ipv4/ip_unprivileged_port_start"]).stdout;
+  test.if(Number(first) === 1024)("a port below 1024 without root", async () => {
+    const nobody = ["setpriv", "--reuid=65534", "--clear-groups"];
+    const program = join(temporaryFolder(), "roadbook");
+    cpSync(await executable(), program);
+    chmodSync(dirname(program), 0o755);
+    const as = process.getuid?.() === 0 ? nobody : [];
+    const { code, stderr } = await run([...as, "./roadbook", "--port", "80"], {
+      cwd: dirname(program),
+      env: {},
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^roadbook: port 80 on 127\.0\.0\.1 needs root .*; choose another with --port\n$/,
+      ),
+    ]);
+  });
 });
 
-test("a port that is taken is one clear line and exit code 1", async () => {
-  const target = await openExecutable([]);
-  const { port } = new URL(target.origin);
-  const { code, stderr } = await roadbook(["--port", port]);
-  expect(code).toBe(1);
-  expect(stderr).toStartWith(`roadbook: cannot listen on 127.0.0.1 port ${port}: `);
+test("a time without a unit is in seconds, for every flag that takes one", async () => {
+  const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--grace", "10"];
+  const target = await openExecutable(seconds);
+  const { headers } = await target.fetch("/search/users?q=an");
+  expect(headers.get("cache-control")).toBe("private, max-age=300");
+  expect(headers.get("ratelimit-policy")).toBe('"search";q=30;w=90');
   await target.close();
 });
 
@@ -262,6 +311,7 @@ const commandNames = [
   "schema",
   "openapi",
   "health",
+  "version",
 ];
 
 describe("the help", () => {
@@ -309,7 +359,7 @@ describe("the help", () => {
   });
 });
 
-test.each(["--version", "-V", "-v"])("%s prints the version", async (flag) => {
+test.each(["version", "--version", "-V", "-v"])("%s prints the version", async (flag) => {
   const { code, stdout } = await roadbook([flag]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
 });
@@ -439,13 +489,27 @@ describe("health", () => {
 
   test.each([
     ["an error", [500, "a\n  b"], "500: a b"],
-    ["a page of somebody else", [200, `<p>${"x".repeat(999)}`], `200: <p>${"x".repeat(197)}`],
-    ["another JSON", [200, "[]"], "200: []"],
+    ["a Roadbook that is not well", [503, '{"success":false}'], '503: {"success":false}'],
   ] as const)("fails in one line with %s", async (_, [status, body], line) => {
     const server = open({ "/health": [status, body] });
     const { code, stdout, stderr } = await roadbook(["health", server.origin]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(`roadbook: ${server.origin}/health responded with ${line}\n`);
+    server.stop();
+  });
+
+  test.each([
+    ["a page", [200, `<p>${"x".repeat(999)}`], `200: <p>${"x".repeat(197)}`],
+    ["another JSON", [200, "[]"], "200: []"],
+    ["nothing there", [404, "Not Found"], "404: Not Found"],
+  ] as const)("says that a server with %s is no Roadbook", async (_, [status, body], line) => {
+    const server = open({ "/health": [status, body] });
+    const { code, stderr } = await roadbook(["health", server.origin]);
+    const url = `${server.origin}/health`;
+    expect([code, stderr]).toEqual([
+      1,
+      `roadbook: no Roadbook at ${url}: it responded with ${line}\n`,
+    ]);
     server.stop();
   });
 

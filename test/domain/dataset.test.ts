@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
-import { DatasetError } from "../../src/snapshot/build/dataset.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
-import { listBeside } from "../datasets.ts";
+import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
+import { listBeside, makeSnapshot } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { community, openInProcess, temporaryFolder } from "../support.ts";
 import { achievement, company, role, user, wrongLines } from "./wrong-lines.ts";
@@ -37,21 +37,22 @@ async function errorsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
 
 describe("a line is refused with its field and the reason", () => {
   test.each(wrongLines)("%s", async (_, line, expected) => {
-    expect(await errorsOf(role, line)).toContain(`line 2: ${expected}`);
+    const found = await errorsOf(role, line);
+    expect(found.filter((error) => error.startsWith(`line 2: ${expected}`))).toHaveLength(1);
   });
 });
 
 test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
   "an id that comes twice is refused: %j",
   async (line) => {
-    expect(await errorsOf(line, line)).toEqual([`line 2: id: ${line.type} 1 is there already`]);
+    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate id 1 (${line.type} 1)`]);
   },
 );
 
 test("a user cannot be both private and public", async () => {
   const hidden = { type: "user", id: 1, public: false };
-  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: user 1 is there already"]);
-  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: user 1 is there already"]);
+  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
+  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
 });
 
 test("a role or achievement that a user has twice is refused", async () => {
@@ -59,8 +60,8 @@ test("a role or achievement that a user has twice is refused", async () => {
   expect(
     await errorsOf(role, achievement, { ...user, roles: [1, 1], achievements: [unlock, unlock] }),
   ).toEqual([
-    "line 3: roles[1]: role 1 is there already",
-    "line 3: achievements[1].id: achievement 1 is there already",
+    "line 3: roles[1]: role 1 is listed twice for user 1",
+    "line 3: achievements[1].id: achievement 1 is listed twice for user 1; keep the highest tier",
   ]);
 });
 
@@ -73,17 +74,123 @@ test("references may come before what they name, and must lead somewhere in the 
   };
   expect(await errorsOf(line, company, role, achievement)).toEqual([]);
   expect(await errorsOf("", line, "", { ...company, id: 2 })).toEqual([
-    "line 2: company.id: there is no company 1",
-    "line 2: roles[0]: there is no role 1",
-    "line 2: achievements[0].id: there is no achievement 1",
+    "line 2: company.id: there is no company 1 (user 1)",
+    "line 2: roles[0]: there is no role 1 (user 1)",
+    "line 2: achievements[0].id: there is no achievement 1 (user 1)",
   ]);
 });
 
-test("the first 20 errors are reported, and how many more there are", async () => {
-  const lines = await errorsOf(...Array.from({ length: 133 }, () => "{"));
-  expect(lines).toHaveLength(21);
-  expect(lines.at(19)).toBe("line 20: is not valid JSON");
-  expect(lines.at(20)).toBe("… and 113 more errors");
+test("a definition that is wrong is one error, however many users refer to it", async () => {
+  const users = [2, 3].map((id) => ({
+    ...user,
+    id,
+    company: { id: 1, role: "Owner" },
+    roles: [1],
+    achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at }],
+  }));
+  const wrong = [
+    { ...company, name: "" },
+    { ...role, id: "1" },
+    { ...achievement, points: -1 },
+  ];
+  expect(await errorsOf(...users, ...wrong)).toEqual([
+    expect.stringMatching(/^line 3: name: .*, got "" \(company 1\)$/),
+    expect.stringMatching(/^line 4: id: .*, got "1" \(role 1\)$/),
+    expect.stringMatching(/^line 5: points: .*, got -1 \(achievement 1\)$/),
+  ]);
+});
+
+describe("an error has the value that is wrong, and a mistake that is often made its cure", () => {
+  const steam = '{"type":"user","id":76561198012345678,"public":false}';
+  const fix = "  fix: larger ids must be mapped to smaller ones; for Steam, subtract";
+  test.each([
+    ["null", { ...role, name: null }, ["name: is null, must be a string of 1 to 200"]],
+    ["a long text", { ...role, name: "x".repeat(300) }, ['got "xxx', 'x…" (300 code points)']],
+    ["what a terminal acts on", { ...role, name: "", hierarchy: "\u001b[2J" }, ["\\u{1b}[2J"]],
+    ["a list", { ...user, roles: Array(1001).fill(1) }, ["role ids, got a list of 1001 (user 1)"]],
+    ["an object", { ...role, hierarchy: {} }, ["must be an integer, got an object (role 1)"]],
+    ["an id of Steam's", steam, ["9007199254740991, got 76561198012345678", fix]],
+    [
+      "a large id inside",
+      { ...user, company: { id: 2 ** 60, role: "x" } },
+      ["got 1152921504606847000 (user 1)", fix],
+    ],
+    [
+      "30 February",
+      { ...user, created_at: "2024-02-30T00:00:00Z" },
+      [
+        'must be a day that exists (February 2024 has 29 days), got "2024-02-30T00:00:00Z" (user 1)',
+      ],
+    ],
+    ["a message", "ERROR 1045 (28000)", ['is not valid JSON, got "ERROR 1045 (28000)"']],
+    ["JSON over several lines", "{", ["fix: put each object on one line: jq -c . FILE"]],
+  ])("%s", async (_, line, expected) => {
+    const text = (await errorsOf(role, line)).join("\n");
+    for (const part of expected) expect(text).toContain(part);
+  });
+
+  test("but not one of a private user", async () => {
+    const secret = { ...user, public: false, name: 7, avatar_url: "secret" };
+    const broken = '{"type":"user","id":2,"public":false,"name":"secret"secret"}';
+    const errors = (await errorsOf(secret, broken)).join("\n");
+    expect(errors).toMatch(/^line 1: name: must be .*blank \(user 1\)$/m);
+    expect(errors).toContain("line 2: is not valid JSON (user 2)");
+    expect(errors).not.toMatch(/secret|got/);
+  });
+});
+
+test("what is no dataset at all is one error with its cure", async () => {
+  const snapshot = await makeSnapshot();
+  const text = JSON.stringify(user);
+  const mistakes: [string | Uint8Array, string, string][] = [
+    [`[${text},\n${text}]`, "this is a JSON array", "jq -c '.[]'"],
+    [`[\n${text}\n]`, "this is a JSON array", "jq -c '.[]'"],
+    [`[${`${text},`.repeat(9000)}]`, "this is a JSON array", "jq -c '.[]'"],
+    ['id,"full name",public\n1,Ann,true\n', "this looks like CSV", "one JSON object per line"],
+    ["id;name\n1;Ann\n", "this looks like CSV", "one JSON object per line"],
+    [Buffer.from(`\ufeff${text}`, "utf16le"), "this is UTF-16", "iconv -f UTF-16"],
+    [Buffer.from(text, "utf16le"), "this is UTF-16", "iconv -f UTF-16"],
+    [Buffer.from(`\ufeff${text}`, "utf16le").swap16(), "this is UTF-16", "iconv -f UTF-16"],
+    [readFileSync(snapshot), "this is a SQLite file", "roadbook export FILE"],
+  ];
+  for (const [bytes, reason, cure] of mistakes) {
+    const found = await errorsOfBytes(bytes);
+    expect(found).toHaveLength(2);
+    expect(found[0]).toStartWith(`line 1: ${reason}`);
+    expect(found[1]).toContain(cure);
+  }
+});
+
+test("errors are grouped: the end line first, then each kind with its first lines and its count", async () => {
+  const lines = [
+    ...Array.from({ length: 1200 }, (_, index) => ({ ...role, id: index + 1, name: "" })),
+    { ...company, member_count: null },
+    ...[1, 2].map((id) => ({ ...user, id, roles: [1, null] })),
+    { type: "end", lines: 9 },
+  ];
+  const reason = "must be a string of 1 to 200 code points that is not blank";
+  const found = await errorsOf(...lines);
+  expect(found).toEqual([
+    "line 1204: lines: is 9, but 1203 lines come before it",
+    ...[1, 2, 3, 4, 5].map((id) => `line ${id}: name: ${reason}, got "" (role ${id})`),
+    "  … and 1,195 more like this, 1,200 in all",
+    expect.stringMatching(/^line 1201: member_count: is null, must be .* \(company 1\)$/),
+    expect.stringMatching(/^line 1202: roles\[1\]: is null, must be .* \(user 1\)$/),
+    expect.stringMatching(/^line 1203: roles\[1\]: is null, must be .* \(user 2\)$/),
+  ]);
+});
+
+test("the errors are data, too, and however many kinds there are, the first hundred are kept", async () => {
+  const fields = Array.from({ length: 120 }, (_, index) => [`x${index}`, 1]);
+  const lines = fields.map(([name, value]) => ({ ...role, [String(name)]: value }));
+  const target = join(temporaryFolder(), "snapshot");
+  const error = await importDataset(lines, target, { maxErrors: 1 }).catch((error) => error);
+  expect(error).toBeInstanceOf(DatasetError);
+  expect(error.count).toBe(120);
+  expect(error.errors).toHaveLength(100);
+  const reason = "is not a known field";
+  expect(error.errors[1]).toMatchObject({ line: 2, field: "x1", reason, type: "role", id: 1 });
+  expect(error.message).toEndWith("\n… and 20 errors of other kinds");
 });
 
 test("every field at its limits is taken", async () => {
@@ -170,7 +277,10 @@ test("bytes that are not UTF-8 are refused, with their line", async () => {
     Buffer.from([0xff]),
     Buffer.from('"}\n'),
   ]);
-  expect(await errorsOfBytes(bad)).toEqual(["line 2: is not valid UTF-8"]);
+  expect(await errorsOfBytes(bad)).toEqual([
+    "line 2: is not valid UTF-8",
+    "  fix: convert it, for example iconv -f WINDOWS-1252 -t UTF-8 FILE",
+  ]);
 });
 
 test("line ends, blank lines, a byte order mark and no last line end do not matter", async () => {

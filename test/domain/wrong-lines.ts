@@ -174,7 +174,11 @@ export const wrongLines: [string, object | string, string][] = [
   ["an end with more", { type: "end", lines: 1, id: 1 }, "id: is not a known field"],
   ["no description", { ...achievement, description: undefined }, "description: is missing"],
   ["a time without zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
-  ["a day that never was", { ...user, created_at: "2023-02-29T00:00:00Z" }, `created_at: ${time}`],
+  [
+    "a day that never was",
+    { ...user, created_at: "2023-02-29T00:00:00Z" },
+    "created_at: must be a day that exists",
+  ],
   ["an hour 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
   ["a date alone", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],
   [

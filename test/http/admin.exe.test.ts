@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { makeSnapshot } from "../datasets.ts";
-import { openExecutable, roadbook, type Target, until } from "../support.ts";
+import { openExecutable, type Target, until } from "../support.ts";
 
 /** The executable with an admin address, whose origin comes from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
@@ -183,15 +183,6 @@ test("without --admin-port there is none", async () => {
   });
   await target.close();
   expect(log).not.toContain("admin");
-});
-
-test("an admin port that is taken is one clear line and exit code 1", async () => {
-  const target = await openWithAdmin();
-  const { port } = new URL(target.admin);
-  const { code, stdout, stderr } = await roadbook(["--port", "0", "--admin-port", port]);
-  expect([code, stdout]).toEqual([1, ""]);
-  expect(stderr).toMatch(new RegExp(`^roadbook: cannot listen on 127.0.0.1 port ${port}: .*\n$`));
-  await target.close();
 });
 
 test("a server that is told to stop is live and not ready until what is under way is answered", async () => {

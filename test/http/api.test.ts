@@ -341,6 +341,38 @@ test("--public-url completes avatar paths, whatever host was asked", async () =>
   await target.close();
 });
 
+describe("a proxy that ends TLS", () => {
+  test.each([
+    ["https", "api.example.org", "https://api.example.org"],
+    ["https", "api.example.org:8443", "https://api.example.org:8443"],
+    ["https", "api.example.org:443", "https://api.example.org"],
+    ["http, https", "evil.example, api.example.org", "https://api.example.org"],
+    ["https", undefined, "https://internal:3000"],
+    [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
+    ["ftp", "api.example.org/x?", "http://internal:3000"],
+  ])("that forwards %p and %p is known as %s, if it is trusted", async (proto, host, origin) => {
+    const options = {
+      dataset: community,
+      searchLimit: 0,
+      page: true,
+      trustedProxies: ["10.0.0.1"],
+    };
+    await using roadbook = await createRoadbook(options);
+    const headers = new Headers({ accept: "text/html, */*;q=0.1" });
+    if (proto) headers.set("x-forwarded-proto", proto);
+    if (host) headers.set("x-forwarded-host", host);
+    for (const path of ["/users/public/45", "/search/users?q=anna", "/docs/json", "/drivers/45"]) {
+      const textFor = async (peer: string) =>
+        (
+          await roadbook.fetch(new Request(`http://internal:3000${path}`, { headers }), peer)
+        ).text();
+      const link = path === "/docs/json" ? '"' : "/avatars/45.png";
+      expect(await textFor("10.0.0.1")).toContain(origin + link);
+      expect(await textFor("10.0.0.2")).toContain(`http://internal:3000${link}`);
+    }
+  });
+});
+
 test("a name that comes apart into many code points is found by all of it", async () => {
   // Three for each, of two UTF-16 units, in NFC as well.
   const name = "\u{1d160}".repeat(200);

@@ -186,19 +186,20 @@ test.each([
   ["gzip;q=0.5,br;q=0.501", "br"],
   ["deflate, snappy", "identity"],
   ["", "identity"],
-  // Everything that is not named, by the weight of the star.
-  ["*", "zstd"],
+  // The star is gzip or no coding: not every client that sends it reads zstd and Brotli.
+  ["*", "gzip"],
   ["*;q=0", "identity"],
   ["*;q=0.5, zstd;q=0, gzip", "gzip"],
-  ["zstd;q=0, *;q=0.1", "br"],
-  ["gzip;q=0, *", "zstd"],
+  ["zstd;q=0, *;q=0.1", "gzip"],
+  ["gzip;q=0, *", "identity"],
+  ["*, BR", "br"],
   ["gzip, *;q=0", "gzip"],
   // No coding is one of them.
   ["identity;q=1, gzip;q=0.1", "identity"],
   ["identity;q=0.5, gzip;q=0.8", "gzip"],
   ["identity, gzip", "gzip"],
   ["identity;q=0, gzip;q=0.1", "gzip"],
-  ["identity;q=0, *;q=0.1", "zstd"],
+  ["identity;q=0, *;q=0.1", "gzip"],
   ["identity;q=0", "identity"],
   ["identity;q=0, *;q=0", "identity"],
   // What is malformed is not taken, and what else there is still counts.

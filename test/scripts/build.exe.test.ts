@@ -50,7 +50,7 @@ test("--dataset puts the operator's own data in the place of the demo", async ()
 test.each([
   [["--dataset", join(root, "package.json")], "line 1"],
   [["--dataset", "/nowhere"], "cannot read /nowhere"],
-  [["--target", "amiga"], "--target is one of linux-x64,"],
+  [["--target", "amiga"], "Allowed choices are linux-x64,"],
   [["--nonsense"], "--nonsense"],
 ])("%p is an error that says %p, and builds nothing", async (options, message) => {
   const { code, stderr, outfile } = await build(...options);

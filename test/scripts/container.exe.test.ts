@@ -112,10 +112,19 @@ test("the probes of Kubernetes are paths of the operator's address, and all sett
 
 test("the settings of the compose file are known", async () => {
   const { services } = Bun.YAML.parse(deploy("compose.yaml")) as {
-    services: { roadbook: { environment: Record<string, string>; read_only: boolean } };
+    services: {
+      caddy: { environment: Record<string, string> };
+      roadbook: { environment: Record<string, string>; read_only: boolean };
+    };
   };
+  if (Bun.which("caddy")) {
+    const adapt = ["caddy", "adapt", "--config", join(root, "scripts/deploy/Caddyfile")];
+    const env = { PATH: process.env.PATH ?? "", ...services.caddy.environment };
+    expect((await run(adapt, { env })).stdout).toContain('"dial":"roadbook:3000"');
+  }
   const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = services.roadbook.environment;
   expect(snapshot).toBe("/data/roadbook.snapshot");
+  expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
   expect(services.roadbook.read_only).toBe(true);
   let log = "";
   // There is no Valkey here; the server counts in its own memory then.

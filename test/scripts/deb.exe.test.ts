@@ -1,8 +1,14 @@
-/** The Debian package: dpkg installs it in a root folder of its own, its server is started, it is purged. */
+/**
+ * The Debian package: dpkg installs it in a root folder of its own, its server is started, it is purged.
+ * And its manual page.
+ */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { formatManPage } from "../../scripts/release/man.ts";
+import { createProgram } from "../../src/commands/command-line.ts";
+import { variableOf } from "../../src/commands/environment.ts";
 import { version } from "../../src/domain/version.ts";
 import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
 
@@ -54,13 +60,10 @@ test.if(hasDpkg || isRequired)(
       "/usr/lib/systemd/system/roadbook.service",
       "/usr/lib/systemd/system/roadbook@.service",
       "/usr/libexec/roadbook-health.sh",
-      "/usr/share/bash-completion/completions/roadbook",
       "/usr/share/doc/roadbook/CHANGELOG.md",
       "/usr/share/doc/roadbook/README.md",
       "/usr/share/doc/roadbook/copyright",
-      "/usr/share/fish/vendor_completions.d/roadbook.fish",
       "/usr/share/man/man1/roadbook.1.gz",
-      "/usr/share/zsh/vendor-completions/_roadbook",
     ]);
     const page = readFileSync(join(vps, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
@@ -101,4 +104,25 @@ test.if(hasDpkg || isRequired)(
 test.if(hasDpkg || isRequired)("the same executable gives the same package", async () => {
   const [one, other] = [await buildDeb(), await buildDeb()];
   expect(readFileSync(one).equals(readFileSync(other))).toBe(true);
+});
+
+const manPage = formatManPage(new Date(0));
+
+test("the manual page has each command, flag and variable", () => {
+  for (const command of createProgram({}).commands) {
+    expect(manPage).toContain(`.SS "roadbook ${command.name()}`);
+    for (const option of command.options) {
+      expect(manPage).toContain(option.long?.replaceAll("-", "\\-") ?? "");
+      expect(manPage).toContain(`.B ${variableOf(option)}\n`);
+    }
+  }
+});
+
+const hasMandoc = Bun.which("mandoc") !== null;
+if (!hasMandoc) console.warn("mandoc is missing: the manual page is not read");
+test.if(hasMandoc || isRequired)("mandoc reads the manual page without a warning", async () => {
+  const file = join(temporaryFolder(), "roadbook.1");
+  writeFileSync(file, manPage);
+  const outcome = await run(["mandoc", "-T", "lint", "-W", "warning", file]);
+  expect(outcome).toMatchObject({ code: 0, stdout: "", stderr: "" });
 });

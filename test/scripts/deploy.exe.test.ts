@@ -15,12 +15,15 @@ import {
   root,
   run,
   temporaryFolder,
+  underLoad,
   until,
 } from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasCaddy = Bun.which("caddy") !== null;
 if (!hasCaddy) console.warn("caddy is missing: the README's VPS is not tried");
+const hasNginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) !== null;
+if (!hasNginx) console.warn("nginx is missing: its configuration is not tried");
 const hasSystemd = Bun.which("systemd-analyze") !== null;
 if (!hasSystemd) console.warn("systemd-analyze is missing: the units are not checked");
 
@@ -73,10 +76,12 @@ test.if(hasCaddy || isRequired)(
       systemctl: `echo "$@" >> ${vps}/systemctl`,
     });
     const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
-    expect(await run(["bash", "-ec", commands], { cwd: here, env })).toMatchObject({
-      code: 0,
-      stderr: "",
-    });
+    const type = async (command: string) =>
+      expect(await run(["bash", "-ec", command], { cwd: here, env })).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
+    await type(commands);
     expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
       "enable --now roadbook roadbook-health.timer\nreload caddy\n",
     );
@@ -87,17 +92,22 @@ test.if(hasCaddy || isRequired)(
 
     const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
     const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
-    const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port 0`], {
-      env: Object.fromEntries(unit.env.map(([name, text]) => [name, onVps(text)])),
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    const origin = await readyOrigin(child.stdout);
+    const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
+    const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
+    const start = async () => {
+      const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
+        env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
+        stdout: "pipe",
+        stderr: "ignore",
+      });
+      await readyOrigin(child.stdout);
+      return child;
+    };
+    let child = await start();
 
-    const [https, http] = [findFreePort(), findFreePort()];
     const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
       .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
-      .replace("127.0.0.1:3000", new URL(origin).host);
+      .replace("3000", String(port));
     const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
     writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
     const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
@@ -118,12 +128,103 @@ test.if(hasCaddy || isRequired)(
     expect(await left("127.0.0.2")).toBe("29");
     expect(await left("127.0.0.2")).toBe("28");
     expect(await left("127.0.0.3")).toBe("29");
+    expect(await ask("127.0.0.1", "/users/public/45")).toContain(
+      '"https://api.example.org/avatars/45.png"',
+    );
+
+    const user = `https://localhost:${https}/users/public/42`;
+    const askStatus = async () =>
+      (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
+    const [upkeep = ""] = blocks("bash");
+    const statuses = await underLoad(askStatus, async () => {
+      for (const line of upkeep.split("\n")) {
+        await type(`ssh root@api.example.org '${line}'`);
+        if (!line.endsWith("systemctl restart roadbook")) continue;
+        child.kill();
+        await child.exited;
+        child = await start();
+        await askStatus();
+      }
+    });
+    expect([...statuses]).toEqual([200]);
+    expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
     caddy.kill();
     await caddy.exited;
     child.kill();
     expect(await child.exited).toBe(0);
   },
   60_000,
+);
+
+/** nginx with what goes into its http block, on ports of this test, in a folder of its own. */
+async function openNginx(http: string) {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "logs"));
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join(" ");
+  const config = `daemon off; pid ${folder}/pid; error_log ${folder}/logs/error.log; events {}
+http { access_log off; ${paths}\n${http}\n}`;
+  writeFileSync(join(folder, "nginx.conf"), config);
+  const child = Bun.spawn(["nginx", "-p", folder, "-c", join(folder, "nginx.conf")], {
+    env: { PATH: `${process.env.PATH}:/usr/sbin` },
+    stderr: "pipe",
+  });
+  return {
+    async close() {
+      child.kill("SIGTERM");
+      await child.exited;
+    },
+  };
+}
+
+test.if(hasNginx || isRequired)(
+  "nginx hands on who the client is and which address it called, and waits for a restart",
+  async () => {
+    const [, flags = ""] = /`roadbook serve (--trusted-proxy [^`]*)`/.exec(readme) ?? [];
+    const words = ["--search-limit", "3", ...flags.split(" ")];
+    let target = await openExecutable(words);
+    const port = findFreePort();
+    const nginx = await openNginx(
+      readFileSync(join(root, "scripts/deploy/nginx.conf"), "utf8")
+        .replace("127.0.0.1:3000", new URL(target.origin).host)
+        .replace(/^.*(443|ssl_|server_name).*\n/gm, "")
+        .replace("server {", `server {\n  listen 127.0.0.1:${port};\n  listen [::1]:${port};`),
+    );
+    const origin = `http://127.0.0.1:${port}`;
+    // From an address that is not the proxy's own, as a client would.
+    const ask = async (forwardedFor?: string) => {
+      const headers = forwardedFor === undefined ? [] : ["-H", `X-Forwarded-For: ${forwardedFor}`];
+      const from = ["-s", "-D", "-", "-o", "/dev/null", "--interface", "127.0.0.2"];
+      const { stdout } = await run(["curl", ...from, ...headers, `${origin}/search/users?q=an`]);
+      return /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1];
+    };
+    await until(() => fetch(origin).catch(() => undefined));
+    // A client's own claims do not count: nginx says who it is.
+    expect(await ask()).toBe("2");
+    expect(await ask("203.0.113.9")).toBe("1");
+    expect(await ask("127.0.0.1")).toBe("0");
+    // The port that the client called is kept, whatever it says of another host.
+    const profile = `${origin}/users/public/42`;
+    const claims = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" };
+    const { user } = JSON.parse(await (await fetch(profile, { headers: claims })).text());
+    expect(user.avatar_url).toBe(`${origin}/avatars/42.svg`);
+    const { headers } = await fetch(`${origin}/health`, { headers: { "x-request-id": "mine" } });
+    expect(headers.get("x-request-id")).toMatch(/^[\da-f]{32}$/); // nginx's own
+    const { port: upstream } = new URL(target.origin);
+    const statuses = await underLoad(
+      async () => (await fetch(profile)).status,
+      async () => {
+        await target.close();
+        target = await openExecutable([...words, "--port", upstream]);
+        await fetch(profile);
+      },
+    );
+    expect([...statuses]).toEqual([200]);
+    await nginx.close();
+    await target.close();
+  },
+  30_000,
 );
 
 test("the commands for the operator's own address work as written, and its metrics are there", async () => {

@@ -13,22 +13,27 @@ function commandOf(script: string): string {
   return `set -o pipefail; ${command}`;
 }
 
-/** Tables of two kinds of columns for times: such that know their zone, and such that hold UTC. */
-const tables = (zoned: string, local: string, text: string) => `
-CREATE TABLE users (id bigint PRIMARY KEY, name ${text} NOT NULL, avatar_url ${text}, is_public boolean, created_at ${zoned} NOT NULL);
-CREATE TABLE companies (id bigint PRIMARY KEY, name ${text} NOT NULL);
-CREATE TABLE company_members (company_id bigint, user_id bigint, role ${text} NOT NULL);
-CREATE TABLE roles (id bigint PRIMARY KEY, name ${text} NOT NULL, hierarchy int NOT NULL);
+/**
+ * Tables of two kinds of columns for times: such that know their zone, and such that hold UTC. Nothing
+ * but the ids is required, and much is missing, doubled or wrong. `never` is a time that is none.
+ */
+const tables = (zoned: string, local: string, text: string, never: string) => `
+CREATE TABLE users (id bigint PRIMARY KEY, name ${text}, avatar_url ${text}, is_public boolean, created_at ${zoned});
+CREATE TABLE companies (id bigint PRIMARY KEY, name ${text});
+CREATE TABLE company_members (company_id bigint, user_id bigint, role ${text});
+CREATE TABLE roles (id bigint PRIMARY KEY, name ${text}, hierarchy int);
 CREATE TABLE user_roles (user_id bigint, role_id bigint);
-CREATE TABLE achievements (id bigint PRIMARY KEY, name ${text} NOT NULL, description ${text} NOT NULL, icon ${text} NOT NULL, kind ${text} NOT NULL, tier int NOT NULL, points int NOT NULL);
-CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int NOT NULL, unlocked_at ${local} NOT NULL);
-INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20);
-INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚');
-INSERT INTO achievements VALUES (7, 'Night Owl', CONCAT('Two', CHR(10), 'lines, a ', CHR(92), ' and a ', CHR(9), 'tab.'), 'owl.svg', 'time', 1, 25), (8, 'Early Bird', 'Up.', 'bird.svg', 'time', 1, 5);
+CREATE TABLE achievements (id bigint PRIMARY KEY, name ${text}, description ${text}, icon ${text}, kind ${text}, tier int, points int);
+CREATE TABLE user_achievements (user_id bigint, achievement_id bigint, tier int, unlocked_at ${local});
+INSERT INTO roles VALUES (1, 'Driver', 10), (2, 'Patron', 20), (5, '  ', NULL);
+INSERT INTO companies VALUES (3, 'O''Brien "Łódź" 🚚'), (9, NULL);
+INSERT INTO achievements VALUES (7, 'Night Owl', CONCAT('Two', CHR(10), 'lines, a ', CHR(92), ' and a ', CHR(9), 'tab.'), 'owl.svg', 'time', 1, 25), (8, 'Early Bird', 'Up.', 'bird.svg', 'time', 1, 5), (9, NULL, NULL, NULL, NULL, NULL, -1);
 INSERT INTO users VALUES (42, 'Łukasz "Diesel" 田中 🚛', 'https://cdn.example/42.png', true, '2021-05-01 10:00:00'), (43, 'Verysecret', '/secret.png', false, '2021-05-01 10:00:00'), (44, 'Nobody', NULL, true, '2022-01-31 23:59:59'), (45, 'Verysecret too', '/secret.png', NULL, '2022-01-31 23:59:59');
-INSERT INTO company_members VALUES (3, 42, 'Owner'), (3, 43, 'Spy');
-INSERT INTO user_roles VALUES (42, 1), (42, 2), (43, 1);
+INSERT INTO users VALUES (50, ' ${"\t"} ', '', true, NULL), (51, '${"田".repeat(250)}', 'N/A', true, '${never}'), (52, 'Path', '/a/52.png', true, '2022-01-31 23:59:59'), (53, 'Other host', '//evil.example/a.png', true, '2022-01-31 23:59:59');
+INSERT INTO company_members VALUES (3, 42, 'Owner'), (3, 43, 'Spy'), (3, 50, ''), (3, 50, ''), (9, 50, 'Owner'), (9, 51, NULL), (777, 52, 'Gone'), (9, NULL, NULL);
+INSERT INTO user_roles VALUES (42, 1), (42, 2), (43, 1), (50, 5), (50, 5), (50, 777), (50, NULL);
 INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 1, '2024-03-10 00:00:00'), (43, 7, 1, '2024-03-09 17:05:00');
+INSERT INTO user_achievements VALUES (50, 9, 1, '2024-03-01 00:00:00'), (50, 9, 3, '2024-03-03 00:00:00'), (50, 9, 2, '2024-03-02 00:00:00'), (50, 9, 4, NULL), (50, 7, 1, '${never}'), (50, 777, 1, '2024-03-01 00:00:00'), (50, 8, NULL, '2024-03-01 00:00:00');
 `;
 
 /** Runs the script as it says, and asks what came of it. */
@@ -54,13 +59,13 @@ async function importAndAsk(file: string, env: Record<string, string>) {
       .at(-1),
   ).toEqual({
     type: "end",
-    lines: 9,
+    lines: 16,
   });
   expect(await sh(command)).toMatchObject({
     code: 0,
     stderr: "",
     stdout:
-      "imported 4 users (2 public), 1 companies, 2 achievements, 2 roles to community.snapshot\n",
+      "imported 8 users (6 public), 2 companies, 3 achievements, 3 roles to community.snapshot\n",
   });
 
   // What fails before the first line or after it leaves the snapshot as it is.
@@ -93,7 +98,36 @@ async function importAndAsk(file: string, env: Record<string, string>) {
   for (const id of [43, 45]) {
     expect(JSON.parse(await ask(`/users/public/${id}`)).error.code).toBe("profile_private");
   }
-  expect(JSON.parse(await ask("/search/companies?q=brien")).companies[0].member_count).toBe(2);
+  expect(JSON.parse(await ask("/search/companies?q=brien")).companies[0].member_count).toBe(3);
+
+  const drawn = (id: number) => `${server.origin}/avatars/${id}.svg`;
+  const member = (id: number, name: string) => ({ id, name, role: "Member" });
+  const unknown = "1970-01-01T00:00:00Z";
+  const avatar = `${server.origin}/a/52.png`;
+  for (const [id, name, avatar_url, company, created_at] of [
+    [50, "User 50", drawn(50), member(3, 'O\'Brien "Łódź" 🚚'), unknown],
+    [51, "田".repeat(200), drawn(51), member(9, "Company 9"), unknown],
+    [52, "Path", avatar, null, "2022-01-31T23:59:59Z"],
+    [53, "Other host", drawn(53), null, "2022-01-31T23:59:59Z"],
+  ] as const) {
+    expect(JSON.parse(await ask(`/users/public/${id}`)).user).toEqual({
+      id,
+      name,
+      avatar_url,
+      company,
+      roles: id === 50 ? [{ id: 5, name: "Role 5", hierarchy: 0 }] : [],
+      created_at,
+    });
+  }
+  const definition = { description: "", icon: "", type: "", tier: 0, points: 0 };
+  expect(JSON.parse(await ask("/users/50/achievements")).achievements).toMatchObject([
+    {
+      achievement: { id: 9, name: "Achievement 9", ...definition },
+      tier: 3,
+      unlocked_at: "2024-03-03T00:00:00Z",
+    },
+    { achievement: { id: 8 }, tier: 0, unlocked_at: "2024-03-01T00:00:00Z" },
+  ]);
   await server.close();
 }
 
@@ -142,7 +176,7 @@ test.concurrent.if(initdb !== undefined || isRequired)("PostgreSQL", async () =>
   await until(() => succeeds(["psql", "-qX", "-c", "SELECT 1", env.DATABASE_URL], env));
   const filled = await run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", env.DATABASE_URL], {
     env,
-    stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text")}`,
+    stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text", "infinity")}`,
   });
   expect(filled).toMatchObject({ code: 0, stderr: "" });
   await importAndAsk("scripts/export/postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
@@ -168,7 +202,12 @@ test.concurrent.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
     { env, stderr: "ignore" },
   );
   await until(() => succeeds(["mysql", "-e", "SELECT 1"], env));
-  const schema = tables("timestamp", "datetime", "varchar(500)").replaceAll("CHR(", "CHAR(");
+  const schema = tables(
+    "timestamp NULL",
+    "datetime",
+    "varchar(500)",
+    "0000-00-00 00:00:00",
+  ).replaceAll("CHR(", "CHAR(");
   const filled = await run(["mysql", "--default-character-set=utf8mb4"], {
     env,
     stdin: `CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00'; ${schema}`,

@@ -15,6 +15,7 @@ import {
   root,
   type Target,
   temporaryFolder,
+  underLoad,
   until,
 } from "../support.ts";
 
@@ -113,24 +114,11 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   const errorOf = async (instance: Instance): Promise<string | null> =>
     (await (await instance.fetch("/health")).json()).snapshot_source.error;
 
-  /** What profiles said, from the balancer, all through `act`. */
-  async function underLoad(act: () => Promise<unknown>): Promise<Set<string>> {
-    const seen = new Set<string>();
-    let isOver = false;
-    const clients = Array.from({ length: 4 }, async () => {
-      while (!isOver) seen.add(await wordsIn(await fetch(`${origin}/users/public/42`)));
-    });
-    try {
-      await act();
-    } finally {
-      isOver = true;
-      await Promise.all(clients);
-    }
-    return seen;
-  }
+  /** The words in a profile from the balancer. */
+  const words = async () => wordsIn(await fetch(`${origin}/users/public/42`));
 
   test("one publish reaches all, and each response is of one snapshot", async () => {
-    const seen = await underLoad(async () => {
+    const seen = await underLoad(words, async () => {
       await publish("omega");
       await allServe("omega");
     });
@@ -154,7 +142,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   }, 60_000);
 
   test("when one is killed, the others respond, and get what is new", async () => {
-    const seen = await underLoad(async () => {
+    const seen = await underLoad(words, async () => {
       const killed = fleet.pop();
       if (killed) process.kill(killed.pid, "SIGKILL");
       await publish("gamma");
@@ -165,7 +153,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
 
   test("while the store is away nothing changes, and one that starts has its cache", async () => {
     await store.kill();
-    const seen = await underLoad(async () => {
+    const seen = await underLoad(words, async () => {
       for (const instance of fleet) {
         await until(
           async () => (await errorOf(instance)) === "cannot be reached: connection refused",
@@ -185,7 +173,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     const good = Buffer.from(await store.get(KEY));
     const at = good.indexOf("gamma");
     good.write("delta", at);
-    const seen = await underLoad(async () => {
+    const seen = await underLoad(words, async () => {
       await store.put(KEY, good);
       for (const instance of fleet) {
         await until(

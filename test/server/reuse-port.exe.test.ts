@@ -27,7 +27,7 @@ test.if(isLinux)("with --reuse-port, two processes respond at one port", async (
   const alone = await roadbook(["--port", port]);
   expect([alone.code, alone.stderr]).toEqual([
     1,
-    expect.stringMatching(/^roadbook: cannot listen on 127.0.0.1 port \d+: /),
+    expect.stringMatching(/^roadbook: port \d+ on 127.0.0.1 is already in use; /),
   ]);
 
   await one.close();

@@ -197,7 +197,7 @@ describe("a listener in this process", () => {
       return serve(options);
     }) as typeof serve);
     expect(() => listener.renewTls(readTls(other))).toThrow(
-      `cannot listen on 127.0.0.1 port ${port}`,
+      `cannot listen on 127.0.0.1 port ${port}: too many open files`,
     );
     spy.mockRestore();
     expect(await nameServed(listener)).toBe("one.example");
@@ -211,7 +211,7 @@ describe("a listener in this process", () => {
     const port = Number(new URL(listener.origin).port);
     const again = (): Listener => listen({ ...address, port, reusePort }, hello, readTls(one));
     if (reusePort) await again().close();
-    else expect(again).toThrow(`cannot listen on 127.0.0.1 port ${port}`);
+    else expect(again).toThrow(`port ${port} on 127.0.0.1 is already in use`);
     await listener.close();
   });
 });

@@ -11,7 +11,7 @@ export interface AlikeNames {
   count: number;
   name(at: number): string;
   queries: string[];
-  /** Those whose n-grams are in every name, though not in this order, and so all are looked at. */
+  /** Those whose n-grams are in every name, though not in this order or spelling: all are looked at. */
   worst?: string[];
 }
 
@@ -24,7 +24,9 @@ export function fillNames(
   { kind, name }: Pick<AlikeNames, "kind" | "name">,
   count: number,
 ): void {
-  const addUser = db.prepare("INSERT INTO user VALUES (?, json_object('name', ?), '[]')");
+  const addUser = db.prepare(
+    "INSERT INTO user (id, name, roles, created_at, achievements) VALUES (?, ?, '[]', 0, '[]')",
+  );
   const addCompany = db.prepare("INSERT INTO company VALUES (?, ?, ?)");
   for (let at = 0; at < count; at++) {
     if (kind === "user") addUser.run(at + 1, name(at));
@@ -195,6 +197,13 @@ export const alikeNames: Record<string, AlikeNames> = {
       `क${"\u093f".repeat(20)}`,
       "\u093f\u093f",
     ],
+  },
+  "names in other letters": {
+    kind: "user",
+    count: 60_000,
+    name: (at) => `Новый водитель Мюллер ö ${number(at)}`,
+    queries: ["новый водитель", "novyy voditel", "oe 0", "VODITEL 000012", "новыи"],
+    worst: ["мюллер novyy"],
   },
   "letters inside words": {
     kind: "user",

@@ -1,8 +1,8 @@
 /** How many roles and achievements a dataset may define, and that each of them is found. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
-import { DatasetError } from "../../src/snapshot/build/dataset.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
+import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { bytesOf, makeSnapshot, user } from "../datasets.ts";

@@ -110,7 +110,7 @@ test.each(drivers)("%s makes the schema that snapshots are held to", (_, driver)
   const db = driver.openConnection(":memory:");
   createSchema(db);
   expect(() => checkSchema(db)).not.toThrow();
-  db.exec("CREATE INDEX other ON user (profile)");
+  db.exec("CREATE INDEX other ON user (name)");
   expect(() => checkSchema(db)).toThrow(InvalidSnapshot);
   db.close();
 });

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
@@ -116,10 +117,29 @@ describe("export", () => {
     expect(listBeside(out)).toEqual(["out.ndjson"]);
   });
 
+  test.each([
+    [".gz", gunzipSync],
+    [".zst", zstdDecompressSync],
+  ])(
+    "to a file that ends in %s is compressed, and so is a seed; both are read again",
+    async (end, decompress) => {
+      const path = await makeSnapshot();
+      const out = join(temporaryFolder(), `out.ndjson${end}`);
+      await succeed(["export", path, "--to", out]);
+      expect(decompress(readFileSync(out)).toString()).toBe(await exported(path));
+      // Its own kind of file is overwritten.
+      await succeed(["seed", "--users", "3", "--to", out]);
+      const seeded = await succeed(["seed", "--users", "3"]);
+      expect(decompress(readFileSync(out)).toString()).toBe(seeded);
+      await succeed(["import", out, "--expect-end", "--to", `${path}2`]);
+      expect(await exported(`${path}2`)).toBe(seeded);
+    },
+  );
+
   test("of what is no snapshot is one clear line", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^roadbook: .* is not a Roadbook snapshot\n$/);
+    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/);
   });
 });
 

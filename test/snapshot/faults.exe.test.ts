@@ -333,8 +333,8 @@ describe("on a file system of its own", async () => {
     const commands = [
       ["import", dataset, "--to", target],
       ["apply", makeFile([{ type: "user", id: 1, public: false }]), "--to", target],
-      ["export", snapshot, "--to", target],
-      ["seed", "--users", "90000", "--to", target],
+      ["export", snapshot, "--to", target, "--force"],
+      ["seed", "--users", "90000", "--to", target, "--force"],
     ];
     for (const words of commands) {
       const { code, stdout, stderr } = await roadbook(words);

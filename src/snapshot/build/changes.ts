@@ -3,16 +3,25 @@
  * there in the end: a reference leads somewhere, and nothing goes that others still name.
  */
 
-import { type Column, eq, sql } from "drizzle-orm";
+import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { achievement, company, type NameKind, privateUser, role, user } from "../format/schema.ts";
+import {
+  achievement,
+  company,
+  type NameKind,
+  privateUser,
+  role,
+  user,
+  userName,
+} from "../format/schema.ts";
 import { openNameChanges } from "../name-index/change.ts";
-import type { LineError, LineHandler } from "./dataset.ts";
+import type { LineHandler } from "./dataset.ts";
+import type { LineError } from "./line-errors.ts";
 import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
 
-/** Of the users that name a thing which is to go, this many are reported. */
+/** How many of the users that refer to a deleted record are reported. */
 const MAX_REPORTED = 5;
 
 type Deletion = { type: Referenced; id: number; line: number };
@@ -29,9 +38,10 @@ export function createRowChanger(db: Database) {
     company: [prepareDeletion(db, company)],
     user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
   };
-  const changed = new Set<string>();
+  /** The line of each change. */
+  const changed = new Map<string, number>();
   const deletions: Deletion[] = [];
-  /** Companies whose names may have changed, and with them the profiles of their members. */
+  /** Companies whose names may have changed, and with them the rows of their members. */
   const companies: number[] = [];
   let staleIndexes: NameKind[] = [];
 
@@ -48,15 +58,16 @@ export function createRowChanger(db: Database) {
     add(line, number) {
       const { type, id } = line;
       const thing = `${type} ${id}`;
-      if (changed.has(thing)) {
-        return [{ field: "id", reason: `${thing} is in an earlier line already` }];
+      const first = changed.get(thing);
+      if (first !== undefined) {
+        const reason = `duplicate id ${id}, first on line ${first}`;
+        return [{ field: "id", reason, kind: "duplicate id" }];
       }
-      changed.add(thing);
+      changed.set(thing, number);
       if (type === "company") companies.push(id);
       const wasThere = remove(line);
       if ("deleted" in line) {
-        if (!wasThere) return [{ field: "id", reason: `there is no ${thing}` }];
-        if (type !== "user") deletions.push({ type, id, line: number });
+        if (wasThere && type !== "user") deletions.push({ type, id, line: number });
         return [];
       }
       return writer.add(line, number);
@@ -64,8 +75,9 @@ export function createRowChanger(db: Database) {
     *finish() {
       yield* writer.finish();
       if (deletions.length > 0) yield* listNamed(db, deletions);
-      if (companies.length > 0) nameCompanies(db, membersOf(companies));
+      if (companies.length > 0) nameCompanies(db, isMemberOf(companies));
       staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
+      if (companies.length > 0) nameCompaniesInHits(db, isMemberOf(companies));
     },
   } satisfies LineHandler<ChangeLine> & { staleIndexes(): NameKind[] };
 }
@@ -77,10 +89,19 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
     .prepare();
 }
 
-/** The users whose profiles name one of the companies; to look at a million profiles takes a second. */
-function membersOf(companies: number[]) {
-  return sql`SELECT id FROM user WHERE profile ->> '$.company.id' IN (
-    SELECT value FROM json_each(${JSON.stringify(companies)}))`;
+/** The users of these companies; to look at a million users takes a second. */
+function isMemberOf(companies: number[]): SQL {
+  return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
+}
+
+/** Gives the search results of these users the names of their companies as they are now. */
+function nameCompaniesInHits(db: Database, which: SQL): void {
+  const name = db.select({ name: user.companyName }).from(user).where(eq(user.id, userName.id));
+  const members = db.select({ id: user.id }).from(user).where(which);
+  db.update(userName)
+    .set({ companyName: sql`(${name})` })
+    .where(inArray(userName.id, members))
+    .run();
 }
 
 /** The deletions of what users still name. */
@@ -91,8 +112,8 @@ function* listNamed(db: Database, deletions: Deletion[]): Generator<LineError> {
     company: new Map<number, number[]>(),
   };
   for (const { type, id } of deletions) naming[type].set(id, []);
-  for (const { id, company = 0, roles, achievements } of listReferences(db)) {
-    naming.company.get(company)?.push(id);
+  for (const { id, company, roles, achievements } of listReferences(db)) {
+    if (company !== null) naming.company.get(company)?.push(id);
     for (const role of roles) naming.role.get(role)?.push(id);
     for (const achievement of achievements) naming.achievement.get(achievement)?.push(id);
   }
@@ -101,6 +122,7 @@ function* listNamed(db: Database, deletions: Deletion[]): Generator<LineError> {
     if (ids.length === 0) continue;
     const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
     const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
-    yield { line, field: "id", reason: `${type} ${id} is still named by ${listed}` };
+    const kind = "is still referenced";
+    yield { line, field: "id", reason: `${type} ${id} ${kind} by ${listed}`, kind };
   }
 }

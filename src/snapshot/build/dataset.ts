@@ -1,8 +1,15 @@
 /** Reads a dataset or a change file to its end, and gathers what is wrong with it on the way. */
 import { createHash } from "node:crypto";
-import { type EndLine, isMeantAsEnd, type ValidationError } from "../../domain/dataset.ts";
+import type { EndLine } from "../../domain/dataset.ts";
+import {
+  findMistake,
+  findRecord,
+  type RecordKey,
+  type ValidationError,
+} from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type Line as TextLine } from "../../files/lines.ts";
+import { createLineErrors, DatasetError, type LineError } from "./line-errors.ts";
 
 /** Lines: the path of a file (NDJSON, plain, gzip or zstd), objects, or the bytes of such a file. */
 export type Lines<Line extends object = object> =
@@ -10,70 +17,35 @@ export type Lines<Line extends object = object> =
   | Iterable<Line>
   | AsyncIterable<Uint8Array>;
 
-/** Of a hopeless dataset this many errors are reported, and how many there are. */
-const MAX_REPORTED = 20;
-
-export interface LineError extends ValidationError {
-  line: number;
-}
-
-/** What is wrong with some lines: the first errors, and how many there are of what. */
-export interface LineErrors {
-  first: LineError[];
-  count: number;
-  /** How many lines are wrong by themselves. */
-  lines: number;
-  /** How many references lead nowhere. */
-  references: number;
-}
-
-function noErrors(): LineErrors {
-  return { first: [], count: 0, lines: 0, references: 0 };
-}
-
-/** The lines break the rules of a dataset; `message` has a line for each of the first errors. */
-export class DatasetError extends Error {
-  override name = "DatasetError";
-  readonly count: number;
-  /** The first of them. */
-  readonly errors: LineError[];
-
-  constructor(errors: LineErrors) {
-    super(formatErrors(errors));
-    this.count = errors.count;
-    this.errors = errors.first;
-  }
-}
-
-/** A line of text for each of the first errors, and one that counts the others. */
-export function formatErrors({ first, count }: LineErrors): string {
-  const sorted = first.toSorted((a, b) => a.line - b.line);
-  const texts = sorted.map(
-    ({ line, field, reason }) => `line ${line}: ${field === "" ? "" : `${field}: `}${reason}`,
-  );
-  if (count > first.length) texts.push(`… and ${count - first.length} more errors`);
-  return texts.join("\n");
-}
-
 /** What is done with the lines. */
 export interface LineHandler<Line> {
   parse(text: string): Line | EndLine | ValidationError[];
   /** Carries one line out, or returns what is wrong with it. */
   add(line: Line, number: number): ValidationError[];
-  /**
-   * Has a wrong line left out, of which `text` may be the beginning alone, or returns why it cannot be.
-   * Without it, wrong lines are errors.
-   */
-  skip?(text: string, isBeginning: boolean): ValidationError[];
+  /** Leaves out what is wrong with a line. Without it, wrong lines are errors. */
+  skip?(line: TextLine): Skipped;
   /** After the last line: what shows only when all lines are known. */
-  finish(): Iterable<LineError>;
+  finish(): Iterable<LineError & { missing?: RecordKey }>;
 }
+
+interface Skipped {
+  /** Why the line cannot be left out. */
+  refused?: ValidationError[];
+  /** The errors in the fields that were left out instead of the line. */
+  lost?: ValidationError[];
+}
+
+const END: RecordKey = { type: "end" };
+const RECODE = "convert it, for example iconv -f WINDOWS-1252 -t UTF-8 FILE";
+const RESEND = "if it comes through a pipe, see whether the program in front has failed";
 
 export interface ReadOptions {
   /** A dataset without an end line is an error, as it may have been cut. */
   expectEnd?: boolean | undefined;
   /** The snapshot may lose more than half of its users or companies. */
   allowShrink?: boolean | undefined;
+  /** The errors to report of each kind. Default 5. */
+  maxErrors?: number | undefined;
 }
 
 /**
@@ -83,66 +55,96 @@ export interface ReadOptions {
  * wrong or not the last. Resolves to the SHA-256 of the lines as they are kept (see meta.ts), in
  * hexadecimal, and what was skipped.
  */
-export async function readDataset<Line extends object>(
+export async function readDataset<Line extends RecordKey>(
   input: Lines,
   handler: LineHandler<Line>,
-  { expectEnd = false }: ReadOptions = {},
+  { expectEnd = false, maxErrors }: ReadOptions = {},
 ) {
   const hash = createHash("sha256");
-  const [errors, skipped] = [noErrors(), noErrors()];
+  const [wrong, left] = [createLineErrors(maxErrors), createLineErrors(maxErrors)];
+  const [errors, skipped] = [wrong.errors, left.errors];
+  /** The records in lines with errors: a reference to one of them is no further error. */
+  const defined = new Set<string>();
   /** The kept lines of a batch: hashed one by one, they take twice as long. */
   let kept: string[] = [];
   let lines = 0;
   let last = 0;
   let endedAt = 0;
 
-  function check({ number, text, problem }: TextLine): ValidationError[] {
-    if (endedAt > 0) return [{ field: "", reason: `comes after the end line ${endedAt}` }];
-    if (text === undefined || problem !== undefined) return [{ field: "", reason: problem ?? "" }];
+  /** The record that a line is about, and the errors in the line. */
+  function check({ number, text, problem, isGarbled }: TextLine): [RecordKey, ValidationError[]] {
+    if (endedAt > 0) return [END, [{ field: "", reason: `comes after the end line ${endedAt}` }]];
+    if (problem !== undefined) {
+      return [
+        findRecord(text),
+        [{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }],
+      ];
+    }
     const parsed = handler.parse(text);
-    if (Array.isArray(parsed)) return parsed;
+    if (Array.isArray(parsed)) return [findRecord(text), parsed];
     if (!("lines" in parsed)) {
-      const wrong = handler.add(parsed, number);
-      if (wrong.length === 0) kept.push(keptText(parsed, text));
-      return wrong;
+      const found = handler.add(parsed, number);
+      if (found.length === 0) kept.push(keptText(parsed, text));
+      return [parsed, found];
     }
     endedAt = number;
     kept.push(text);
-    if (parsed.lines === lines) return [];
-    return [{ field: "lines", reason: `is ${parsed.lines}, but ${lines} lines come before it` }];
-  }
-
-  /** Why a wrong line must not be left out; undefined when no line is. */
-  function skip(line: TextLine): ValidationError[] | undefined {
-    if (endedAt > 0 || isSignOfDamage(line)) return undefined;
-    return handler.skip?.(line.text ?? "", line.problem !== undefined);
+    if (parsed.lines === lines) return [END, []];
+    const reason = `is ${parsed.lines}, but ${lines} lines come before it`;
+    return [END, [{ field: "lines", reason }]];
   }
 
   for await (const batch of readLines(decompress(bytesOf(input)))) {
     for (const line of batch) {
-      const found = check(line);
+      const [record, found] = check(line);
       lines++;
       last = line.number;
       if (found.length === 0) continue;
-      const reasons = skip(line);
-      const wrong = reasons?.length === 0 ? skipped : errors;
-      wrong.lines++;
-      report(wrong, line.number, [...found, ...(reasons ?? [])]);
+      const place = { line: line.number, type: record.type, id: record.id };
+      const mistake = lines === 1 && findMistake(line.text);
+      if (mistake) {
+        wrong.add({ ...mistake, ...place });
+        throw new DatasetError(errors);
+      }
+      // Such lines show that the dataset is not what was sent, rather than wrong in one row.
+      const isDamage = record.type === "end" || line.isGarbled || isCutOff(line);
+      const skip = isDamage ? undefined : handler.skip?.(line);
+      if (!skip || skip.refused) {
+        if (record.id !== undefined && record.type !== "user") defined.add(keyOf(record));
+        errors.lines++;
+        const fix = isCutOff(line) && { kind: "breaks off", fix: RESEND };
+        const all = [...found, ...(skip?.refused ?? [])];
+        for (const error of all) wrong.add({ ...fix, ...error, ...place });
+      } else if (skip.lost) {
+        skipped.fields += new Set(skip.lost.map(({ field }) => field.replace(/\W.*/s, ""))).size;
+        for (const error of skip.lost) {
+          const { reason, kind = reason } = error;
+          left.add({ ...error, kind, reason: `${reason}; only this field is left out`, ...place });
+        }
+      } else {
+        skipped.lines++;
+        for (const error of found) left.add({ ...error, ...place });
+      }
     }
     if (kept.length > 0) hash.update(`${kept.join("\n")}\n`);
     kept = [];
   }
   if (expectEnd && endedAt === 0) {
     const reason = "the end line is missing, so the dataset may have been cut";
-    report(errors, last + 1, [{ field: "", reason }]);
+    wrong.add({ line: last + 1, field: "", reason, fix: RESEND, ...END });
   }
-  const wrong = handler.skip ? skipped : errors;
-  for (const error of handler.finish()) {
-    wrong.references++;
-    report(wrong, error.line, [error]);
+  for (const { missing, ...error } of handler.finish()) {
+    if (missing && defined.has(keyOf(missing))) continue;
+    const list = handler.skip ? left : wrong;
+    list.errors.references++;
+    list.add(error);
   }
   if (errors.count > 0) throw new DatasetError(errors);
-  return { sha256: hash.digest("hex"), skipped };
+  return { sha256: hash.digest("hex"), skipped, lines };
+}
+
+function keyOf({ type, id }: RecordKey): string {
+  return `${type} ${id}`;
 }
 
 /** The part of a line that a snapshot keeps: the id of a private user, and otherwise all of it. */
@@ -167,16 +169,8 @@ async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
-function report(errors: LineErrors, line: number, found: ValidationError[]): void {
-  errors.count += found.length;
-  for (const error of found.slice(0, MAX_REPORTED - errors.first.length)) {
-    errors.first.push({ ...error, line });
-  }
-}
-
-/** Of a line with errors: whether the dataset is not what was sent, rather than wrong in one row. */
-function isSignOfDamage({ text, isCut = false }: TextLine): boolean {
-  if (text === undefined || isMeantAsEnd(text)) return true;
+/** Whether a line with errors is the last one and breaks off. */
+function isCutOff({ text, isCut = false }: TextLine): boolean {
   if (!isCut) return false;
   try {
     JSON.parse(text);

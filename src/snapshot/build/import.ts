@@ -2,8 +2,9 @@
  * Makes a snapshot of a dataset. Streams: a line is rows on disk before the next batch is read. The
  * snapshot appears at its path whole, or the path stays as it was.
  */
+import { existsSync } from "node:fs";
 import { withEndLine } from "../../domain/dataset.ts";
-import { replaceFile } from "../../files/replace.ts";
+import { rehearseFile, replaceFile } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
@@ -11,7 +12,7 @@ import { checkSnapshot } from "../read/check.ts";
 import { listLines } from "../read/export.ts";
 import { hashLines, type Lines, type ReadOptions, readDataset } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
-import { findMeta, refuseEmpty, refuseShrinking } from "./shrink-guard.ts";
+import { findMeta, refuseEmpty, refuseForeign, refuseShrinking } from "./shrink-guard.ts";
 import { createSkippingWriter } from "./skip-invalid.ts";
 import { buildTimeAfter, type Counted, writeSnapshot } from "./write.ts";
 
@@ -20,6 +21,10 @@ export interface ImportOptions extends ReadOptions {
   skipInvalid?: boolean;
   /** A dataset without users and companies is no error. */
   allowEmpty?: boolean;
+  /** Replaces also a file that is no snapshot. */
+  force?: boolean | undefined;
+  /** Does everything but put the snapshot in its place. */
+  dryRun?: boolean | undefined;
   /**
    * The `built_at` of the snapshot: with the same one, a dataset gives the same bytes. Default now, or a
    * millisecond after that of the snapshot that is replaced, if that is later.
@@ -36,14 +41,17 @@ export interface Imported extends Counted {
 
 /**
  * Imports a dataset as the snapshot file `target`, whole or not at all. Rejects with a `DatasetError`
- * when lines are wrong, a `GuardError` when it holds too little, and what the file system throws.
+ * when lines are wrong, a `GuardError` when it holds too little or `target` is no snapshot, and what
+ * the file system throws.
  */
 export async function importDataset(
   dataset: Lines,
   target: string,
   options: ImportOptions = {},
 ): Promise<Imported> {
-  return replaceFile(target, async (path, file) => {
+  const put = options.dryRun ? rehearseFile : replaceFile;
+  return put(target, async (path, file) => {
+    if (!options.force && existsSync(file)) await refuseForeign(file, target);
     const old = findMeta(file);
     const now = Date.now();
     const builtAtMs = options.builtAtMs ?? buildTimeAfter(old, now);
@@ -51,7 +59,7 @@ export async function importDataset(
     const fillChecked = async (db: Database) => {
       const read = await fill(db, dataset, options);
       const counts = countRows(db);
-      if (!options.allowEmpty) refuseEmpty(counts);
+      if (!options.allowEmpty) refuseEmpty(counts, read.lines);
       if (!options.allowShrink) refuseShrinking(target, old?.counts, "the dataset", counts);
       return { ...read, staleIndexes: ["company", "user"] as const };
     };

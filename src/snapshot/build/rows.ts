@@ -6,10 +6,12 @@ import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
+import type { RecordKey } from "../../domain/validation.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { documentOf, parseProfile, parseUnlocks, type UserDocument } from "../format/document.ts";
-import { achievement, company, privateUser, role, user } from "../format/schema.ts";
+import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
+import { userRowOf } from "../format/user-row.ts";
+import type { LineError } from "./line-errors.ts";
 
 /**
  * Ids of private users set one of so many bits; those of public users that find none set are not looked
@@ -90,8 +92,8 @@ export function createRowWriter(db: Database) {
     const companyName = company
       ? (companyNames.get(company.id) ?? findCompany.get(company)?.name)
       : undefined;
-    const { profile, achievements } = documentOf(line, companyName ?? "");
-    if (inserts.user.run({ id, profile, achievements }).changes === 0) return false;
+    const row = userRowOf(line, companyName ?? null);
+    if (inserts.user.run({ ...row }).changes === 0) return false;
     if (company && companyName === undefined) {
       addPending.run(number, "company.id", "company", company.id, id);
     }
@@ -116,11 +118,11 @@ export function createRowWriter(db: Database) {
         if (isFull && !known[type].has(id)) return [tooMany(type, number)];
       }
       if (insert(line, number)) return [];
-      return [{ field: "id", reason: `${type} ${id} is there already` }];
+      return [{ field: "id", reason: `duplicate id ${id}`, kind: "duplicate id" }];
     },
     /** The references that lead nowhere, each with its user. */
-    *finish() {
-      nameCompanies(db, sql`SELECT user FROM pending WHERE type = 'company'`);
+    *finish(): Generator<LineError & { missing?: RecordKey }> {
+      nameCompanies(db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
       const rows = db.$client.prepare<Pending>(
         `SELECT line, field, type, id, user FROM pending
           WHERE NOT CASE type
@@ -130,7 +132,9 @@ export function createRowWriter(db: Database) {
           ORDER BY line, rowid`,
       );
       for (const { line, field, type, id, user } of rows.iterate()) {
-        yield { line, field, reason: `there is no ${type} ${id}`, user };
+        const kind = `there is no ${type}`;
+        const missing = { type, id };
+        yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
       }
       db.$client.exec("DROP TABLE pending");
       // A change file may add to those that are there.
@@ -138,7 +142,7 @@ export function createRowWriter(db: Database) {
         const { table, max } = definitions[type];
         const line = lastLines[type];
         const rows = db.select({ count: count() }).from(table).get()?.count ?? 0;
-        if (line > 0 && rows > max) yield { ...tooMany(type, line), user: 0 };
+        if (line > 0 && rows > max) yield tooMany(type, line);
       }
     },
   };
@@ -158,25 +162,34 @@ function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
 }
 
-/** Puts the names of companies as they are now into the profiles of these users. */
-export function nameCompanies(db: Database, userIds: SQL): void {
+/** Gives these users the names of their companies as they are now. */
+export function nameCompanies(db: Database, which: SQL): void {
+  const name = db
+    .select({ name: company.name })
+    .from(company)
+    .where(eq(company.id, user.companyId));
   db.update(user)
-    .set({
-      profile: sql`json_set(${user.profile}, '$.company.name', (
-        SELECT name FROM company WHERE company.id = ${user.profile} ->> '$.company.id'))`,
-    })
-    .where(sql`${user.id} IN (${userIds})`)
+    .set({ companyName: sql`(${name})` })
+    .where(which)
     .run();
 }
 
-/** What the document of each public user refers to, in the order of the ids. */
+/** What each public user refers to, in the order of the ids. */
 export function* listReferences(db: Database) {
-  const rows = db.$client.prepare<{ id: number } & UserDocument>(
-    "SELECT id, profile, achievements FROM user ORDER BY id",
-  );
-  for (const { id, profile, achievements } of rows.iterate()) {
-    const { company, roles } = parseProfile(profile);
-    const unlocked = parseUnlocks(achievements).map(([achievementId]) => achievementId);
-    yield { id, company: company?.id, roles, achievements: unlocked };
+  const rows = db.$client.prepare<{
+    id: number;
+    company: number | null;
+    roles: string;
+    achievements: string;
+  }>("SELECT id, company_id AS company, roles, achievements FROM user ORDER BY id");
+  for (const { id, company, roles, achievements } of rows.iterate()) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    const roleIds: number[] = JSON.parse(roles);
+    yield {
+      id,
+      company,
+      roles: roleIds,
+      achievements: unlocks.map(([achievementId]) => achievementId),
+    };
   }
 }

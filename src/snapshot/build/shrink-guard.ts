@@ -1,8 +1,11 @@
 /**
- * Holds an import or a change against the snapshot that it replaces: an export that failed half way
- * must not empty a site. An import reads only the facts of the old file, whatever its schema.
+ * Holds an import or a change against the file that it replaces: an export that failed half way must
+ * not empty a site, nor a mistyped name cost another program its file. An import reads only the facts
+ * of the old file, whatever its schema.
  */
 import { sqlite } from "#sqlite";
+import { openFile } from "../../files/read.ts";
+import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts";
 import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 
 /** The dataset holds so little that it must be a mistake; `message` is for the operator. */
@@ -10,10 +13,33 @@ export class GuardError extends Error {
   override name = "GuardError";
 }
 
-/** Throws a {@link GuardError} when there is nobody in a dataset. */
-export function refuseEmpty({ users, companies }: Counts): void {
+/** Throws a {@link GuardError} when there is nobody in a dataset, which has so many lines. */
+export function refuseEmpty({ users, companies }: Counts, lines: number): void {
   if (users > 0 || companies > 0) return;
-  throw new GuardError("the dataset has no users and no companies, nothing was written");
+  const advice = "; if it comes through a pipe, see whether the program in front has failed";
+  throw new GuardError(
+    `the dataset has no users and no companies, nothing was written${lines > 0 ? "" : advice}`,
+  );
+}
+
+/**
+ * Throws a {@link GuardError} when the file at `path`, called `target`, does not begin like a snapshot
+ * of any schema: then no import has written it. A damaged snapshot may be replaced.
+ */
+export async function refuseForeign(path: string, target: string): Promise<void> {
+  await using file = await openFile(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  try {
+    parseFileBytes(buffer.subarray(0, bytesRead), true);
+  } catch (error) {
+    if (!(error instanceof InvalidSnapshot)) throw error;
+    throw new GuardError(notOverwritten(target, "a Roadbook snapshot"));
+  }
+}
+
+/** Says that a file stays as it is, because it is not `what` a command writes. */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
 
 /**

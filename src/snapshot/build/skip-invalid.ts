@@ -1,14 +1,13 @@
 /**
- * Writes the lines of a dataset as rows and leaves out what is wrong: a wrong line as a whole, and of
- * other lines the references to what is not there. Where lines do not agree on whether a user is
- * public, or one of them is too broken to say, the user is private. A line that may hide a user, but
- * does not say which one, is not left out: it is an error.
+ * Writes the lines of a dataset as rows and leaves out what is wrong: a line as a whole, or the optional
+ * fields of a user if nothing else is wrong, and of other lines the references to what is not there.
+ * Where lines do not agree on whether a user is public, or one of them is too broken to say, the user is
+ * private. A line that may hide a user, but does not say which one, is not left out: it is an error.
  */
 import { eq, sql } from "drizzle-orm";
-import type { DatasetLine } from "../../domain/dataset.ts";
+import { type DatasetLine, withoutWrongFields } from "../../domain/dataset.ts";
 import { findHiddenUsers } from "../../domain/hidden-users.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseProfile, parseUnlocks } from "../format/document.ts";
 import { company, user } from "../format/schema.ts";
 import type { LineHandler } from "./dataset.ts";
 import { createRowWriter } from "./rows.ts";
@@ -19,14 +18,16 @@ export function createSkippingWriter(db: Database) {
   db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
   const hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
 
-  /** Leaves out of the documents of these users what is not there. */
+  /** Leaves out of the rows of these users what is not there. */
   function dropReferences(users: Iterable<number>): void {
     const id = sql.placeholder("id");
     const findUser = db.select().from(user).where(eq(user.id, id)).prepare();
     const update = db
       .update(user)
       .set({
-        profile: sql`${sql.placeholder("profile")}`,
+        companyId: sql`${sql.placeholder("companyId")}`,
+        companyRole: sql`${sql.placeholder("companyRole")}`,
+        roles: sql`${sql.placeholder("roles")}`,
         achievements: sql`${sql.placeholder("achievements")}`,
       })
       .where(eq(user.id, id))
@@ -35,44 +36,49 @@ export function createSkippingWriter(db: Database) {
     for (const id of users) {
       const row = findUser.get({ id });
       if (!row) continue;
-      const profile = parseProfile(row.profile);
-      if (profile.company && !findCompany.get({ id: profile.company.id })) profile.company = null;
-      profile.roles = profile.roles.filter((role) => known.role.has(role));
-      const unlocks = parseUnlocks(row.achievements).filter(([id]) => known.achievement.has(id));
+      // The name of a company that is not there is none already.
+      const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
+      const roles = row.roles.filter((role) => known.role.has(role));
+      const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));
       update.run({
         id,
-        profile: JSON.stringify(profile),
+        companyId: hasCompany ? row.companyId : null,
+        companyRole: hasCompany ? row.companyRole : null,
+        roles: JSON.stringify(roles),
         achievements: JSON.stringify(unlocks),
       });
     }
   }
 
-  /** Whether something of a line that was carried out is not in the rows. */
+  /** Whether the rows of some line are not all that it says. */
   let hasTakenBack = false;
 
   return {
     ...writer,
     hasTakenBack: () => hasTakenBack,
-    skip(text, isBeginning) {
-      const ids = findHiddenUsers(text, isBeginning);
+    skip({ text, problem, number }) {
+      const ids = findHiddenUsers(text, problem !== undefined);
       if (!ids) {
         const reason =
           "cannot be left out: it may hide a user whose id cannot be read; correct or remove it";
-        return [{ field: "", reason }];
+        return { refused: [{ field: "", reason }] };
       }
       for (const id of ids) hide.run(id);
-      return [];
+      const rest = problem === undefined ? withoutWrongFields(text) : undefined;
+      if (!rest || writer.add(rest.line, number).length > 0) return {};
+      hasTakenBack = true;
+      return { lost: rest.lost };
     },
     *finish() {
       const losing = new Set<number>();
       for (const error of writer.finish()) {
-        losing.add(error.user);
+        if (error.id !== undefined) losing.add(error.id);
         yield error;
       }
       const hideUsers = db.$client.prepare(
         "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
       );
-      hasTakenBack = Number(hideUsers.run().changes) > 0 || losing.size > 0;
+      if (Number(hideUsers.run().changes) > 0 || losing.size > 0) hasTakenBack = true;
       db.$client.exec(`
         DELETE FROM user WHERE id IN (SELECT id FROM hidden);
         DROP TABLE hidden;

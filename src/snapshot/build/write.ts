@@ -11,7 +11,7 @@ import { appendChecksum } from "../format/file.ts";
 import { type Counts, countRows, type Meta, writeMeta } from "../format/meta.ts";
 import type { NameKind } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
-import type { LineErrors } from "./dataset.ts";
+import type { LineErrors } from "./line-errors.ts";
 
 export interface Counted {
   counts: Counts;

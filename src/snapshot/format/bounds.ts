@@ -2,8 +2,12 @@
  * Bounds of what is read from a snapshot, held before it is read: where Roadbook writes some bytes, a
  * file that somebody else has made may have a gigabyte.
  */
-import { type Column, type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { InvalidSnapshot } from "./file.ts";
+
+/** Of a thousand achievements, and of the longest name with all its characters escaped. */
+export const MAX_TEXT_BYTES = 2 ** 16;
 
 /** SQL for the value of a column, and 0 for one of more than `maxBytes`; see {@link bytesOf}. */
 export function bounded(column: string, maxBytes: number): string {
@@ -19,13 +23,17 @@ export function bytesOf(value: Bounded): Uint8Array | null {
   throw new InvalidSnapshot("is damaged: it has a list that is longer than any");
 }
 
-/** The same for a column of text, to be selected; see {@link textOf}. */
-export function boundedText(column: Column, maxBytes: number): SQL<string | 0> {
-  return sql`iif(octet_length(${column}) > ${sql.raw(String(maxBytes))}, 0, ${column})`;
+/** A column of text, to be selected; to read a longer one throws an {@link InvalidSnapshot}. */
+export function boundedText<Column extends SQLiteColumn>(
+  column: Column,
+  maxBytes = MAX_TEXT_BYTES,
+) {
+  type Text = Column["_"]["notNull"] extends true ? string : string | null;
+  const text: SQL<Text> = sql`iif(octet_length(${column}) > ${sql.raw(String(maxBytes))}, 0, ${column})`;
+  return text.mapWith(textOf) as SQL<Text>;
 }
 
-/** Throws an {@link InvalidSnapshot} when the text is too long. */
-export function textOf(value: string | 0): string {
+function textOf(value: string | 0): string {
   if (value !== 0) return value;
   throw new InvalidSnapshot("is damaged: it has a text that is longer than any");
 }

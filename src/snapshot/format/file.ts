@@ -11,7 +11,7 @@ import { openFile, readChunks } from "../../files/read.ts";
 
 /** "RBOK": tells a snapshot from any other SQLite file. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 4;
+export const SCHEMA_VERSION = 5;
 
 export const HEADER_BYTES = 100;
 
@@ -21,6 +21,9 @@ const LABEL = "roadbook sha256 ";
 
 /** A frame, or one to skip (RFC 8878, 3.1). */
 const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
+
+/** White space and a brace, or gzip (RFC 1952), with which snapshots are never compressed. */
+const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
 
 /** Why something is not a snapshot that can be read; `message` goes on where its name ends. */
 export class InvalidSnapshot extends Error {
@@ -48,6 +51,11 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
     throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
+  }
+  if (DATASET_START.test(header.toString("hex"))) {
+    throw new InvalidSnapshot(
+      "is a dataset, not a Roadbook snapshot: make one with roadbook import DATASET --to FILE",
+    );
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
     throw new InvalidSnapshot("is not a Roadbook snapshot");

@@ -58,7 +58,7 @@ export function readMeta(db: Database): Meta {
   const facts = new Map(rows.map(({ key, value }) => [key, value]));
   const value = (key: keyof Meta, shape: RegExp, missing?: string): string => {
     const found = facts.get(key) ?? missing;
-    if (typeof found === "string" && shape.test(found)) return found;
+    if (found !== undefined && shape.test(found)) return found;
     throw new InvalidSnapshot(`is damaged: its meta table has no ${key} that can be read`);
   };
   const built_at = value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);

@@ -4,7 +4,6 @@
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
-import { MAX_NGRAM } from "../../search/ngrams.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
@@ -40,11 +39,44 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** Public users only, a document each: see document.ts. */
+/** An unlocked achievement: its id, the tier that was reached, and when, in seconds since 1970. */
+export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
+
+/** Public users only. With the name of the company, and lists in place: a profile is one row. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
-  profile: text().notNull(),
-  achievements: text().notNull(),
+  name: text().notNull(),
+  avatarUrl: text("avatar_url"),
+  companyId: integer("company_id"),
+  companyName: text("company_name"),
+  companyRole: text("company_role"),
+  /** Ids, ascending. */
+  roles: text({ mode: "json" }).$type<number[]>().notNull(),
+  /** Seconds since 1970. */
+  createdAt: integer("created_at").notNull(),
+  /** Newest first, then by id. Last, as a long list need not be read for the rest. */
+  achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
+});
+
+/**
+ * The names that are searched, folded, in all their spellings (search/spellings.ts); `rank` is a name's place in the order of contract and index alike:
+ * ascending rank is the order inside a tier. There are gaps between ranks. Beside the folded name is
+ * what a search returns, so that a hit is one read.
+ */
+const searched = {
+  rank: integer().primaryKey(),
+  id: integer().notNull(),
+  folded: text().notNull(),
+  name: text().notNull(),
+};
+export const userName = sqliteTable("user_name", {
+  ...searched,
+  avatarUrl: text("avatar_url"),
+  companyName: text("company_name"),
+});
+export const companyName = sqliteTable("company_name", {
+  ...searched,
+  memberCount: integer("member_count").notNull(),
 });
 
 const kinds = ["user", "company"] as const;
@@ -58,16 +90,8 @@ const tables = [
   company,
   privateUser,
   user,
-
-  // Folded names; `rank` is a name's place in the order of contract and index alike: ascending rank is
-  // the order inside a tier. There are gaps between ranks.
-  ...kinds.map((kind) =>
-    sqliteTable(`${kind}_name`, {
-      rank: integer().primaryKey(),
-      id: integer().notNull(),
-      folded: text().notNull(),
-    }),
-  ),
+  userName,
+  companyName,
 
   // The n-grams that are too common to be read through, with about the number of names they are in. The
   // posting list of one that has a `list` is that long list; all others are in FTS5.
@@ -90,11 +114,15 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
-  // Companies are in order of size, so those with exactly a long name may be anywhere: see find.ts.
-  db.exec(
-    `CREATE INDEX company_long_name ON company_name (folded) WHERE length(folded) >= ${MAX_NGRAM}`,
-  );
-  for (const kind of kinds) db.exec(createNgramIndexSql(kind));
+  for (const kind of kinds) {
+    // See name-index/long-names.ts.
+    db.exec(
+      `CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID`,
+    );
+    db.exec(createNgramIndexSql(kind));
+  }
+  // Tells at once whether there are such users.
+  db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
 }
 
 let expected: string | undefined;

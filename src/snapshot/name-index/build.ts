@@ -2,20 +2,21 @@
  * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams, and the
  * posting lists of ranks by n-gram. find.ts reads it.
  */
-import { fold } from "../../search/fold.ts";
-import { type FoldedNames, NAME_END, packNames } from "../../search/folded-names.ts";
+import { type FoldedNames, packNames, spellingsAt } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
 import { codePointsOf } from "../../search/rank.ts";
+import { firstSpelling, spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { FREQUENT_ABOVE, LONG_SHARE, NAMES_PER_GAP, STEP_LISTED, STEP_NAMES } from "./constants.ts";
 import { createSegment } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
+import { openLongNames } from "./long-names.ts";
 
 /** What comes first in the order of a tier, before the id. */
 export const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
   {
-    user: ({ folded }) => codePointsOf(folded),
+    user: ({ folded }) => codePointsOf(firstSpelling(folded)),
     company: ({ memberCount }) => -memberCount,
   };
 
@@ -33,13 +34,13 @@ export function* buildNameIndex(
   const names = yield* readNames(db, kind);
   const ranks = rank(names);
 
-  const addName = db.prepare(`INSERT INTO ${kind}_name VALUES (?, ?, CAST(? AS TEXT))`);
+  const addName = db.prepare(addNameSql(kind, "CAST(? AS TEXT)"));
   for (let at = 0; at < ranks.length; at++) {
-    const start = names.starts[at] ?? 0;
-    const folded = names.text.subarray(start, names.text.indexOf(NAME_END, start));
-    addName.run(ranks[at] ?? 0, names.ids[at] ?? 0, folded);
+    addName.run(ranks[at] ?? 0, spellingsAt(names, at), names.ids[at] ?? 0);
     if (at % STEP_NAMES === 0) yield 0;
   }
+  const longNames = openLongNames(db, kind);
+  if (longNames) for (const { rank, folded } of longNames.listAll()) longNames.add(rank, folded);
 
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (CAST(? AS TEXT), ?, ?)`,
@@ -62,8 +63,20 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
+/** What a search returns beside the id: see schema.ts. */
+const hitColumns: Record<NameKind, string> = {
+  user: "name, avatar_url, company_name",
+  company: "name, member_count",
+};
+
+/** Adds the name of a row, given its rank, its folded name and its id. */
+export function addNameSql(kind: NameKind, folded = "?"): string {
+  return `INSERT INTO ${kind}_name (rank, folded, id, ${hitColumns[kind]})
+    SELECT ?, ${folded}, id, ${hitColumns[kind]} FROM ${kind} WHERE id = ?`;
+}
+
 function clear(db: Sqlite, kind: NameKind): void {
-  for (const table of ["name", "frequent_ngram", "long_list"]) {
+  for (const table of ["name", "long_name", "frequent_ngram", "long_list"]) {
     db.exec(`DELETE FROM ${kind}_${table}`);
   }
   // After this command, FTS5 sees nothing of the lists that this connection writes to its tables.
@@ -78,11 +91,11 @@ function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> 
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
     kind === "company"
       ? "SELECT id, name, member_count AS memberCount FROM company ORDER BY id"
-      : "SELECT id, profile ->> '$.name' AS name, 0 AS memberCount FROM user ORDER BY id",
+      : "SELECT id, name, 0 AS memberCount FROM user ORDER BY id",
   );
   let steps = 0;
   for (const { id, name, memberCount } of rows.iterate()) {
-    const folded = fold(name);
+    const folded = spell(name);
     packing.add(id, weightOf[kind]({ folded, memberCount }), folded);
     if (++steps % STEP_NAMES === 0) yield 0;
   }

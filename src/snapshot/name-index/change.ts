@@ -3,14 +3,15 @@
  * build.ts could have built: same order, no trace of a name that is gone, short posting lists short.
  * When that would take longer than building it anew, or cannot be had, it is built anew.
  */
-import { fold } from "../../search/fold.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
+import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { weightOf } from "./build.ts";
+import { addNameSql, weightOf } from "./build.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
 import { matchAll } from "./find.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
+import { mayEqualComeLate, openLongNames } from "./long-names.ts";
 
 interface Name {
   id: number;
@@ -30,15 +31,13 @@ interface Change {
 }
 
 export function openNameChanges(db: Sqlite, kind: NameKind) {
-  const memberCount = kind === "company" ? "thing.member_count" : "0";
-  const thingName = kind === "company" ? "name" : "profile ->> '$.name'";
-  const findThing = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, ${thingName} AS name, ${memberCount} AS memberCount FROM ${kind} AS thing WHERE id = ?`,
+  const memberCount = kind === "company" ? "member_count" : "0";
+  const findRow = db.prepare<{ id: number; name: string; memberCount: number }>(
+    `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
   );
   const listFrom = db.prepare<Entry>(
-    `SELECT entry.rank, entry.id, entry.folded, ${memberCount} AS memberCount
-       FROM ${kind}_name AS entry ${kind === "company" ? "JOIN company AS thing USING (id)" : ""}
-      WHERE entry.rank >= ? ORDER BY entry.rank`,
+    `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
+      WHERE rank >= ? ORDER BY rank`,
   );
   const findFolded = db.prepare<{ folded: string }>(
     `SELECT folded FROM ${kind}_name WHERE rank = ?`,
@@ -46,10 +45,11 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   const lastRank = db.prepare<{ rank: number | null }>(
     `SELECT max(rank) AS rank FROM ${kind}_name`,
   );
-  const addEntry = db.prepare(`INSERT INTO ${kind}_name (rank, id, folded) VALUES (?, ?, ?)`);
+  const addEntry = db.prepare(addNameSql(kind));
   const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
   const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
 
+  const wasEqualLate = mayEqualComeLate(db, kind);
   const mostChanges = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
 
   /** What was taken out, by id; of ids that had no name, nothing. */
@@ -59,8 +59,8 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
 
   /** As the row says. */
   function nameOf(id: number): Name | undefined {
-    const thing = findThing.get(id);
-    return thing ? { ...thing, folded: fold(thing.name) } : undefined;
+    const row = findRow.get(id);
+    return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
   /** The lowest rank at which the name may stand: right after the one before it. */
@@ -84,7 +84,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
 
   function add({ id, folded }: Name, rank: number): void {
     touch(rank, undefined);
-    addEntry.run(rank, id, folded);
+    addEntry.run(rank, folded, id);
   }
 
   /** Moves the names from `rank` on up to the next free rank by one; returns false when that is far. */
@@ -122,7 +122,7 @@ export function openNameChanges(db: Sqlite, kind: NameKind) {
   }
 
   function update(): boolean {
-    if (!addAll()) return false;
+    if (!addAll() || mayEqualComeLate(db, kind) !== wasEqualLate) return false;
     const changes = [...before]
       .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
       .filter(({ from, to }) => from !== to)
@@ -163,6 +163,7 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const frequent = new Map(rows.map((row) => [row.ngram, row]));
   const changed = new Set<(typeof rows)[number]>();
   const grown = new Set<string>();
+  const longNames = openLongNames(db, kind);
   const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
   // FTS5 takes the command "delete", or none.
   const changeRow = db.prepare(
@@ -184,6 +185,8 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   for (const { rank, from, to } of changes) {
     change(rank, from, false);
     change(rank, to, true);
+    if (from !== undefined) longNames?.remove(rank, from);
+    if (to !== undefined) longNames?.add(rank, to);
   }
   longLists.finish();
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();

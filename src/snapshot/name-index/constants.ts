@@ -34,6 +34,12 @@ export const MAX_ALONE = 64;
 export const MAX_TOGETHER = 1024;
 
 /**
+ * Of so many n-grams it is remembered whether they are frequent: the same few thousand are in most queries,
+ * and to look one up takes 1.6 µs of the 60 to 100 of a search.
+ */
+export const KNOWN_NGRAMS = 4096;
+
+/**
  * Ranks leave a number free after this many names, and a share as large between one weight and the
  * next, where new names mostly come: so a name is added by moving a few, not all.
  */

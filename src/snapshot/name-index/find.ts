@@ -1,14 +1,22 @@
 /**
- * Finds names: the ids of the best matches of a query, in the order of the contract. The index only
+ * Finds names: the ranks of the best matches of a query, in the order of the contract. The index only
  * proposes candidates, in rank order; each is checked against its text before it counts.
  */
-import { fold } from "../../search/fold.ts";
+import { LRUCache } from "lru-cache";
 import { type Boundary, coverOf, END, MAX_NGRAM, START, WORD } from "../../search/ngrams.ts";
 import { hasCodePoints, isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
+import { SPELLING_END, spellQuery } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { MAX_ALONE, MAX_RARE_LISTS, MAX_SHORT_LISTS, MAX_TOGETHER } from "./constants.ts";
+import {
+  KNOWN_NGRAMS,
+  MAX_ALONE,
+  MAX_RARE_LISTS,
+  MAX_SHORT_LISTS,
+  MAX_TOGETHER,
+} from "./constants.ts";
 import { openLongLists } from "./long-lists.ts";
+import { mayEqualComeLate } from "./long-names.ts";
 
 interface Frequent {
   count: number;
@@ -20,7 +28,6 @@ const RARE: Frequent = { count: 0, list: null };
 
 interface Candidate {
   rank: number;
-  id: number;
   folded: string;
 }
 
@@ -28,27 +35,27 @@ export function openNames(db: Sqlite, kind: NameKind) {
   const findFrequentNgram = db.prepare<Frequent>(
     `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
   );
-  /** What was asked for in this query: most n-grams are more than once. */
-  const known = new Map<string, Frequent>();
-  function lookUp(ngram: string): Frequent {
-    const frequent = known.get(ngram) ?? findFrequentNgram.get(ngram) ?? RARE;
-    known.set(ngram, frequent);
-    return frequent;
-  }
+  const known = new LRUCache<string, Frequent>({
+    max: KNOWN_NGRAMS,
+    memoMethod: (ngram) => findFrequentNgram.get(ngram) ?? RARE,
+  });
+  const lookUp = (ngram: string) => known.memo(ngram);
   const countOf = (ngram: string) => lookUp(ngram).count;
   const intersectLists = openLongLists(db, kind);
-  const findByRank = db.prepare<Candidate>(
-    `SELECT rank, id, folded FROM ${kind}_name WHERE rank = ?`,
-  );
-  /** Those of the ranks whose names hold the text, no later than at a position, in their order. */
-  const listTogether = db.prepare<Candidate>(
-    `SELECT name.rank, name.id, name.folded
-       FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
-      WHERE instr(name.folded, ?) BETWEEN 1 AND ?`,
-  );
+  const findByRank = db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`);
+  /** Those of the ranks whose names hold the text, in their order. */
+  const prepareTogether = (spellings: string) =>
+    db.prepare<Candidate>(
+      `SELECT name.rank, name.folded
+         FROM json_each(?) AS listed CROSS JOIN ${kind}_name AS name ON name.rank = listed.value
+        WHERE instr(${spellings}, ?) > 0`,
+    );
+  const listTogether = prepareTogether("name.folded");
+  /** Those with a spelling that begins with the text, which begins with the end of another. */
+  const listBeginning = prepareTogether("char(10) || name.folded");
   /** What is in the short lists of all the n-grams and holds the text, in rank order. */
   const listByShort = db.prepare<Candidate>(
-    `SELECT name.rank, name.id, name.folded
+    `SELECT name.rank, name.folded
        FROM ${kind}_ngram AS ngram JOIN ${kind}_name AS name ON name.rank = ngram.rowid
       WHERE ngram.${kind}_ngram MATCH ? AND instr(name.folded, ?) > 0
       ORDER BY ngram.rowid`,
@@ -58,11 +65,10 @@ export function openNames(db: Sqlite, kind: NameKind) {
     `SELECT json_group_array(rank) AS ranks
        FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
   );
-  /** Where the end of a name is in no n-gram: the rows of companies have an index of such names. */
-  const listEqual = db.prepare<Candidate>(
-    `SELECT rank, id, folded FROM ${kind}_name
-      WHERE folded = ? AND length(folded) >= ${MAX_NGRAM} ORDER BY rank`,
+  const listLongEqual = db.prepare<Candidate>(
+    `SELECT rank, folded FROM ${kind}_long_name WHERE folded = ? ORDER BY rank`,
   );
+  const isEqualLate = mayEqualComeLate(db, kind);
   const isFrequent = (ngram: string) => countOf(ngram) > 0;
 
   /** Those of the n-grams whose posting lists leave the fewest names to look at, rarest first. */
@@ -104,7 +110,11 @@ export function openNames(db: Sqlite, kind: NameKind) {
     text: string,
     boundary: Boundary,
   ): Generator<Candidate, void> {
-    const lastPosition = boundary === START ? 1 : Number.MAX_SAFE_INTEGER;
+    const isStart = boundary === START;
+    const listMatching = (ranks: number[]) =>
+      isStart
+        ? listBeginning.iterate(JSON.stringify(ranks), SPELLING_END + text)
+        : listTogether.iterate(JSON.stringify(ranks), text);
     let alone = 0;
     let together: number[] = [];
     for (const rank of ranks) {
@@ -113,29 +123,24 @@ export function openNames(db: Sqlite, kind: NameKind) {
         const candidate = findByRank.get(rank);
         if (candidate) yield candidate;
       } else if (together.push(rank) === MAX_TOGETHER) {
-        yield* listTogether.iterate(JSON.stringify(together), text, lastPosition);
+        yield* listMatching(together);
         together = [];
       }
     }
-    if (together.length > 0) {
-      yield* listTogether.iterate(JSON.stringify(together), text, lastPosition);
-    }
+    if (together.length > 0) yield* listMatching(together);
   }
 
-  /** The ids of at most `limit` names that match `text` (as the client wrote it), best first. */
-  function find(text: string, limit: number): number[] {
-    const query = isTooLong(text) ? "" : fold(text);
-    if (query === "") return [];
-    known.clear();
+  /** The ranks and tiers of at least the best `limit` names that match a spelling of a query. */
+  function findSpelling(query: string, limit: number): Map<number, Tier> {
     const words = wordsOf(query);
-    const hits = new Map<number, { rank: number; id: number; tier: Tier }>();
+    const hits = new Map<number, Tier>();
 
     /** Adds the candidates that match in `upTo` or a tier before it, until there are `enough`. */
     function addMatches(candidates: Iterable<Candidate>, upTo: Tier, enough = limit): void {
-      for (const { rank, id, folded } of candidates) {
+      for (const { rank, folded } of candidates) {
         const tier = tierOf(folded, query, words);
         if (tier === undefined || tier > upTo) continue;
-        hits.set(rank, { rank, id, tier });
+        hits.set(rank, tier);
         if (hits.size >= enough) return;
       }
     }
@@ -148,9 +153,10 @@ export function openNames(db: Sqlite, kind: NameKind) {
         [3, WORD, query],
         [4, "", query],
       ];
-      // The users' names that equal a longer query are the first of those that begin with it.
-      if (!hasCodePoints(query, MAX_NGRAM)) places.unshift([1, START, query + END]);
-      else if (kind === "company") addMatches(listEqual.iterate(query), 1);
+      if (isEqualLate) {
+        if (hasCodePoints(query, MAX_NGRAM)) addMatches(listLongEqual.iterate(query), 1);
+        else places.unshift([1, START, query + END]);
+      }
       for (const [tier, boundary, text] of places) {
         if (hits.size >= limit) break;
         const cover = coverOf(boundary, text, isFrequent);
@@ -164,10 +170,21 @@ export function openNames(db: Sqlite, kind: NameKind) {
       const cover = words.flatMap((word) => coverOf("", word, isFrequent));
       addMatches(listCandidates(cover, ""), 5);
     }
-    return [...hits.values()]
-      .sort((one, other) => one.tier - other.tier || one.rank - other.rank)
+    return hits;
+  }
+
+  /** The ranks of at most `limit` names that match `text` (as the client wrote it), best first. */
+  function find(text: string, limit: number): number[] {
+    const hits = new Map<number, number>();
+    for (const query of isTooLong(text) ? [] : spellQuery(text)) {
+      for (const [rank, tier] of findSpelling(query, limit)) {
+        hits.set(rank, Math.min(tier, hits.get(rank) ?? tier));
+      }
+    }
+    return [...hits]
+      .sort(([rank, tier], [otherRank, otherTier]) => tier - otherTier || rank - otherRank)
       .slice(0, limit)
-      .map((hit) => hit.id);
+      .map(([rank]) => rank);
   }
 
   return { find };

@@ -1,16 +1,18 @@
 /** Reads every byte of a snapshot file and says whether it is the one that was written. */
 import { BITS_BYTES } from "../../search/posting-block.ts";
-import { MAX_DOCUMENT_BYTES } from "../format/document.ts";
+import { MAX_TEXT_BYTES } from "../format/bounds.ts";
 import { InvalidSnapshot } from "../format/file.ts";
 import { countRows, type Meta, readMeta } from "../format/meta.ts";
 import { openTables, SpoiledSnapshot, snapshotError } from "./open.ts";
 
-const lists = [
-  ["user", "profile", MAX_DOCUMENT_BYTES],
-  ["user", "achievements", MAX_DOCUMENT_BYTES],
-  ["user_long_list", "ranks", BITS_BYTES],
-  ["company_long_list", "ranks", BITS_BYTES],
-] as const;
+const names = ["name", "avatar_url", "company_name"];
+const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
+  ["user", [...names, "company_role", "roles", "achievements"], MAX_TEXT_BYTES],
+  ["user_name", names, MAX_TEXT_BYTES],
+  ["company_name", ["name"], MAX_TEXT_BYTES],
+  ["user_long_list", ["ranks"], BITS_BYTES],
+  ["company_long_list", ["ranks"], BITS_BYTES],
+];
 
 /**
  * Checks the file from its header to the last bit; returns its facts, or throws a `SnapshotError`.
@@ -27,9 +29,18 @@ export async function checkSnapshot(path: string): Promise<Meta> {
     if (error?.integrity_check !== "ok") {
       throw new InvalidSnapshot(`is damaged: ${error?.integrity_check.replaceAll("\n", " ")}`);
     }
-    for (const [table, column, maxBytes] of lists) {
-      const tooLong = `SELECT 1 FROM ${table} WHERE octet_length(${column}) > ${maxBytes} LIMIT 1`;
-      if (db.$client.prepare(tooLong).get()) {
+    for (const [table, columns, maxBytes] of boundedColumns) {
+      const cases = columns.map(
+        (name) => `WHEN octet_length(${name}) > ${maxBytes} THEN '${name}'`,
+      );
+      const tooLong = db.$client
+        .prepare<{ column: string }>(
+          `SELECT CASE ${cases.join(" ")} END AS column FROM ${table}
+            WHERE column IS NOT NULL LIMIT 1`,
+        )
+        .get();
+      if (tooLong) {
+        const { column } = tooLong;
         throw new InvalidSnapshot(`is damaged: ${table} has ${column} longer than Roadbook writes`);
       }
     }

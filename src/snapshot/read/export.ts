@@ -6,33 +6,36 @@ import type { CompanyLine } from "../../domain/company.ts";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { parseProfile, parseUnlocks } from "../format/document.ts";
-import { achievement, role } from "../format/schema.ts";
+import { achievement, role, type Unlock } from "../format/schema.ts";
 import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.ts";
 
 interface UserRow {
   id: number;
-  /** Null for a private user. */
-  profile: string | null;
+  /** Null for a private user, as is all that follows. */
+  name: string | null;
+  avatar_url: string | null;
+  company_id: number | null;
+  company_role: string;
+  roles: string;
+  created_at: number;
   achievements: string;
 }
 
-function lineOfUser({ id, profile, achievements }: UserRow): DatasetLine {
-  if (profile === null) return { type: "user", id, public: false };
-  const { name, avatar_url, created_at, company, roles } = parseProfile(profile);
-  const unlocks = parseUnlocks(achievements).sort(([a], [b]) => a - b);
+function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): DatasetLine {
+  if (name === null) return { type: "user", id, public: false };
+  const unlocks: Unlock[] = JSON.parse(row.achievements);
   return {
     type: "user",
     id,
     public: true,
     name,
     avatar_url,
-    created_at,
-    company: company && { id: company.id, role: company.role },
-    roles,
-    achievements: unlocks.map(([id, tier, unlockedAt]) => {
-      return { id, tier, unlocked_at: formatTime(unlockedAt) };
-    }),
+    created_at: formatTime(row.created_at),
+    company: company_id === null ? null : { id: company_id, role: row.company_role },
+    roles: JSON.parse(row.roles),
+    achievements: unlocks
+      .sort(([a], [b]) => a - b)
+      .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),
   };
 }
 
@@ -59,8 +62,8 @@ function* listRecords(db: Database): Generator<DatasetLine> {
     yield { type: "company", id, name, member_count };
   }
   const users = db.$client.prepare<UserRow>(
-    `SELECT id, profile, achievements FROM user
-      UNION ALL SELECT id, NULL, NULL FROM private_user ORDER BY id`,
+    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements FROM user
+      UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM private_user ORDER BY id`,
   );
   for (const row of users.iterate()) yield lineOfUser(row);
 }

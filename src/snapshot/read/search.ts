@@ -1,37 +1,48 @@
-/** The two name searches, results: name-index/find.ts finds the ids, this reads the hits. */
+/** The two name searches, results: name-index/find.ts finds the ranks, this reads the hits. */
 import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/company.ts";
-import type { UserSearchResult } from "../../domain/user.ts";
+import { completeAvatar, type UserSearchResult } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { completeAvatar, parseProfile } from "../format/document.ts";
-import { company } from "../format/schema.ts";
+import { boundedText } from "../format/bounds.ts";
+import { companyName, userName } from "../format/schema.ts";
 import { openNames } from "../name-index/find.ts";
-import { prepareFind } from "./documents.ts";
 
 const MAX_RESULTS = 10;
 
 export function openSearch(db: Database) {
   const companyNames = openNames(db.$client, "company");
   const userNames = openNames(db.$client, "user");
+  const rank = sql.placeholder("rank");
   const findCompany = db
-    .select({ id: company.id, name: company.name, member_count: company.memberCount })
-    .from(company)
-    .where(eq(company.id, sql.placeholder("id")))
+    .select({
+      id: companyName.id,
+      name: boundedText(companyName.name),
+      member_count: companyName.memberCount,
+    })
+    .from(companyName)
+    .where(eq(companyName.rank, rank))
     .prepare();
-  const findProfile = prepareFind(db, "profile");
+  const findUser = db
+    .select({
+      id: userName.id,
+      name: boundedText(userName.name),
+      avatar_url: boundedText(userName.avatarUrl),
+      company: boundedText(userName.companyName),
+    })
+    .from(userName)
+    .where(eq(userName.rank, rank))
+    .prepare();
 
   return {
     listCompanies: (query: string): CompanySearchResult[] =>
-      companyNames.find(query, MAX_RESULTS).flatMap((id) => findCompany.get({ id }) ?? []),
+      companyNames.find(query, MAX_RESULTS).flatMap((rank) => findCompany.get({ rank }) ?? []),
 
     /** Avatar paths are completed with `baseUrl`. */
     listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
-      userNames.find(query, MAX_RESULTS).flatMap((id) => {
-        const profile = findProfile(id);
-        if (profile === undefined) return [];
-        const { name, avatar_url, company } = parseProfile(profile);
-        const url = completeAvatar(id, avatar_url, baseUrl);
-        return [{ id, name, avatar_url: url, company: company?.name ?? null }];
+      userNames.find(query, MAX_RESULTS).flatMap((rank) => {
+        const hit = findUser.get({ rank });
+        if (!hit) return [];
+        return [{ ...hit, avatar_url: completeAvatar(hit.id, hit.avatar_url, baseUrl) }];
       }),
   };
 }

@@ -1,16 +1,16 @@
 /**
- * Reads users as finished JSON: the public profile and the achievements. Private and unknown users are
- * distinguished, and nothing more is said about either.
+ * Reads users: the public profile and the achievements. Private and unknown users are distinguished, and
+ * nothing more is said about either.
  */
 import { eq, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Achievement } from "../../domain/achievement.ts";
-import { compareRoles } from "../../domain/role.ts";
+import { compareRoles, type Role } from "../../domain/role.ts";
 import { formatTime } from "../../domain/time.ts";
+import { completeAvatar, type User } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishProfile, parseProfile, parseUnlocks } from "../format/document.ts";
-import { achievement, privateUser, role } from "../format/schema.ts";
-import { prepareFind } from "./documents.ts";
+import { boundedText } from "../format/bounds.ts";
+import { achievement, privateUser, role, type Unlock, user } from "../format/schema.ts";
 
 /** Why there is nothing of a user to read. */
 export interface Missing {
@@ -19,8 +19,29 @@ export interface Missing {
 
 export function openUsers(db: Database) {
   const id = sql.placeholder("id");
-  const findProfile = prepareFind(db, "profile");
-  const findUnlocks = prepareFind(db, "achievements");
+  const findUser = db
+    .select({
+      name: boundedText(user.name),
+      avatarUrl: boundedText(user.avatarUrl),
+      companyId: user.companyId,
+      companyName: boundedText(user.companyName),
+      companyRole: boundedText(user.companyRole),
+      roles: boundedText(user.roles),
+      createdAt: user.createdAt,
+    })
+    .from(user)
+    .where(eq(user.id, id))
+    .prepare();
+  const findName = db
+    .select({ name: boundedText(user.name) })
+    .from(user)
+    .where(eq(user.id, id))
+    .prepare();
+  const findUnlocks = db
+    .select({ achievements: boundedText(user.achievements) })
+    .from(user)
+    .where(eq(user.id, id))
+    .prepare();
   const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
   const findRole = db.select().from(role).where(eq(role.id, id)).prepare();
   const findAchievement = db.select().from(achievement).where(eq(achievement.id, id)).prepare();
@@ -42,40 +63,46 @@ export function openUsers(db: Database) {
     return json;
   }
 
-  /** By ids with commas between them: most users have one of a few sets of roles. */
-  const roleLists = new LRUCache<string, string>({ max: 1000, memoMethod: readRoles });
-  function readRoles(ids: string): string {
-    const roles = ids.split(",").map((id) => findRole.get({ id: Number(id) }));
-    return JSON.stringify(roles.filter((one) => one !== undefined).sort(compareRoles));
+  /** By the JSON of their ids: most users have one of a few sets of roles. */
+  const roleLists = new LRUCache<string, Role[]>({ max: 1000, memoMethod: readRoles });
+  function readRoles(json: string): Role[] {
+    const ids: number[] = JSON.parse(json);
+    return ids.flatMap((id) => findRole.get({ id }) ?? []).sort(compareRoles);
   }
-
-  const rolesOf = (ids: string) => roleLists.memo(ids);
 
   function missing(id: number): Missing {
     return { missing: findPrivate.get({ id }) ? "profile_private" : "user_not_found" };
   }
 
   return {
-    /** The profile as JSON text; paths in it are completed with `baseUrl`. */
-    findProfile(id: number, baseUrl: string): string | Missing {
-      const profile = findProfile(id);
-      return profile === undefined ? missing(id) : finishProfile(id, profile, baseUrl, rolesOf);
+    /** The avatar's path is completed with `baseUrl`. */
+    findProfile(id: number, baseUrl: string): User | Missing {
+      const row = findUser.get({ id });
+      if (!row) return missing(id);
+      const { companyId, companyName: name, companyRole: role } = row;
+      const hasCompany = companyId !== null && name !== null && role !== null;
+      return {
+        id,
+        name: row.name,
+        avatar_url: completeAvatar(id, row.avatarUrl, baseUrl),
+        company: hasCompany ? { id: companyId, name, role } : null,
+        roles: roleLists.memo(row.roles),
+        created_at: formatTime(row.createdAt),
+      };
     },
 
-    findName(id: number): string | Missing {
-      const profile = findProfile(id);
-      return profile === undefined ? missing(id) : parseProfile(profile).name;
-    },
+    findName: (id: number): string | Missing => findName.get({ id })?.name ?? missing(id),
 
     /**
      * The unlocked achievements, newest first, as pieces of the JSON text of a list, in UTF-8: they may
      * have megabytes, which are put together once.
      */
     findAchievements(id: number): Uint8Array[] | Missing {
-      const unlocks = findUnlocks(id);
-      if (unlocks === undefined) return missing(id);
+      const row = findUnlocks.get({ id });
+      if (!row) return missing(id);
+      const unlocks: Unlock[] = JSON.parse(row.achievements);
       const pieces: Uint8Array[] = [];
-      for (const [id, tier, unlockedAt] of parseUnlocks(unlocks)) {
+      for (const [id, tier, unlockedAt] of unlocks) {
         const start = pieces.length === 0 ? "[" : ",";
         pieces.push(
           Buffer.from(`${start}{"achievement":`),

@@ -24,10 +24,6 @@ export interface S3Settings {
 /** A clock may be so far behind the store's, and a request wait so long to be sent. */
 const SIGNATURE_SECONDS = 900;
 
-export function isRemote(text: string): boolean {
-  return /^(?:https?|s3):\/\//i.test(text);
-}
-
 /** The location at an http(s) URL; undefined when it is none. User and password go into a header. */
 export function parseWebLocation(text: string): Location | undefined {
   const url = URL.parse(text);

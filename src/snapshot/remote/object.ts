@@ -4,10 +4,11 @@
  * nobody has put another one since they were read.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
-import { inTemporaryFolder, replaceFile } from "../../files/replace.ts";
+import { inTemporaryFolder, rehearseFile, replaceFile } from "../../files/replace.ts";
 import type { Location } from "./location.ts";
 import { saveSnapshot } from "./save.ts";
 import { readBody, TransferError, transfer } from "./transfer.ts";
@@ -26,22 +27,32 @@ const OVERWRITTEN =
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
+export interface PutOptions {
+  /** Writes an object even if another command has put one meanwhile. */
+  unconditional?: boolean | undefined;
+  /** Takes an old snapshot that is damaged for none. */
+  force?: boolean | undefined;
+  /** Does everything but put the new snapshot in the place of the old one. */
+  dryRun?: boolean | undefined;
+}
+
 /**
  * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
- * there, and puts that file in the place of the object: with `isUnconditional` even if another writer
- * has put one meanwhile. Throws what `write` throws, and errors that name the location.
+ * there, and puts that file in the place of the object. Throws what `write` throws, and errors that name
+ * the location.
  */
 export function replaceObject<T>(
   location: Location,
   write: (path: string) => Promise<T>,
-  isUnconditional = false,
+  { unconditional = false, force = false, dryRun = false }: PutOptions = {},
 ): Promise<T> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     try {
-      const response = await getObject(location, path);
-      const condition = isUnconditional ? undefined : conditionOf(response);
+      const response = await getObject(location, path, force);
+      const condition = unconditional ? undefined : conditionOf(response);
       const result = await write(path);
+      if (dryRun) return result;
       const sent = location.name.endsWith(".zst") ? await compress(path, `${path}.zst`) : path;
       await putObject(location, sent, condition);
       return result;
@@ -55,13 +66,15 @@ export function replaceObject<T>(
 export function replaceCompressed<T>(
   target: string,
   write: (path: string) => Promise<T>,
+  { force = false, dryRun = false }: PutOptions = {},
 ): Promise<T> {
-  return replaceFile(target, async (path, old) => {
+  const put = dryRun ? rehearseFile : replaceFile;
+  return put(target, async (path, old) => {
     const plain = join(dirname(path), "plain");
     try {
-      if (existsSync(old)) await saveSnapshot(createReadStream(old), plain, true);
+      if (existsSync(old)) await saveOld(createReadStream(old), plain, force);
       const result = await write(plain);
-      await compress(plain, path);
+      if (!dryRun) await compress(plain, path);
       return result;
     } catch (error) {
       throw renamed(error, plain, target);
@@ -75,11 +88,24 @@ async function compress(from: string, to: string): Promise<string> {
   return to;
 }
 
-async function getObject(location: Location, path: string): Promise<Response> {
+/** Saves what is replaced, whatever its schema, as it is counted. */
+async function saveOld(
+  input: AsyncIterable<Uint8Array>,
+  path: string,
+  force: boolean,
+): Promise<void> {
+  try {
+    await saveSnapshot(input, path, true);
+  } catch (error) {
+    if (!force || error instanceof TransferError) throw error;
+    await rm(path, { force });
+  }
+}
+
+async function getObject(location: Location, path: string, force: boolean): Promise<Response> {
   const options = { timeoutMs: TIMEOUT_MS, expected: [404] };
   const response = await transfer(location, "GET", options);
-  // An import counts what it replaces, whatever its schema.
-  if (response.ok) await saveSnapshot(readBody(response, TIMEOUT_MS), path, true);
+  if (response.ok) await saveOld(readBody(response, TIMEOUT_MS), path, force);
   return response;
 }
 

@@ -32,7 +32,7 @@ export const de: Texts = {
     nothing: {
       heading: "Niemand mit diesem Namen",
       advice:
-        "Weniger Buchstaben oder ein anderer Teil des Namens helfen. Akzente und Großschreibung sind egal.",
+        "Weniger Buchstaben oder ein anderer Teil des Namens helfen. Akzente, Großschreibung und Schrift sind egal: „ivanov“ findet Иванов.",
     },
     short: {
       heading: "Ein Buchstabe ist zu wenig",

@@ -30,7 +30,8 @@ export const en = {
   problems: {
     nothing: {
       heading: "Nobody by that name",
-      advice: "Try fewer letters, or another part of the name. Accents and capitals do not matter.",
+      advice:
+        "Try fewer letters, or another part of the name. Accents, capitals and the script do not matter: “ivanov” finds Иванов.",
     },
     short: {
       heading: "One letter is too little",

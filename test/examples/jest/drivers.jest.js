@@ -13,5 +13,7 @@ test("a wrong dataset says what is wrong", async () => {
   await expect(createRoadbook({ dataset: [{ type: "user", id: 0 }] })).rejects.toThrow(
     "line 1: public",
   );
-  expect(new DatasetError({ first: [], count: 0, lines: 0, references: 0 })).toBeInstanceOf(Error);
+  expect(
+    new DatasetError({ kinds: [], count: 0, lines: 0, fields: 0, references: 0 }),
+  ).toBeInstanceOf(Error);
 });

@@ -3,8 +3,10 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { importDataset } from "../../../src/snapshot/build/import.ts";
 import { type Location, parseS3Location } from "../../../src/snapshot/remote/location.ts";
 import { replaceCompressed, replaceObject } from "../../../src/snapshot/remote/object.ts";
+import { community } from "../../datasets.ts";
 import { temporaryFolder } from "../../support.ts";
 
 /** One object in a store, and what that does with the conditions of a PUT. */
@@ -198,16 +200,39 @@ describe.each(ways)("unconditionally, in a store that %s conditions", (does) => 
     conditions = does;
     tags.get = false;
     beforePut = other;
-    await replaceObject(locate(), append, true);
+    await replaceObject(locate(), append, { unconditional: true });
     expect(stored?.toString()).toBe("old and new");
     stored = undefined;
-    await replaceObject(locate(), append, true);
+    await replaceObject(locate(), append, { unconditional: true });
     expect(stored as unknown as Buffer).toEqual(Buffer.from(" and new"));
     expect(asked).toEqual([
       [null, null],
       [null, null],
     ]);
   });
+});
+
+test("a dry run puts nothing", async () => {
+  expect(await replaceObject(locate(), append, { dryRun: true })).toBe("old");
+  expect([stored?.toString(), asked]).toEqual(["old", []]);
+});
+
+test("an import replaces an object that is no snapshot only with force", async () => {
+  const imports = (force: boolean) =>
+    replaceObject(locate(), (path) => importDataset(community, path, { force }), { force });
+  for (const bytes of [
+    Buffer.from("old"),
+    zstdCompressSync("old"),
+    zstdCompressSync("old").subarray(0, -3),
+  ]) {
+    stored = bytes;
+    await expect(imports(false)).rejects.toThrow(
+      /s3:\/\/community\/x.snapshot|zstd data is damaged/,
+    );
+    expect(stored).toBe(bytes);
+    await imports(true);
+    expect(stored?.toString("latin1", 0, 15)).toBe("SQLite format 3");
+  }
 });
 
 test("what fails leaves the object, and names it and nothing else", async () => {

@@ -1,0 +1,29 @@
+/**
+ * The row of a public user from the line of a dataset: everything that a profile shows is in it but the
+ * roles' names, so a profile is one read.
+ */
+import { parseTime } from "../../domain/time.ts";
+import type { PublicUserLine } from "../../domain/user.ts";
+import type { Unlock, user } from "./schema.ts";
+
+type UserRow = typeof user.$inferSelect;
+
+/** `companyName` is the name of the line's company, which the line has not. */
+export function userRowOf(line: PublicUserLine, companyName: string | null): UserRow {
+  const { id, name, avatar_url = null, company, roles = [], achievements = [] } = line;
+  const unlocks = achievements.map(
+    ({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0],
+  );
+  unlocks.sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+  return {
+    id,
+    name,
+    avatarUrl: avatar_url,
+    companyId: company?.id ?? null,
+    companyName,
+    companyRole: company?.role ?? null,
+    roles: roles.toSorted((a, b) => a - b),
+    createdAt: parseTime(line.created_at) ?? 0,
+    achievements: unlocks,
+  };
+}
