@@ -66,7 +66,7 @@ export function spellingsAsWritten(name: string): string[] {
     name.normalize("NFC"),
     (c) => digraphs.find((pair) => pair.startsWith(c))?.slice(1) ?? c,
   ).join("");
-  return [name, digraph, latinAsWritten(name)].map(foldAsWritten);
+  return [...new Set([name, digraph, latinAsWritten(name)])].map(foldAsWritten);
 }
 
 /** A search of these names: the ids of the first ten that a query finds. */
