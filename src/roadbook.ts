@@ -58,7 +58,7 @@ export interface RoadbookOptions extends PageOptions {
   maxClients?: number | undefined;
   /** Counts the searches instead of this process's memory. The caller closes it. */
   limiter?: Limiter | undefined;
-  /** The proxies, as CIDRs, whose X-Forwarded-For names the client. Default none. */
+  /** The proxies, as CIDRs, whose X-Forwarded-For, -Proto and -Host are believed. Default none. */
   trustedProxies?: readonly string[] | undefined;
   /** The leading bits by which IPv6 clients are counted. Default 64. */
   ipv6Prefix?: number | undefined;
