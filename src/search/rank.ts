@@ -24,11 +24,15 @@ export function wordsOf(query: string): string[] {
 /** The first tier in which a name matches in any of its spellings; undefined when it does not. */
 export function tierOf(spellings: string, query: string, words: string[]): Tier | undefined {
   if (!spellings.includes(SPELLING_END)) return tierOfSpelling(spellings, query, words);
-  const tiers = spellings
-    .split(SPELLING_END)
-    .map((spelling) => tierOfSpelling(spelling, query, words))
-    .filter((tier) => tier !== undefined);
-  return tiers.sort()[0];
+  // Most names that are looked at in vain are told apart by this alone.
+  const holds = (text: string) => spellings.includes(text);
+  if (!holds(query) && (words.length === 0 || !words.every(holds))) return undefined;
+  let best: Tier | undefined;
+  for (const spelling of spellings.split(SPELLING_END)) {
+    const tier = tierOfSpelling(spelling, query, words);
+    if (tier !== undefined && tier < (best ?? 6)) best = tier;
+  }
+  return best;
 }
 
 function tierOfSpelling(name: string, query: string, words: string[]): Tier | undefined {
