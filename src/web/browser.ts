@@ -5,8 +5,8 @@
  */
 /// <reference lib="dom" />
 import { withBasePath } from "./html.ts";
-import { renderView, titleOf } from "./render.ts";
-import { DEFAULT_LANGUAGE, isLanguage } from "./texts.ts";
+import { renderView, titleOf, waitOf } from "./render.ts";
+import { DEFAULT_LANGUAGE, isLanguage, languages } from "./texts.ts";
 import { type Ask, type Found, loadView } from "./view.ts";
 
 /** A kiosk returns to the start so long after the last touch. */
@@ -39,6 +39,10 @@ const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).m
 const searched = new Map<string, Found>();
 let navigations = 0;
 let index = 0;
+/** The query whose results are shown or under way; empty when there are none. */
+let searching = "";
+/** When the last view came. It goes on while the machine sleeps, as the limit's window does. */
+let shownAt = Date.now();
 let saving: ReturnType<typeof setTimeout> | undefined;
 /** A kiosk whose history holds nothing but the start. */
 let isFresh = false;
@@ -66,8 +70,37 @@ window.addEventListener("pageshow", (event) => {
 find("form", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault();
   const query = field.value.trim();
-  void navigate(`${base}/${query && `?${new URLSearchParams({ q: query })}`}`);
+  const address = `${base}/${query && `?${new URLSearchParams({ q: query })}`}`;
+  if (query !== "" && query === searching) main.querySelector("h1")?.focus();
+  else if (address === addressNow()) void show(address, ask);
+  else void navigate(address);
 });
+
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isTyping = target === field;
+  const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
+  const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+  // From the heading, which has the focus of new results, the first one is next.
+  const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
+  const next = step && stops[at + step];
+  if (key === "/" && !isTyping) field.select();
+  else if (key === "Escape") {
+    if (isTyping) field.value = "";
+    field.focus();
+  } else if (next) next.focus();
+  else return;
+  event.preventDefault();
+});
+
+// An avatar that cannot be loaded is drawn. Some have failed before this script ran.
+addEventListener("error", ({ target }) => drawInstead(target), true);
+for (const image of document.images) {
+  if (image.complete && image.naturalWidth === 0) drawInstead(image);
+}
+
+setInterval(countDown, 1000);
 
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -169,6 +202,7 @@ async function show(
   const navigation = ++navigations;
   const { pathname, searchParams } = new URL(address, location.origin);
   const query = searchParams.get("q") ?? "";
+  searching = query.trim();
   main.setAttribute("aria-busy", "true");
   const view = await loadView({ path: pathOf(pathname), query }, featuredIds, ask, known);
   if (navigation !== navigations) return;
@@ -177,6 +211,7 @@ async function show(
   main.innerHTML = withBasePath(renderView(view, language).text, base);
   document.title = titleOf(view, language);
   if (view.kind !== "driver") field.value = query;
+  shownAt = Date.now();
   keepFound();
   scrollTo(0, y);
   main.querySelector("h1")?.focus({ preventScroll: true });
@@ -184,17 +219,41 @@ async function show(
 
 /** Keeps what a search has found, if results are shown: by the server, or by this script. */
 function keepFound(): void {
-  if (!main.querySelector("[role=status]")) return;
+  const { searchParams } = new URL(location.href);
+  const hasResults = main.querySelector("[role=status]") !== null;
+  searching = hasResults ? (searchParams.get("q") ?? "").trim() : "";
+  if (!hasResults) return;
   const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href*='/drivers/']")];
   const companies = [...main.querySelectorAll<HTMLElement>("[data-members]")];
+  const hasCompanies = !main.querySelector(".wait");
   searched.set(addressNow(), {
     driverIds: drivers.map(({ pathname }) => Number(pathOf(pathname).slice("/drivers/".length))),
-    companies: companies.map(({ textContent, dataset }) => ({
-      id: 0,
-      name: textContent ?? "",
-      member_count: Number(dataset.members),
-    })),
+    companies: hasCompanies
+      ? companies.map(({ textContent, dataset }) => ({
+          id: 0,
+          name: textContent ?? "",
+          member_count: Number(dataset.members),
+        }))
+      : undefined,
   });
+}
+
+/** Says how long the limit has the reader wait, and then offers to try again. */
+function countDown(): void {
+  const wait = main.querySelector<HTMLElement>(".wait");
+  if (!wait || wait.hidden) return;
+  const passed = Math.floor((Date.now() - shownAt) / 1000);
+  const left = Number(wait.dataset.seconds) - passed;
+  wait.textContent = waitOf(Math.max(left, 0), languages[language]);
+  wait.hidden = left <= 0;
+  wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
+}
+
+function drawInstead(image: EventTarget | null): void {
+  if (!(image instanceof HTMLImageElement) || !image.dataset.id) return;
+  image.src = `${base}/avatars/${image.dataset.id}.svg`;
+  // Once.
+  delete image.dataset.id;
 }
 
 function saveEntry(y = scrollY): void {

@@ -11,13 +11,21 @@ export type View =
   | {
       kind: "results";
       query: string;
-      drivers: UserSearchResult[];
-      companies: CompanySearchResult[];
+      drivers: FoundDriver[];
+      /** Undefined when the limit let the search for drivers through, and no more. */
+      companies: CompanySearchResult[] | undefined;
       /** Searches of the page that the limit has left; undefined without a limit. */
       searchesLeft: number | undefined;
+      retryAfterSeconds?: number;
     }
   | { kind: "driver"; user: User; achievements: AchievementEntry[] }
   | { kind: "problem"; problem: Problem; query: string; retryAfterSeconds?: number };
+
+/** Drivers of the same name and company have the date they joined, which tells them apart. */
+export type FoundDriver = UserSearchResult & { created_at?: string };
+
+/** The API finds no more drivers, and no more companies. */
+export const MAX_FOUND = 10;
 
 export type Problem = "short" | "private" | "unknown" | "limited" | "offline" | "broken";
 
@@ -26,6 +34,8 @@ export type Ask = (path: string) => Promise<Response>;
 
 /** A search of the page is one request for drivers and one for companies. */
 const REQUESTS_PER_SEARCH = 2;
+
+const LIMITED = 429;
 
 export interface Address {
   /** Such as `/drivers/42`. */
@@ -37,7 +47,7 @@ export interface Address {
 /** What a search found, without anything that a driver may have made private since. */
 export interface Found {
   driverIds: readonly number[];
-  companies: readonly CompanySearchResult[];
+  companies: readonly CompanySearchResult[] | undefined;
 }
 
 /**
@@ -73,9 +83,16 @@ async function listUsers(ids: readonly number[], ask: Ask): Promise<User[]> {
 
 async function reloadResults(query: string, found: Found, ask: Ask): Promise<View> {
   const users = await listUsers(found.driverIds, ask);
-  const drivers = users.map((user) => ({ ...user, company: user.company?.name ?? null }));
-  const companies = [...found.companies];
-  return { kind: "results", query, drivers, companies, searchesLeft: undefined };
+  const drivers = users.map(({ id, name, avatar_url, company }) => {
+    return { id, name, avatar_url, company: company?.name ?? null };
+  });
+  return {
+    kind: "results",
+    query,
+    drivers: await tellApart(drivers, ask),
+    companies: found.companies && [...found.companies],
+    searchesLeft: undefined,
+  };
 }
 
 async function loadResults(query: string, ask: Ask): Promise<View> {
@@ -87,15 +104,31 @@ async function loadResults(query: string, ask: Ask): Promise<View> {
   const drivers = await ask(`/search/users?q=${q}`);
   if (!drivers.ok) return problemOf(drivers, query);
   const companies = await ask(`/search/companies?q=${q}`);
-  if (!companies.ok) return problemOf(companies, query);
+  if (!companies.ok && companies.status !== LIMITED) return problemOf(companies, query);
   const remaining = companies.headers.get("x-ratelimit-remaining");
   return {
     kind: "results",
     query,
-    drivers: (await drivers.json()).users,
-    companies: (await companies.json()).companies,
-    searchesLeft: remaining === null ? undefined : Math.floor(+remaining / REQUESTS_PER_SEARCH),
+    drivers: await tellApart((await drivers.json()).users, ask),
+    companies: companies.ok ? (await companies.json()).companies : undefined,
+    searchesLeft: remaining === null ? undefined : Math.ceil(+remaining / REQUESTS_PER_SEARCH),
+    retryAfterSeconds: retryAfterOf(companies),
   };
+}
+
+/** A profile is not a search, so it costs nothing to ask for those of namesakes. */
+async function tellApart(drivers: UserSearchResult[], ask: Ask): Promise<FoundDriver[]> {
+  const byName = Map.groupBy(drivers, ({ name, company }) => JSON.stringify([name, company]));
+  const namesakes = [...byName.values()].filter((same) => same.length > 1).flat();
+  const profiles = await listUsers(
+    namesakes.map(({ id }) => id),
+    ask,
+  );
+  const joined = new Map(profiles.map(({ id, created_at }) => [id, created_at]));
+  return drivers.map((driver) => {
+    const created_at = joined.get(driver.id);
+    return created_at === undefined ? driver : { ...driver, created_at };
+  });
 }
 
 async function loadDriver(id: string, ask: Ask): Promise<View> {
@@ -109,10 +142,18 @@ async function loadDriver(id: string, ask: Ask): Promise<View> {
   return { kind: "driver", user, achievements };
 }
 
-function problemOf({ status, headers }: Response, query: string): View {
-  const problems: Record<number, Problem> = { 403: "private", 404: "unknown", 429: "limited" };
+function problemOf(response: Response, query: string): View {
+  const { status } = response;
+  const problems: Record<number, Problem> = {
+    403: "private",
+    404: "unknown",
+    [LIMITED]: "limited",
+  };
   // An address such as /drivers/abc is nobody's, and a query that the API finds too short is short.
   const problem = problems[status] ?? (status !== 400 ? "broken" : query ? "short" : "unknown");
-  const retryAfterSeconds = Number(headers.get("retry-after") ?? 0);
-  return { kind: "problem", problem, query, retryAfterSeconds };
+  return { kind: "problem", problem, query, retryAfterSeconds: retryAfterOf(response) };
+}
+
+function retryAfterOf({ headers }: Response): number {
+  return Number(headers.get("retry-after") ?? 0);
 }

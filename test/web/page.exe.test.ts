@@ -123,7 +123,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const searches = () => asked.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
-        await page.getByText("14 searches left this hour").waitFor();
+        await page.getByText("14 searches left").waitFor();
+        await searchFor(page, " nowak");
+        expect(searches()).toHaveLength(2);
+        expect(await page.evaluate(() => history.state.index)).toBe(1);
 
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
@@ -300,15 +303,23 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the limit says how long to wait",
+    "the limit counts down, and then offers to try again",
     () =>
       open({ searchLimit: 2 }, async ({ page, origin }) => {
+        await page.clock.install();
         await page.goto(origin);
         await searchFor(page, "nowak");
-        await page.getByText("0 searches left this hour").waitFor();
+        await page.getByText("0 searches left").waitFor();
         await searchFor(page, "baltic");
         await waitForHeading(page, "Time for a break");
-        await page.getByText("Search again in 60 minutes.").waitFor();
+        const timer = page.getByRole("timer");
+        expect(await timer.textContent()).toBe("Search again in 1:00:00.");
+        await page.clock.runFor(61_000);
+        expect(await timer.textContent()).toMatch(/^Search again in 5[89]:\d\d\.$/);
+        expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
+        await page.clock.fastForward(3_600_000);
+        await page.getByRole("link", { name: "Try again" }).click();
+        await timer.waitFor();
       }),
     PATIENCE_MS,
   );
@@ -360,9 +371,42 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.keyboard.type("nowak");
         await page.keyboard.press("Enter");
         await waitForHeading(page, "Results for “nowak”");
+        const focused = () => page.evaluate(() => document.activeElement?.textContent);
+        // The heading has the focus, so the first result is next.
+        for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
+          await page.keyboard.press("ArrowDown");
+          expect(await focused()).toBe(name);
+        }
+        for (const name of ["Anna Nowak", ""]) {
+          await page.keyboard.press("ArrowUp");
+          expect(await focused()).toBe(name);
+        }
+        await page.keyboard.press("Escape");
+        expect(await page.getByRole("searchbox").inputValue()).toBe("");
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("/");
+        await page.keyboard.type("a/b");
+        expect(await page.getByRole("searchbox").inputValue()).toBe("a/b");
+        await page.keyboard.press("Tab");
         await page.keyboard.press("Tab");
         await page.keyboard.press("Enter");
         await page.waitForURL("**/drivers/*");
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "an avatar that cannot be loaded is drawn, and the whole row opens the driver",
+    () =>
+      open({ featured: [Number.MAX_SAFE_INTEGER] }, async ({ page, origin }) => {
+        for (const path of ["/", "/?q=ann"]) {
+          await page.goto(origin + path);
+          await page.locator(`img[src$='/avatars/${Number.MAX_SAFE_INTEGER}.svg']`).waitFor();
+        }
+        const row = await page.getByRole("listitem").first().boundingBox();
+        if (!row) throw new Error("no row");
+        await page.mouse.click(row.x + row.width - 5, row.y + 5);
+        await waitForHeading(page, "Ann");
       }),
     PATIENCE_MS,
   );
@@ -475,7 +519,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             small: [...document.querySelectorAll("a:not(.skip), button, input")]
               .filter(
                 (element) =>
-                  (element.closest(".card") ?? element).getBoundingClientRect().height < 44,
+                  (element.closest(".card, .board li") ?? element).getBoundingClientRect().height <
+                  44,
               )
               .map((element) => element.outerHTML),
           }));

@@ -1,6 +1,9 @@
 /** What the page shows for each address, read from a real API; and its HTML. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { markMatches } from "../../src/web/mark.ts";
 import { renderView, titleOf } from "../../src/web/render.ts";
 import { languages } from "../../src/web/texts.ts";
 import { loadView, type View } from "../../src/web/view.ts";
@@ -60,12 +63,80 @@ test("a search costs two requests, says what is left, and ends in a wait", async
   expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
   const results = await load("/", "baltic");
   expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
-  expect(renderView(results, "en").text).toContain("1 search left this hour");
+  expect(renderView(results, "en").text).toContain("1 company · 1 search left<");
   expect(await load("/", "zzzz")).toMatchObject({ drivers: [], companies: [], searchesLeft: 0 });
   const limited = await load("/", "nowak");
   expect(problemOf(limited)).toBe("limited");
-  expect(renderView(limited, "en").text).toContain("Search again in 60 minutes.");
-  expect(renderView(limited, "de").text).toContain("Neue Suche in 60 Minuten.");
+  expect(renderView(limited, "en").text).toContain("Search again in 1:00:00.");
+  expect(renderView(limited, "de").text).toContain("Neue Suche in 1:00:00.");
+});
+
+test("the last odd search shows the drivers that it was allowed to find", async () => {
+  await using other = await createRoadbook({
+    dataset: community,
+    searchLimit: 3,
+    defaultPeer: "a",
+  });
+  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const search = (query: string) => loadView({ path: "/", query }, [], ask);
+  expect(await search("nowak")).toMatchObject({ searchesLeft: 1 });
+  const half = await search("anna");
+  expect(half).toMatchObject({ drivers: [{ id: 45 }], companies: undefined, searchesLeft: 0 });
+  expect(renderView(half, "en").text).toContain("Search again in 1:00:00.");
+  expect(problemOf(await search("nowak"))).toBe("limited");
+});
+
+test("drivers of the same name and company are told apart by when they joined", async () => {
+  const created_at = "2021-05-01T10:00:00Z";
+  const dataset = [
+    { type: "user", id: 1, public: true, name: "Jan", created_at },
+    { type: "user", id: 2, public: true, name: "Jan", created_at: "2022-06-02T10:00:00Z" },
+    { type: "user", id: 3, public: true, name: "Jana", created_at },
+  ] satisfies DatasetLine[];
+  await using other = await createRoadbook({ dataset, searchLimit: 0 });
+  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const html = renderView(await loadView({ path: "/", query: "jan" }, [], ask), "en").text;
+  expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
+    "May 1, 2021",
+    "June 2, 2022",
+  ]);
+});
+
+test("ten of a kind may not be all of them", () => {
+  const driver = { id: 1, name: "Jan", avatar_url: "/avatars/1.svg", company: null };
+  const company = { id: 1, name: "Jan Trans", member_count: 2 };
+  const found = (drivers: number, companies: number) =>
+    renderView(
+      {
+        kind: "results",
+        query: "jan",
+        drivers: Array(drivers).fill(driver),
+        companies: Array(companies).fill(company),
+        searchesLeft: undefined,
+      },
+      "en",
+    ).text;
+  expect(found(9, 1)).toContain("9 drivers, 1 company<");
+  expect(found(10, 10)).toContain("The 10 closest drivers, the 10 closest companies<");
+});
+
+test.each([
+  ["Łukasz Nowak", "lukasz", "[Łukasz] Nowak"],
+  ["Łukasz Nowak", "nowak luk", "[Łuk]asz [Nowak]"],
+  ["Łukasz Nowak", "kasz no", "Łu[kasz No]wak"],
+  ["Müller", "mueller", "[Müller]"],
+  ["Müller", "muell", "[Müll]er"],
+  ["Müller", "mull", "[Müll]er"],
+  ["Straße 5", "strass", "[Straß]e 5"],
+  ["Zoe\u0308 & <b>", "zoe", "[Zoe\u0308] &amp; &lt;b&gt;"],
+  ["Anna Hanna", "ann", "[Ann]a H[ann]a"],
+  ["Иванов", "ива", "[Ива]нов"],
+  ["Иванов", "ivanov", "Иванов"],
+  ["東京物流", "京物", "東[京物]流"],
+  ["Nowak", "n a", "Nowak"],
+])("in %s, %s marks %s", (name, query, marked) => {
+  const { text } = markMatches(name, query);
+  expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
 });
 
 test("what people typed is text in the page, never markup", () => {

@@ -11,15 +11,16 @@ export const de: Texts = {
   drivers: "Fahrer",
   companies: "Firmen",
   featured: "Bekannte Fahrer",
-  noCompany: "Selbstständig",
   members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
   resultsFor: (query) => `Ergebnisse für „${query}“`,
-  found: (drivers, companies) =>
-    `${drivers} Fahrer, ${companies} ${companies === 1 ? "Firma" : "Firmen"}`,
-  searchesLeft: (count) =>
-    count === 1 ? "Noch 1 Suche in dieser Stunde" : `Noch ${count} Suchen in dieser Stunde`,
+  driverCount: (count) => `${count} Fahrer`,
+  closestDrivers: "Die 10 ähnlichsten Fahrer",
+  companyCount: (count) => (count === 1 ? "1 Firma" : `${count} Firmen`),
+  closestCompanies: "die 10 ähnlichsten Firmen",
+  searchesLeft: (count) => (count === 1 ? "noch 1 Suche" : `noch ${count} Suchen`),
   noDrivers: "Kein Fahrer hat das im Namen.",
   noCompanies: "Keine Firma hat das im Namen.",
+  limitedCompanies: "Die Suchen sind vorerst aufgebraucht, deshalb fehlen die Firmen.",
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",
@@ -49,7 +50,7 @@ export const de: Texts = {
     },
     limited: {
       heading: "Zeit für eine Pause",
-      advice: "Von dieser Adresse wurde genug gesucht. Profile öffnen sich weiterhin.",
+      advice: "Die Suchen sind vorerst aufgebraucht. Profile öffnen sich weiterhin.",
     },
     offline: {
       heading: "Der Server antwortet nicht",
@@ -60,7 +61,6 @@ export const de: Texts = {
       advice: "Bitte gleich noch einmal versuchen.",
     },
   },
-  waitMinutes: (minutes) =>
-    minutes === 1 ? "Neue Suche in 1 Minute." : `Neue Suche in ${minutes} Minuten.`,
+  wait: (time) => `Neue Suche in ${time}.`,
   tryAgain: "Noch einmal",
 };

@@ -10,15 +10,16 @@ export const en = {
   drivers: "Drivers",
   companies: "Companies",
   featured: "Notable drivers",
-  noCompany: "Independent",
   members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
   resultsFor: (query: string) => `Results for “${query}”`,
-  found: (drivers: number, companies: number) =>
-    `${drivers} ${drivers === 1 ? "driver" : "drivers"}, ${companies} ${companies === 1 ? "company" : "companies"}`,
-  searchesLeft: (count: number) =>
-    count === 1 ? "1 search left this hour" : `${count} searches left this hour`,
+  driverCount: (count: number) => (count === 1 ? "1 driver" : `${count} drivers`),
+  closestDrivers: "The 10 closest drivers",
+  companyCount: (count: number) => (count === 1 ? "1 company" : `${count} companies`),
+  closestCompanies: "the 10 closest companies",
+  searchesLeft: (count: number) => (count === 1 ? "1 search left" : `${count} searches left`),
   noDrivers: "No driver has this in the name.",
   noCompanies: "No company has this in the name.",
+  limitedCompanies: "You have used up your searches for now, so companies are missing.",
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
@@ -47,7 +48,7 @@ export const en = {
     },
     limited: {
       heading: "Time for a break",
-      advice: "This address has made all its searches for now. Profiles still open.",
+      advice: "You have used up your searches for now. Profiles still open.",
     },
     offline: {
       heading: "The server does not answer",
@@ -58,8 +59,7 @@ export const en = {
       advice: "Try again in a moment.",
     },
   },
-  waitMinutes: (minutes: number) =>
-    minutes === 1 ? "Search again in 1 minute." : `Search again in ${minutes} minutes.`,
+  wait: (time: string) => `Search again in ${time}.`,
   tryAgain: "Try again",
 };
 
