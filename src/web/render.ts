@@ -69,7 +69,8 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
     }</p>
     ${
       isEmpty &&
-      html`<div class="problem"><h2>${texts.problems.nothing.heading}</h2><p>${texts.problems.nothing.advice}</p></div>`
+      html`<div class="problem"><h2>${texts.problems.nothing.heading}</h2><p>${texts.problems.nothing.advice}</p></div>
+      ${renderButtons(false, texts)}`
     }
     ${
       !isEmpty &&
@@ -143,13 +144,13 @@ function renderProblem(view: View & { kind: "problem" }, texts: Texts): Html {
   return html`<div role="alert"><div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>
     </div>
     ${problem === "limited" && renderWait(retryAfterSeconds, texts)}
-    ${canRetry && renderRetry(texts)}`;
+    ${renderButtons(canRetry, texts)}`;
 }
 
 /** How long until the next search. The browser counts it down, and then offers to try again. */
 function renderWait(seconds: number, texts: Texts): Html {
   return html`<p class="wait" role="timer" data-seconds="${seconds}">${waitOf(seconds, texts)}</p>
-    <div hidden>${renderRetry(texts)}</div>`;
+    <p class="buttons" hidden>${renderRetry(texts)}</p>`;
 }
 
 /** Such as “Search again in 59:05.” */
@@ -159,8 +160,14 @@ export function waitOf(seconds: number, texts: Texts): string {
   return texts.wait([first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":"));
 }
 
+/** A way on from where nothing is shown. */
+function renderButtons(canRetry: boolean, texts: Texts): Html {
+  return html`<p class="buttons">${canRetry && renderRetry(texts)}
+    <a class="button" href="/">${texts.otherDrivers}</a></p>`;
+}
+
 function renderRetry(texts: Texts): Html {
-  return html`<p><a class="button" href="" data-retry>${texts.tryAgain}</a></p>`;
+  return html`<a class="button" href="" data-retry>${texts.tryAgain}</a>`;
 }
 
 /** What tells drivers of the same name apart. */

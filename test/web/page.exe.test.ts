@@ -286,7 +286,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["no result", "/?q=zzzzqq", "Results for “zzzzqq”"],
   ];
   test.each(states)(
-    "%s has a state of its own, loaded or navigated to",
+    "%s has a state of its own, loaded or navigated to, with a way on",
     (_, path, text) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -298,6 +298,21 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.getByRole("link", { name: "go", exact: true }).click();
         await waitForHeading(page, text);
         expect(page.url()).toBe(origin + path);
+        await page.getByRole("link", { name: "See other drivers" }).click();
+        await waitForHeading(page, "Who is on the road");
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "on paper is what can be read there",
+    () =>
+      open({}, async ({ page, origin }) => {
+        await page.goto(`${origin}/?q=zzzzqq`);
+        await page.emulateMedia({ media: "print" });
+        expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
+        expect(await page.getByRole("search").isVisible()).toBeFalse();
+        expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
       }),
     PATIENCE_MS,
   );
@@ -526,6 +541,13 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           }));
           expect({ size, ...measured }).toEqual({ size, overflow: 0, small: [] });
         }
+        // Text at twice its size, as in a small window at 200 %.
+        await page.setViewportSize({ width: 640, height: 400 });
+        const isTooWide = await page.evaluate(() => {
+          document.documentElement.style.fontSize = "200%";
+          return document.documentElement.scrollWidth > innerWidth;
+        });
+        expect(isTooWide).toBeFalse();
       }),
     PATIENCE_MS,
   );

@@ -63,4 +63,5 @@ export const de: Texts = {
   },
   wait: (time) => `Neue Suche in ${time}.`,
   tryAgain: "Noch einmal",
+  otherDrivers: "Andere Fahrer ansehen",
 };

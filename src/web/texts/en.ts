@@ -61,6 +61,7 @@ export const en = {
   },
   wait: (time: string) => `Search again in ${time}.`,
   tryAgain: "Try again",
+  otherDrivers: "See other drivers",
 };
 
 export type Texts = typeof en;
