@@ -28,7 +28,7 @@ import type { SourceStatus } from "./snapshot/remote/source.ts";
 import { isLanguage, languages } from "./web/texts.ts";
 
 /** Most have the names and values of the flags of `serve`; lists are in the plural. */
-export interface RoadbookOptions extends PageOptions {
+export interface RoadbookOptions extends Omit<PageOptions, "kioskIdleMs"> {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
   snapshot?: string | Uint8Array | undefined;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
@@ -68,6 +68,8 @@ export interface RoadbookOptions extends PageOptions {
   compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
   page?: boolean | undefined;
+  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
+  kioskIdle?: string | undefined;
   /** The script and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
@@ -249,7 +251,8 @@ async function pageOf(options: RoadbookOptions): Promise<PageOptions | undefined
   const { page, demo, kiosk, index, language, featured } = options;
   if (!page) return undefined;
   const notable = demo ? (await import("./assets.ts")).listFeaturedIds() : undefined;
-  return { kiosk, index, language, featured: featured ?? notable };
+  const kioskIdleMs = parseTime(options.kioskIdle ?? "2m");
+  return { kiosk, kioskIdleMs, index, language, featured: featured ?? notable };
 }
 
 function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
@@ -304,6 +307,7 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   compress: "true or false",
   page: "true or false",
   kiosk: "true or false",
+  kioskIdle: "a text",
   index: "true or false",
   language: "a text",
   featured: "a list",
@@ -328,11 +332,12 @@ function checkOptions(options: RoadbookOptions): void {
     if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
-  const { snapshot, dataset, demo, publicUrl, language, trustedProxies = [] } = options;
+  const { snapshot, dataset, demo, publicUrl, kioskIdle, language, trustedProxies = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
   if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
+  if (kioskIdle !== undefined) explain("kioskIdle", kioskIdle, parseTime);
   if (language !== undefined && !isLanguage(language)) {
     throw new RangeError(`language must be one of ${Object.keys(languages)}, not ${language}`);
   }

@@ -52,6 +52,12 @@ export function declareServe(program: AnyCommand) {
       false,
     )
     .option(
+      "--kiosk-idle <TIME>",
+      "how long after the last touch a kiosk returns to the start",
+      parseTime,
+      120_000,
+    )
+    .option(
       "--language <LANGUAGE>",
       "the language of the page: en or de (default: each reader's own)",
       parseOneOf(Object.keys(languages) as Language[]),

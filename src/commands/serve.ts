@@ -153,6 +153,7 @@ function optionsOf(config: ServeConfig): RoadbookOptions {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
     ...{ page, kiosk, index, language },
     searchWindow: formatDuration(config.searchWindow),
+    kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
     // An empty list could be changed later, at the cost of a wait in every request.
     faults: fault.length > 0 ? fault : undefined,

@@ -19,6 +19,8 @@ export interface PageOptions {
    * the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
+  /** How long after the last touch a kiosk returns to the start. */
+  kioskIdleMs?: number | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */

@@ -9,8 +9,14 @@ import { renderView, titleOf, waitOf } from "./render.ts";
 import { DEFAULT_LANGUAGE, isLanguage, languages } from "./texts.ts";
 import { type Ask, type Found, loadView } from "./view.ts";
 
-/** A kiosk returns to the start so long after the last touch. */
-const IDLE_MS = 120_000;
+/** A kiosk at whose start nobody is presents the next driver so often. */
+const PRESENTED_MS = 8000;
+
+/** A kiosk that could not return to the start tries again so much later. */
+const RETRY_MS = 10_000;
+
+/** A request that takes longer has failed. */
+const TIMEOUT_MS = 30_000;
 
 /** Browsers forget entries from 50 on; a kiosk must find its first one. */
 const MAX_KIOSK_ENTRIES = 20;
@@ -44,12 +50,17 @@ let searching = "";
 /** When the last view came. It goes on while the machine sleeps, as the limit's window does. */
 let shownAt = Date.now();
 let saving: ReturnType<typeof setTimeout> | undefined;
-/** A kiosk whose history holds nothing but the start. */
-let isFresh = false;
 let isStartingOver = false;
+/** A kiosk that nobody has touched since it returned to the start. */
+let isQuiet = false;
+let idle: ReturnType<typeof setTimeout> | undefined;
+/** How many drivers the quiet start has presented. */
+let presented = 0;
 
-const ask: Ask = (path) => fetch(base + path);
-const askAgain: Ask = (path) => fetch(base + path, { cache: "no-cache" });
+const fetchPath = (path: string, options: RequestInit) =>
+  fetch(base + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+const ask: Ask = (path) => fetchPath(path, {});
+const askAgain: Ask = (path) => fetchPath(path, { cache: "no-cache" });
 
 // The browser would scroll before the view is there.
 history.scrollRestoration = "manual";
@@ -134,17 +145,64 @@ addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
 });
 
 if (isKiosk) {
-  addEventListener("contextmenu", (event) => event.preventDefault());
-  let idle: ReturnType<typeof setTimeout> | undefined;
-  const wait = () => {
-    clearTimeout(idle);
-    idle = setTimeout(() => {
-      wait();
-      if (!isFresh || field.value !== "") startOver();
-    }, IDLE_MS);
-  };
-  for (const type of ["pointerdown", "keydown", "scroll"]) addEventListener(type, wait);
-  wait();
+  for (const type of ["contextmenu", "dragstart"]) {
+    addEventListener(type, (event) => event.preventDefault());
+  }
+  for (const type of ["pointerdown", "keydown", "wheel"]) {
+    addEventListener(type, () => {
+      isQuiet = false;
+      waitForIdle();
+    });
+  }
+  waitForIdle();
+  setInterval(() => {
+    presented++;
+    present();
+  }, PRESENTED_MS);
+}
+
+/** After the idle time, returns a kiosk to the start, or looks what has changed there. */
+function waitForIdle(afterMs = Number(script.dataset.idle)): void {
+  clearTimeout(idle);
+  idle = setTimeout(() => {
+    waitForIdle();
+    if (isQuiet) void refreshStart();
+    else startOver();
+  }, afterMs);
+}
+
+/**
+ * Shows the start as it is now, and a new document when the page itself is another one: of a newer
+ * Roadbook, or with other featured drivers. What is shown stays while the server is away.
+ */
+async function refreshStart(): Promise<void> {
+  try {
+    const response = await askAgain("/");
+    const start = new DOMParser().parseFromString(await response.text(), "text/html");
+    const startMain = start.querySelector("main");
+    if (!response.ok || !startMain || !isQuiet) return;
+    if (partsOf(start) !== partsOf(document)) location.reload();
+    main.innerHTML = startMain.innerHTML;
+    present();
+  } catch {
+    // It is tried again after the next idle time.
+  }
+}
+
+/** The script with its settings, and the style. */
+function partsOf(page: Document): string {
+  return [...page.querySelectorAll("script, link[rel=stylesheet]")]
+    .map(({ outerHTML }) => outerHTML)
+    .join();
+}
+
+/** On the quiet start, one featured driver after the other is large. */
+function present(): void {
+  if (!isQuiet) return;
+  const cards = main.querySelectorAll(".card");
+  cards.forEach((card, at) => {
+    card.classList.toggle("sign", at === presented % cards.length);
+  });
 }
 
 /** Shows the view of an address as a new entry. */
@@ -153,7 +211,6 @@ function navigate(address: string): Promise<void> {
   return show(address, ask, {
     enter() {
       clearTimeout(saving);
-      isFresh = false;
       if (!isKiosk || index < MAX_KIOSK_ENTRIES) {
         index++;
         history.pushState({ index, y: 0 } satisfies Entry, "", address);
@@ -184,8 +241,10 @@ function startOver(): void {
   index = 1;
   history.pushState({ index, y: 0 } satisfies Entry, "", `${base}/`);
   void showAgain().then(() => {
-    // Where the server is away, it is tried again.
-    isFresh = !main.querySelector("[role=alert]");
+    isQuiet = !main.querySelector("[role=alert]");
+    present();
+    // The server is away, perhaps for a restart.
+    if (!isQuiet) waitForIdle(RETRY_MS);
   });
 }
 
@@ -200,6 +259,7 @@ async function show(
   }: { y?: number | undefined; known?: Found | undefined; enter?(): void } = {},
 ): Promise<void> {
   const navigation = ++navigations;
+  isQuiet = false;
   const { pathname, searchParams } = new URL(address, location.origin);
   const query = searchParams.get("q") ?? "";
   searching = query.trim();

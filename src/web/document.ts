@@ -9,6 +9,8 @@ interface DocumentOptions {
   language: Language;
   /** For an unattended screen: no link leads away, and the page returns to the start. */
   kiosk?: boolean | undefined;
+  /** A kiosk returns to the start so long after the last touch. */
+  kioskIdleMs?: number | undefined;
   featured?: readonly number[] | undefined;
   /** Whether search engines may list the page. */
   index?: boolean | undefined;
@@ -20,6 +22,7 @@ interface DocumentOptions {
 
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, kiosk, featured = [], index, basePath, scriptPath, stylePath } = options;
+  const { kioskIdleMs } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   const { text } = html`<!doctype html>
@@ -32,7 +35,7 @@ ${!index && html`<meta name="robots" content="noindex">`}
 <title>${titleOf(view, language)}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}"></script>
+<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}" data-idle="${kiosk && kioskIdleMs}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>

@@ -72,9 +72,11 @@ export async function loadView(
   }
 }
 
-/** The profiles of those users who are public. */
+/** The profiles of those users who are public. Rejects when the server is in trouble. */
 async function listUsers(ids: readonly number[], ask: Ask): Promise<User[]> {
   const responses = await Promise.all(ids.map((id) => ask(`/users/public/${id}`)));
+  const failed = responses.find(({ status }) => status >= 500);
+  if (failed) throw new Error(`status ${failed.status}`);
   const bodies = await Promise.all(
     responses.map(async (response) => (response.ok ? [(await response.json()).user] : [])),
   );

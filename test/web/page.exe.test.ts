@@ -33,9 +33,12 @@ interface Opened {
   /** Changes the data that the server has. */
   apply: Roadbook["apply"];
   stopServer(): Promise<void>;
+  /** Stops the server, and returns what starts it again. */
+  pauseServer(): Promise<() => void>;
 }
 
-interface OpenOptions extends PageOptions {
+interface OpenOptions extends Omit<PageOptions, "kioskIdleMs"> {
+  kioskIdle?: string;
   basePath?: string;
   size?: keyof typeof sizes;
   javaScriptEnabled?: boolean;
@@ -52,13 +55,16 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     searchLimit,
     page: true,
     ...{ kiosk, index, language, featured, basePath: options.basePath },
+    ...{ kioskIdle: options.kioskIdle },
     pageAssets,
   });
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: (request) => roadbook.fetch(request, "192.0.2.1"),
-  });
+  const listen = (port: number) =>
+    Bun.serve({
+      hostname: "127.0.0.1",
+      port,
+      fetch: (request) => roadbook.fetch(request, "192.0.2.1"),
+    });
+  let server = listen(0);
   const [width, height] = sizes[size];
   const context = await browser?.newContext({
     viewport: { width, height },
@@ -66,7 +72,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     ...(javaScriptEnabled !== undefined && { javaScriptEnabled }),
   });
   if (!context) throw new Error("no browser");
-  const { origin } = server.url;
+  const { origin, port } = server.url;
   const asked: string[] = [];
   const problems: string[] = [];
   await context.route("**", (route) => {
@@ -90,9 +96,15 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     await server.stop(true);
     roadbook.close();
   };
+  const pauseServer = async () => {
+    await server.stop(true);
+    return () => {
+      server = listen(Number(port));
+    };
+  };
   try {
     const { apply } = roadbook;
-    await use({ page, origin, asked, problems, apply, stopServer });
+    await use({ page, origin, asked, problems, apply, stopServer, pauseServer });
     expect(problems).toEqual([]);
   } finally {
     await context.close();
@@ -512,6 +524,75 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           expect(page.url()).toBe(`${origin}/`);
           await page.goForward();
           expect(page.url()).toBe(`${origin}/`);
+        },
+      ),
+    PATIENCE_MS,
+  );
+
+  test(
+    "a kiosk runs for a day: each visitor finds the start, also while the server restarts",
+    () =>
+      open(
+        { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
+        async ({ page, origin, problems, apply, pauseServer }) => {
+          await page.clock.install();
+          await page.goto(origin);
+          await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+          const presented = page.locator(".card.sign");
+          const isStart = () => waitForHeading(page, "Who is on the road");
+          for (let hour = 0; hour < 24; hour += 3) {
+            await searchFor(page, "nowak");
+            await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
+            await waitForHeading(page, "Łukasz Nowak");
+            await page.evaluate(() => scrollTo(0, 9999));
+            await page.getByRole("searchbox").fill(`secret ${hour}`);
+            const resume = hour % 6 === 3 && (await pauseServer());
+            await page.clock.fastForward(91_000);
+            if (resume) {
+              await waitForHeading(page, "The server does not answer");
+              resume();
+              await page.clock.fastForward(11_000);
+            }
+            await isStart();
+            await presented.waitFor();
+            const left = await page.evaluate(() => ({
+              y: scrollY,
+              typed: document.querySelector("input")?.value,
+              path: location.pathname + location.search,
+              isShort: history.length < 10,
+              isSameDocument: "isSameDocument" in window,
+            }));
+            const nothing = { y: 0, typed: "", path: "/", isShort: true, isSameDocument: true };
+            expect(left).toEqual(nothing);
+            // Nobody comes: the drivers take turns, and nothing changes while the server is away.
+            const names = new Set<string | null>();
+            for (let turn = 0; turn < 3; turn++) {
+              names.add(await presented.getByRole("link").textContent());
+              await page.clock.runFor(8000);
+            }
+            expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
+            const resumeAgain = await pauseServer();
+            const failed = page.waitForEvent("requestfailed");
+            await page.clock.fastForward(91_000);
+            await failed;
+            expect(await page.getByRole("listitem").count()).toBe(2);
+            resumeAgain();
+            await page.clock.fastForward(3 * 3_600_000);
+          }
+          await apply([goesPrivate]);
+          await page.clock.fastForward(91_000);
+          await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
+          await presented.getByText("Anna Nowak").waitFor();
+
+          // A newer Roadbook has another script.
+          await page.evaluate(() =>
+            document.querySelector("script")?.setAttribute("src", "/old.js"),
+          );
+          await page.clock.fastForward(91_000);
+          await page.waitForFunction(() => !("isSameDocument" in window));
+          await isStart();
+          // The browser notes each refused connection.
+          problems.splice(0);
         },
       ),
     PATIENCE_MS,
