@@ -148,7 +148,7 @@ if (isKiosk) {
   for (const type of ["contextmenu", "dragstart"]) {
     addEventListener(type, (event) => event.preventDefault());
   }
-  for (const type of ["pointerdown", "keydown", "wheel"]) {
+  for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {
       isQuiet = false;
       waitForIdle();
@@ -240,7 +240,10 @@ function startOver(): void {
   history.replaceState({ index: 0, y: 0 } satisfies Entry, "", `${base}/`);
   index = 1;
   history.pushState({ index, y: 0 } satisfies Entry, "", `${base}/`);
+  const navigation = navigations + 1;
   void showAgain().then(() => {
+    // A visitor may have gone on.
+    if (navigation !== navigations) return;
     isQuiet = !main.querySelector("[role=alert]");
     present();
     // The server is away, perhaps for a restart.

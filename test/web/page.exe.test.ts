@@ -564,6 +564,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             }));
             const nothing = { y: 0, typed: "", path: "/", isShort: true, isSameDocument: true };
             expect(left).toEqual(nothing);
+            await page.getByRole("searchbox").fill("half");
+            await page.clock.fastForward(91_000);
+            await page.locator("input:placeholder-shown").waitFor();
+            await presented.waitFor();
             // Nobody comes: the drivers take turns, and nothing changes while the server is away.
             const names = new Set<string | null>();
             for (let turn = 0; turn < 3; turn++) {
