@@ -7,7 +7,6 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import demo from "../data/demo.json" with { type: "json" };
 import type { PageAsset, PageAssets } from "./http/pages.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -22,15 +21,6 @@ const makers = {
   "page.js.asset": () => bundle("web/browser.ts"),
   "page.css.asset": () => bundle("web/style.css"),
 };
-
-/** The start of the page shows so many of the demo's notable drivers. */
-const MAX_FEATURED = 12;
-
-/** The ids of the demo's notable drivers, whom its start shows; none of other data in its place. */
-export function listFeaturedIds(): number[] {
-  if (findEmbedded(OWN_SNAPSHOT)) return [];
-  return demo.users.flatMap((user) => ("note" in user ? [user.id] : [])).slice(0, MAX_FEATURED);
-}
 
 /** The bytes of the demo's snapshot, or of the one in its place. */
 export async function demoSnapshot(): Promise<Uint8Array> {

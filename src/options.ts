@@ -38,6 +38,8 @@ export function parseInteger(least: number, most: number): (text: string) => num
 
 export const parsePort = parseInteger(0, 65_535);
 
+export const parseUserId = parseInteger(1, Number.MAX_SAFE_INTEGER);
+
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A duration in milliseconds. */

@@ -19,6 +19,7 @@ import {
   parseCidr,
   parseMaxAge,
   parseTime,
+  parseUserId,
 } from "./options.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
@@ -178,7 +179,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     }),
     cacheMaxAgeSeconds,
     compress: options.compress ?? true,
-    page: await pageOf(options),
+    page: pageOf(options),
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error) => console.error(error)),
@@ -244,12 +245,9 @@ async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
 }
 
-/** The demo's start shows its notable drivers. */
-async function pageOf(options: RoadbookOptions): Promise<PageOptions | undefined> {
-  const { page, demo, kiosk, index, language, featured } = options;
-  if (!page) return undefined;
-  const notable = demo ? (await import("./assets.ts")).listFeaturedIds() : undefined;
-  return { kiosk, index, language, featured: featured ?? notable };
+function pageOf(options: RoadbookOptions): PageOptions | undefined {
+  const { page, kiosk, index, language, featured } = options;
+  return page ? { kiosk, index, language, featured } : undefined;
 }
 
 function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
@@ -328,7 +326,8 @@ function checkOptions(options: RoadbookOptions): void {
     if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
-  const { snapshot, dataset, demo, publicUrl, language, trustedProxies = [] } = options;
+  const { snapshot, dataset, demo, publicUrl, language } = options;
+  const { trustedProxies = [], featured = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
@@ -337,6 +336,7 @@ function checkOptions(options: RoadbookOptions): void {
     throw new RangeError(`language must be one of ${Object.keys(languages)}, not ${language}`);
   }
   for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
+  for (const id of featured) explain("featured", String(id), parseUserId);
 }
 
 function checkFaults(faults: readonly (string | Fault)[]): Fault[] {

@@ -9,6 +9,7 @@ import {
   parseMaxAge,
   parsePort,
   parseTime,
+  parseUserId,
 } from "../options.ts";
 import { type Language, languages } from "../web/texts.ts";
 import { parseList, parseOneOf } from "./values.ts";
@@ -55,6 +56,11 @@ export function declareServe(program: AnyCommand) {
       "--language <LANGUAGE>",
       "the language of the page: en or de (default: each reader's own)",
       parseOneOf(Object.keys(languages) as Language[]),
+    )
+    .option(
+      "--featured <IDS>",
+      "the drivers on the start page, such as 1,2,3 (default: those with the most points)",
+      (text) => parseList(parseUserId)(text, []),
     )
     .option("--index", "let search engines list the page and its drivers", false)
     .optionsGroup("Limits:")

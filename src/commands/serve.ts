@@ -148,10 +148,10 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
 /** The flags that are options of the library. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, index, language, trustedProxy: trustedProxies } = config;
+  const { page, kiosk, index, language, featured, trustedProxy: trustedProxies } = config;
   return {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, index, language },
+    ...{ page, kiosk, index, language, featured },
     searchWindow: formatDuration(config.searchWindow),
     cacheMaxAge: String(config.cacheMaxAge),
     // An empty list could be changed later, at the cost of a wait in every request.

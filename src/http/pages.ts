@@ -23,7 +23,7 @@ export interface PageOptions {
   index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */
   language?: Language | undefined;
-  /** The ids of the drivers on the start page. */
+  /** The ids of the drivers on the start page. Default those with the most achievement points. */
   featured?: readonly number[] | undefined;
 }
 
@@ -77,12 +77,14 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
   const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
   const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
+    const featured = page.featured ?? snapshot().meta.featured;
     const [view, { script, style }] = await Promise.all([
-      loadView(address, page.featured ?? [], (path) => ask(request, path)),
+      loadView(address, featured, (path) => ask(request, path)),
       pageAssets(),
     ]);
     const html = renderDocument({
       ...page,
+      featured,
       view,
       language,
       basePath,

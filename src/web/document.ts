@@ -9,7 +9,7 @@ interface DocumentOptions {
   language: Language;
   /** For an unattended screen: no link leads away, and the page returns to the start. */
   kiosk?: boolean | undefined;
-  featured?: readonly number[] | undefined;
+  featured: readonly number[];
   /** Whether search engines may list the page. */
   index?: boolean | undefined;
   /** The path under which the server is mounted; empty for the root. */
@@ -19,7 +19,7 @@ interface DocumentOptions {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, kiosk, featured = [], index, basePath, scriptPath, stylePath } = options;
+  const { view, language, kiosk, featured, index, basePath, scriptPath, stylePath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   const { text } = html`<!doctype html>

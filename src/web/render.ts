@@ -12,7 +12,7 @@ export function renderView(view: View, language: Language): Html {
     case "start":
       return renderStart(view, texts);
     case "results":
-      return renderResults(view, texts, language);
+      return renderResults(view, texts);
     case "driver":
       return renderDriver(view, texts, language);
     case "problem":
@@ -38,7 +38,7 @@ function nameOf(view: View, texts: Texts): string {
   }
 }
 
-function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html {
+function renderStart({ featured, counts }: View & { kind: "start" }, texts: Texts): Html {
   const cards = featured.map(
     (user) => html`<li class="card">
       ${avatarOf(user, 96)}
@@ -49,14 +49,19 @@ function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html
     </li>`,
   );
   return html`<h1 tabindex="-1">${texts.title}</h1>
+    ${counts && html`<p class="quiet counts">${countsOf(counts.drivers, counts.companies, texts)}</p>`}
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
 }
 
-function renderResults(view: View & { kind: "results" }, texts: Texts, language: Language): Html {
+function countsOf(drivers: number, companies: number, texts: Texts): string {
+  return `${texts.driverCount(drivers)}, ${texts.companyCount(companies)}`;
+}
+
+function renderResults(view: View & { kind: "results" }, texts: Texts): Html {
   const { query, drivers, companies, searchesLeft } = view;
   const isEmpty = drivers.length + companies.length === 0;
   return html`<h1 tabindex="-1">${texts.resultsFor(query)}</h1>
-    <p class="quiet" role="status">${texts.found(drivers.length, companies.length)}${
+    <p class="quiet" role="status">${countsOf(drivers.length, companies.length, texts)}${
       searchesLeft !== undefined && ` · ${texts.searchesLeft(searchesLeft)}`
     }</p>
     ${
@@ -80,7 +85,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
         <ul class="board">${companies.map(
           ({ name, member_count }) => html`<li>
           <span class="name" data-members="${member_count}">${name}</span>
-          <span class="detail">${texts.members(member_count, member_count.toLocaleString(language))}</span></li>`,
+          <span class="detail">${texts.members(member_count)}</span></li>`,
         )}</ul>
       </section>
     </div>`
@@ -121,7 +126,7 @@ function renderAchievement(entry: AchievementEntry, texts: Texts, language: Lang
     <div>
       <h3>${name}</h3>
       <p>${description}</p>
-      <p class="quiet">${texts.tier(tier)} · ${texts.points(points, points.toLocaleString(language))} ·
+      <p class="quiet">${texts.tier(tier)} · ${texts.points(points)} ·
         <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
     </div>
   </li>`;

@@ -26,7 +26,9 @@ test("the script is under 8 KB when it is compressed", async () => {
 test("the start has the featured drivers who are public", async () => {
   const view = await load("/");
   expect(view).toMatchObject({ kind: "start", featured: [{ id: 42 }] });
-  expect(renderView(view, "en").text).toContain('href="/drivers/42"');
+  const html = renderView(view, "en").text;
+  expect(html).toContain('href="/drivers/42"');
+  expect(html).toMatch(/>\d+ drivers, \d+ companies</);
 });
 
 test("a driver has a heading, a company, and every achievement", async () => {

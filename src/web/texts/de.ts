@@ -1,5 +1,8 @@
 /** The texts of the page in German. */
+import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
+
+const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
@@ -12,12 +15,14 @@ export const de: Texts = {
   companies: "Firmen",
   featured: "Bekannte Fahrer",
   noCompany: "Selbstständig",
-  members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
+  members: plural({ one: "# Mitglied", other: "# Mitglieder" }),
   resultsFor: (query) => `Ergebnisse für „${query}“`,
-  found: (drivers, companies) =>
-    `${drivers} Fahrer, ${companies} ${companies === 1 ? "Firma" : "Firmen"}`,
-  searchesLeft: (count) =>
-    count === 1 ? "Noch 1 Suche in dieser Stunde" : `Noch ${count} Suchen in dieser Stunde`,
+  driverCount: plural({ one: "# Fahrer", other: "# Fahrer" }),
+  companyCount: plural({ one: "# Firma", other: "# Firmen" }),
+  searchesLeft: plural({
+    one: "Noch # Suche in dieser Stunde",
+    other: "Noch # Suchen in dieser Stunde",
+  }),
   noDrivers: "Kein Fahrer hat das im Namen.",
   noCompanies: "Keine Firma hat das im Namen.",
   roles: "Rollen",
@@ -25,7 +30,7 @@ export const de: Texts = {
   achievements: "Erfolge",
   noAchievements: "Noch keine Erfolge: Der Weg liegt noch vor uns.",
   totalPoints: "Punkte",
-  points: (count, text) => (count === 1 ? "1 Punkt" : `${text} Punkte`),
+  points: plural({ one: "# Punkt", other: "# Punkte" }),
   tier: (tier) => `Stufe ${tier}`,
   api: "Für Entwickler: die API",
   problems: {
@@ -60,7 +65,6 @@ export const de: Texts = {
       advice: "Bitte gleich noch einmal versuchen.",
     },
   },
-  waitMinutes: (minutes) =>
-    minutes === 1 ? "Neue Suche in 1 Minute." : `Neue Suche in ${minutes} Minuten.`,
+  waitMinutes: plural({ one: "Neue Suche in # Minute.", other: "Neue Suche in # Minuten." }),
   tryAgain: "Noch einmal",
 };

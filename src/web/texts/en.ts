@@ -1,4 +1,10 @@
-/** The texts of the page in English. Another language is another file like this one. */
+/**
+ * The texts of the page in English. Another language is another file like this one, and a line in
+ * ../texts.ts.
+ */
+import { pluralsOf } from "../plural.ts";
+
+const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
@@ -11,12 +17,11 @@ export const en = {
   companies: "Companies",
   featured: "Notable drivers",
   noCompany: "Independent",
-  members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
+  members: plural({ one: "# member", other: "# members" }),
   resultsFor: (query: string) => `Results for “${query}”`,
-  found: (drivers: number, companies: number) =>
-    `${drivers} ${drivers === 1 ? "driver" : "drivers"}, ${companies} ${companies === 1 ? "company" : "companies"}`,
-  searchesLeft: (count: number) =>
-    count === 1 ? "1 search left this hour" : `${count} searches left this hour`,
+  driverCount: plural({ one: "# driver", other: "# drivers" }),
+  companyCount: plural({ one: "# company", other: "# companies" }),
+  searchesLeft: plural({ one: "# search left this hour", other: "# searches left this hour" }),
   noDrivers: "No driver has this in the name.",
   noCompanies: "No company has this in the name.",
   roles: "Roles",
@@ -24,7 +29,7 @@ export const en = {
   achievements: "Achievements",
   noAchievements: "No achievements yet: the road is still ahead.",
   totalPoints: "Points",
-  points: (count: number, text: string) => (count === 1 ? "1 point" : `${text} points`),
+  points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
   api: "For developers: the API",
   problems: {
@@ -58,8 +63,7 @@ export const en = {
       advice: "Try again in a moment.",
     },
   },
-  waitMinutes: (minutes: number) =>
-    minutes === 1 ? "Search again in 1 minute." : `Search again in ${minutes} minutes.`,
+  waitMinutes: plural({ one: "Search again in # minute.", other: "Search again in # minutes." }),
   tryAgain: "Try again",
 };
 
