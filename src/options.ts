@@ -80,6 +80,23 @@ export function parseCidr(text: string): string {
   }
 }
 
+const MAX_TITLE_LENGTH = 60;
+
+/** A name to show, on one line. */
+export function parseTitle(text: string): string {
+  const title = text.trim();
+  const isShown = title !== "" && !/\p{Cc}/u.test(title);
+  if (isShown && [...title].length <= MAX_TITLE_LENGTH) return title;
+  throw new InvalidValue(`a name of 1 to ${MAX_TITLE_LENGTH} characters`);
+}
+
+/** A colour as `#rrggbb`. The `#` may be missing: in a shell without quotes it begins a comment. */
+export function parseColour(text: string): string {
+  const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
+  if (digits !== undefined) return `#${digits.toLowerCase()}`;
+  throw new InvalidValue("a colour such as #0a7d4f");
+}
+
 /** The path under which a server is mounted, without a slash at the end; empty for the root. */
 export function parseBasePath(text: string): string {
   const path = text.replace(/\/+$/, "");

@@ -7,7 +7,7 @@ import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
 import { type App, createApp, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { ResponseFacts } from "./http/exchange.ts";
-import type { PageAssets, PageOptions } from "./http/pages.ts";
+import type { PageAssets, PageOptions, Pages } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
@@ -17,15 +17,19 @@ import {
   parseBasePath,
   parseBaseUrl,
   parseCidr,
+  parseColour,
   parseMaxAge,
   parseTime,
+  parseTitle,
   parseUserId,
 } from "./options.ts";
+import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
+import { DEFAULT_TITLE } from "./web/brand.ts";
 import { isLanguage, languages } from "./web/texts.ts";
 
 /** Most have the names and values of the flags of `serve`; lists are in the plural. */
@@ -161,6 +165,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   const searchLimit = createSearchLimit(options);
   const basePath = basePathOf(options);
   const cacheMaxAgeSeconds = explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge);
+  const page = await pageOf(options);
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
@@ -179,7 +184,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     }),
     cacheMaxAgeSeconds,
     compress: options.compress ?? true,
-    page: pageOf(options),
+    page,
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error) => console.error(error)),
@@ -245,9 +250,15 @@ async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
 }
 
-function pageOf(options: RoadbookOptions): PageOptions | undefined {
-  const { page, kiosk, index, language, featured } = options;
-  return page ? { kiosk, index, language, featured } : undefined;
+async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {
+  const { page, kiosk, index, language, title = DEFAULT_TITLE, accent, logo, featured } = options;
+  if (!page) return undefined;
+  return {
+    ...{ kiosk, index, language, featured },
+    title: explain("title", title, parseTitle),
+    accent: accent === undefined ? undefined : explain("accent", accent, parseColour),
+    logo: logo === undefined ? undefined : await readLogo(logo),
+  };
 }
 
 function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
@@ -301,6 +312,9 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   cacheMaxAge: "a text",
   compress: "true or false",
   page: "true or false",
+  title: "a text",
+  accent: "a text",
+  logo: "a path or bytes",
   kiosk: "true or false",
   index: "true or false",
   language: "a text",

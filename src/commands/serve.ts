@@ -148,10 +148,11 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
 /** The flags that are options of the library. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, index, language, featured, trustedProxy: trustedProxies } = config;
+  const { page, kiosk, index, language, trustedProxy: trustedProxies } = config;
+  const { title, accent, logo, featured } = config;
   return {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, index, language, featured },
+    ...{ page, kiosk, index, language, title, accent, logo, featured },
     searchWindow: formatDuration(config.searchWindow),
     cacheMaxAge: String(config.cacheMaxAge),
     // An empty list could be changed later, at the cost of a wait in every request.

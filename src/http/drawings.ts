@@ -1,13 +1,18 @@
 /** The routes of pictures that the server draws: avatars of public drivers, badges, the page's icon. */
 import { Elysia } from "elysia";
-import { drawAvatar, drawBadge, favicon } from "../web/drawings.ts";
+import { DEFAULT_ACCENT } from "../web/brand.ts";
+import { drawAvatar, drawBadge, drawFavicon } from "../web/drawings.ts";
 import type { CachePolicy } from "./caching.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-export const drawings = (service: Pick<Service, "snapshot">) =>
+interface DrawingsService extends Pick<Service, "snapshot"> {
+  page: { accent?: string | undefined } | undefined;
+}
+
+export const drawings = (service: DrawingsService) =>
   new Elysia({ strictPath: true })
     // A private driver has no avatar: its initials are of the name.
     .get("/avatars/:file", ({ params }) => {
@@ -23,7 +28,7 @@ export const drawings = (service: Pick<Service, "snapshot">) =>
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(favicon, "hour"));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT), "hour"));
 
 function svg(text: string, cache: CachePolicy): Content {
   const headers = { "content-security-policy": DRAWING_POLICY };

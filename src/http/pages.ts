@@ -5,12 +5,14 @@
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
 import pLimit from "p-limit";
+import { type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { type Address, loadView, type Problem } from "../web/view.ts";
+import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
-import { PAGE_POLICY } from "./security-headers.ts";
+import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 export interface PageOptions {
@@ -23,6 +25,12 @@ export interface PageOptions {
   index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */
   language?: Language | undefined;
+  /** The community's name, in the place of Roadbook. */
+  title?: string | undefined;
+  /** The one colour, such as `#0a7d4f`; text on it is black or white, whichever can be read. */
+  accent?: string | undefined;
+  /** The path or the bytes of an SVG or PNG of at most 256 KB, shown beside the name. */
+  logo?: string | Uint8Array | undefined;
   /** The ids of the drivers on the start page. Default those with the most achievement points. */
   featured?: readonly number[] | undefined;
 }
@@ -44,9 +52,15 @@ const MAX_QUERY_LENGTH = 1600;
 /** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
+/** The options as they are served. */
+export interface Pages extends Omit<PageOptions, "logo"> {
+  title: string;
+  logo: Logo | undefined;
+}
+
 export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
   /** Without it, the start leads to the docs. */
-  page: PageOptions | undefined;
+  page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
   /** Asks the API for a path on behalf of the client: a search counts against its limit. */
   ask(request: Request, path: string): Promise<Response>;
@@ -72,15 +86,19 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
     });
     return plugin.get("/", () => toDocs);
   }
-  let assets: Promise<Map<string, Content>> | undefined;
+  let assets: Promise<Assets> | undefined;
+  const readOnce = () => {
+    assets ??= readAssets(pageAssets, page);
+    return assets;
+  };
   const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
   const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
   const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
     const featured = page.featured ?? snapshot().meta.featured;
-    const [view, { script, style }] = await Promise.all([
+    const [view, { scriptPath, stylePath, logoPath }] = await Promise.all([
       loadView(address, featured, (path) => ask(request, path)),
-      pageAssets(),
+      readOnce(),
     ]);
     const html = renderDocument({
       ...page,
@@ -88,8 +106,9 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
       view,
       language,
       basePath,
-      scriptPath: `/assets/${script.file}`,
-      stylePath: `/assets/${style.file}`,
+      scriptPath,
+      stylePath,
+      logoPath,
     });
     const status = snapshot().isSpoiled() ? 503 : view.kind === "problem" && statusOf[view.problem];
     return toPage(html, language, status || 200);
@@ -115,20 +134,37 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
         return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
       })
       .get("/assets/:file", async ({ params }) => {
-        assets ??= readAssets(pageAssets);
-        return (await assets).get(params.file) ?? fail("route_not_found");
+        return (await readOnce()).files.get(params.file) ?? fail("route_not_found");
       })
   );
 }
 
-/** By file name. */
-async function readAssets(pageAssets: () => Promise<PageAssets>): Promise<Map<string, Content>> {
+interface Assets extends Record<"scriptPath" | "stylePath", string> {
+  logoPath: string | undefined;
+  /** By file name. */
+  files: Map<string, Content>;
+}
+
+async function readAssets(
+  pageAssets: () => Promise<PageAssets>,
+  { accent, logo }: Pages,
+): Promise<Assets> {
   const { script, style } = await pageAssets();
-  const options = { cache: "immutable", isShared: true } as const;
-  return new Map([
-    [script.file, new Content("text/javascript; charset=utf-8", script.text, options)],
-    [style.file, new Content("text/css; charset=utf-8", style.text, options)],
-  ]);
+  const files = new Map<string, Content>();
+  const add = (file: string, type: string, body: Body, headers = {}) => {
+    files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
+    return `/assets/${file}`;
+  };
+  const styleFile = accent ? style.file.replace(".css", `-${accent.slice(1)}.css`) : style.file;
+  const styleText = accent ? style.text + styleOf(accent) : style.text;
+  return {
+    files,
+    scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
+    stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
+    // Opened by itself, an SVG is a document, which may have scripts.
+    logoPath:
+      logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
+  };
 }
 
 /** A search is a page whatever it finds; a driver who cannot be shown is an error. */

@@ -175,7 +175,7 @@ async function show(
   enter?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  document.title = titleOf(view, language);
+  document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
   keepFound();
   scrollTo(0, y);

@@ -7,6 +7,8 @@ import type { View } from "./view.ts";
 interface DocumentOptions {
   view: View;
   language: Language;
+  /** The community's name. */
+  title: string;
   /** For an unattended screen: no link leads away, and the page returns to the start. */
   kiosk?: boolean | undefined;
   featured: readonly number[];
@@ -16,10 +18,12 @@ interface DocumentOptions {
   basePath: string;
   scriptPath: string;
   stylePath: string;
+  logoPath: string | undefined;
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, kiosk, featured, index, basePath, scriptPath, stylePath } = options;
+  const { view, language, title, kiosk, featured, index } = options;
+  const { basePath, scriptPath, stylePath, logoPath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   const { text } = html`<!doctype html>
@@ -29,15 +33,17 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!index && html`<meta name="robots" content="noindex">`}
-<title>${titleOf(view, language)}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<title>${titleOf(view, language, title)}</title>
+<link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}"></script>
+<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}" data-title="${title}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>
 <header class="top">
-  <a class="plate" href="/" aria-label="Roadbook, ${texts.toStart}">Roadbook</a>
+  <a class="plate" href="/" aria-label="${title}, ${texts.toStart}">${
+    logoPath && html`<img src="${logoPath}" alt="">`
+  }${title}</a>
   <form action="/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
     <div class="field">

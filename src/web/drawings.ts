@@ -3,6 +3,7 @@
  * achievement, the icon of the page. SVG as text, the same for the same input. Pure.
  */
 import type { Achievement } from "../domain/achievement.ts";
+import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
 
 /** The golden angle: the hues of neighbours in a row lie far apart. */
@@ -69,7 +70,10 @@ export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): s
 }
 
 /** The icon of the page: a road on the plate. */
-export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="#ffc61a"/><path d="M25 12 H39 L52 52 H12Z" fill="#141414"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="#ffc61a"/></svg>`;
+export function drawFavicon(accent: string): string {
+  const road = textColourOn(accent);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
+}
 
 /** FNV-1a over UTF-16 code units, 32 bits. */
 function hash(text: string): number {

@@ -20,9 +20,9 @@ export function renderView(view: View, language: Language): Html {
   }
 }
 
-/** The title of the document. */
-export function titleOf(view: View, language: Language): string {
-  return `${nameOf(view, languages[language])} · Roadbook`;
+/** The title of the document, in which the community's is the end. */
+export function titleOf(view: View, language: Language, title: string): string {
+  return `${nameOf(view, languages[language])} · ${title}`;
 }
 
 function nameOf(view: View, texts: Texts): string {

@@ -36,7 +36,7 @@ test("a driver has a heading, a company, and every achievement", async () => {
   const html = renderView(view, "en").text;
   expect(html).toMatch(/<h1[^>]*>Łukasz Nowak<\/h1>/);
   expect(html).toContain("Baltic Express, Owner");
-  expect(titleOf(view, "en")).toBe("Łukasz Nowak · Roadbook");
+  expect(titleOf(view, "en", "Roadbook")).toBe("Łukasz Nowak · Roadbook");
   if (view.kind !== "driver") throw new Error("no driver");
   expect(html.match(/<h3>/g)?.length).toBe(view.achievements.length);
 });
