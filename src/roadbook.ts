@@ -73,7 +73,7 @@ export interface RoadbookOptions extends PageOptions {
   compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
   page?: boolean | undefined;
-  /** The script and the style of that page. Default those that come with Roadbook. */
+  /** The scripts and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
   docsScript?: DocsScript;

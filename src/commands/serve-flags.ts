@@ -56,7 +56,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--language <LANGUAGE>",
-      "the language of the page: en or de (default: each reader's own)",
+      "the language of the page: en, de, pl, fr, es or cs (default: each reader's own)",
       parseOneOf(Object.keys(languages) as Language[]),
     )
     .option(

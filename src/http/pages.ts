@@ -35,9 +35,9 @@ export interface PageOptions {
   featured?: readonly number[] | undefined;
 }
 
-/** The script and the style of the page, by file name; a name changes with its content. */
+/** The script for each language and the style of the page; a file's name changes with its content. */
 export interface PageAssets {
-  script: PageAsset;
+  scripts: Record<Language, PageAsset>;
   style: PageAsset;
 }
 
@@ -96,7 +96,7 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
   const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
     const featured = page.featured ?? snapshot().meta.featured;
-    const [view, { scriptPath, stylePath, logoPath }] = await Promise.all([
+    const [view, { scriptPaths, stylePath, logoPath }] = await Promise.all([
       loadView(address, featured, (path) => ask(request, path)),
       readOnce(),
     ]);
@@ -106,7 +106,7 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
       view,
       language,
       basePath,
-      scriptPath,
+      scriptPath: scriptPaths.get(language) ?? "",
       stylePath,
       logoPath,
     });
@@ -139,7 +139,10 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
   );
 }
 
-interface Assets extends Record<"scriptPath" | "stylePath", string> {
+interface Assets {
+  /** By language. */
+  scriptPaths: Map<string, string>;
+  stylePath: string;
   logoPath: string | undefined;
   /** By file name. */
   files: Map<string, Content>;
@@ -149,7 +152,7 @@ async function readAssets(
   pageAssets: () => Promise<PageAssets>,
   { accent, logo }: Pages,
 ): Promise<Assets> {
-  const { script, style } = await pageAssets();
+  const { scripts, style } = await pageAssets();
   const files = new Map<string, Content>();
   const add = (file: string, type: string, body: Body, headers = {}) => {
     files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
@@ -157,9 +160,12 @@ async function readAssets(
   };
   const styleFile = accent ? style.file.replace(".css", `-${accent.slice(1)}.css`) : style.file;
   const styleText = accent ? style.text + styleOf(accent) : style.text;
+  const scriptPaths = Object.entries(scripts).map(([language, { file, text }]) => {
+    return [language, add(file, "text/javascript; charset=utf-8", text)] as const;
+  });
   return {
     files,
-    scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
+    scriptPaths: new Map(scriptPaths),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
     // Opened by itself, an SVG is a document, which may have scripts.
     logoPath:

@@ -265,7 +265,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     () =>
       open({ featured: [] }, async ({ page, origin, asked }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
-        expect(asked.map((path) => path.replace(/-\w+\./, ".")).sort()).toEqual([
+        expect(asked.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
           "/",
           "/assets/page.css",
           "/assets/page.js",
@@ -376,6 +376,23 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await searchFor(page, "nowak");
         await waitForHeading(page, "Ergebnisse für „nowak“");
       });
+      const titles = {
+        pl: "Kto jest w trasie",
+        fr: "Qui est sur la route",
+        es: "Quién está en la carretera",
+        cs: "Kdo je na cestě",
+      };
+      for (const [locale, title] of Object.entries(titles)) {
+        await open({ locale }, async ({ page, origin }) => {
+          await page.goto(origin);
+          await waitForHeading(page, title);
+          // By the script: of the reader's language, too.
+          await page.getByRole("link", { name: "Łukasz Nowak" }).click();
+          await waitForHeading(page, "Łukasz Nowak");
+          await page.goBack();
+          await waitForHeading(page, title);
+        });
+      }
       await open({ locale: "de-AT", language: "en" }, async ({ page, origin }) => {
         await page.goto(origin);
         await waitForHeading(page, "Who is on the road");

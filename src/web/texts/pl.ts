@@ -1,0 +1,75 @@
+/** The texts of the page in Polish. */
+import { pluralsOf } from "../plural.ts";
+import type { Texts } from "./en.ts";
+
+const plural = pluralsOf("pl");
+
+export const pl: Texts = {
+  title: "Kto jest w trasie",
+  searchLabel: "Znajdź kierowcę lub firmę",
+  searchHint: "Część nazwy",
+  searchButton: "Szukaj",
+  toStart: "Start",
+  skipToContent: "Przejdź do treści",
+  drivers: "Kierowcy",
+  companies: "Firmy",
+  featured: "Znani kierowcy",
+  noCompany: "Niezależny",
+  members: plural({ one: "# członek", few: "# członków", many: "# członków" }),
+  resultsFor: (query) => `Wyniki dla „${query}”`,
+  driverCount: plural({ one: "# kierowca", few: "# kierowców", many: "# kierowców" }),
+  companyCount: plural({ one: "# firma", few: "# firmy", many: "# firm" }),
+  searchesLeft: plural({
+    one: "Pozostało # wyszukiwanie w tej godzinie",
+    few: "Pozostały # wyszukiwania w tej godzinie",
+    many: "Pozostało # wyszukiwań w tej godzinie",
+  }),
+  noDrivers: "Żaden kierowca nie ma tego w nazwie.",
+  noCompanies: "Żadna firma nie ma tego w nazwie.",
+  roles: "Role",
+  memberSince: "Z nami od",
+  achievements: "Osiągnięcia",
+  noAchievements: "Jeszcze bez osiągnięć: droga dopiero przed nami.",
+  totalPoints: "Punkty",
+  points: plural({ one: "# punkt", few: "# punkty", many: "# punktów" }),
+  tier: (tier) => `Poziom ${tier}`,
+  api: "Dla programistów: API",
+  problems: {
+    nothing: {
+      heading: "Nie ma nikogo o takiej nazwie",
+      advice:
+        "Spróbuj podać mniej liter albo inną część nazwy. Akcenty, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
+    },
+    short: {
+      heading: "Jedna litera to za mało",
+      advice: "Wpisz co najmniej dwa znaki nazwy.",
+    },
+    private: {
+      heading: "Ten profil jest prywatny",
+      advice: "Tylko sam kierowca może to zmienić.",
+    },
+    unknown: {
+      heading: "Nie ma takiego kierowcy",
+      advice: "Adres może zawierać błąd albo kierowca już odszedł. Lepiej wyszukaj po nazwie.",
+    },
+    limited: {
+      heading: "Czas na przerwę",
+      advice:
+        "Z tego adresu wykonano na razie wszystkie wyszukiwania. Profile nadal się otwierają.",
+    },
+    offline: {
+      heading: "Serwer nie odpowiada",
+      advice: "Sprawdź połączenie i spróbuj ponownie. Wpisany tekst nie zniknie.",
+    },
+    broken: {
+      heading: "Coś poszło nie tak",
+      advice: "Spróbuj ponownie za chwilę.",
+    },
+  },
+  waitMinutes: plural({
+    one: "Kolejne wyszukiwanie za # minutę.",
+    few: "Kolejne wyszukiwanie za # minuty.",
+    many: "Kolejne wyszukiwanie za # minut.",
+  }),
+  tryAgain: "Spróbuj ponownie",
+};
