@@ -71,7 +71,7 @@ export function declareServe(program: AnyCommand) {
       parseColour(text),
     )
     .option("--logo <FILE>", "an SVG or PNG of at most 256 KB, shown beside the name")
-    .option("--index", "let search engines list the page and its drivers", false)
+    .option("--index", "let search engines list the page and its drivers, by /sitemap.xml", false)
     .optionsGroup("Limits:")
     .option(
       "--search-limit <N>",

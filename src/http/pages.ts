@@ -58,7 +58,7 @@ export interface Pages extends Omit<PageOptions, "logo"> {
   logo: Logo | undefined;
 }
 
-export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
+export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
   /** Without it, the start leads to the docs. */
   page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
@@ -72,13 +72,14 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
  */
 const MAX_RENDERED_AT_ONCE = 4;
 
-export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesService): AnyElysia {
-  // Profiles of people are not for search engines, unless the operator says so.
-  const rule = page?.index ? "Allow: /" : "Disallow: /";
-  const robots = new Content("text/plain; charset=utf-8", `User-agent: *\n${rule}\n`, {
-    cache: "hour",
+export function pages(service: PagesService): AnyElysia {
+  const { page, pageAssets, ask, snapshot, basePath, baseUrl } = service;
+  const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
+    // Profiles of people are not for search engines, unless the operator says so.
+    const rule = page?.index ? `Allow: /\nSitemap: ${baseUrl(request)}/sitemap.xml` : "Disallow: /";
+    const text = `User-agent: *\n${rule}\n`;
+    return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
   });
-  const plugin = new Elysia({ strictPath: true }).get("/robots.txt", () => robots);
   if (!page) {
     const toDocs = new Content("", null, {
       status: 302,
@@ -106,6 +107,7 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
       view,
       language,
       basePath,
+      baseUrl: baseUrl(request),
       scriptPath: scriptPaths.get(language) ?? "",
       stylePath,
       logoPath,

@@ -62,7 +62,7 @@ function isPng(bytes: Uint8Array): boolean {
 }
 
 /** What may stand before the first tag of an XML document, and then that tag. */
-const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s>]/s;
+const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;
 
 function isSvg(bytes: Uint8Array): boolean {
   return SVG_START.test(new TextDecoder().decode(bytes));

@@ -1,5 +1,6 @@
 /** The page as a whole HTML document: head, search form, the view, and the way to the developers. */
 import { html, withBasePath } from "./html.ts";
+import { renderPreview } from "./preview.ts";
 import { renderView, titleOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
 import type { View } from "./view.ts";
@@ -14,6 +15,8 @@ interface DocumentOptions {
   featured: readonly number[];
   /** Whether search engines may list the page. */
   index?: boolean | undefined;
+  /** The URL of the start, without a slash at the end. */
+  baseUrl: string;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
@@ -34,6 +37,7 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="color-scheme" content="light dark">
 ${!index && html`<meta name="robots" content="noindex">`}
 <title>${titleOf(view, language, title)}</title>
+${renderPreview(options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
 <script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}" data-title="${title}"></script>

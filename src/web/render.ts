@@ -25,7 +25,8 @@ export function titleOf(view: View, language: Language, title: string): string {
   return `${nameOf(view, languages[language])} · ${title}`;
 }
 
-function nameOf(view: View, texts: Texts): string {
+/** What a view is of. */
+export function nameOf(view: View, texts: Texts): string {
   switch (view.kind) {
     case "start":
       return texts.title;
@@ -53,7 +54,7 @@ function renderStart({ featured, counts }: View & { kind: "start" }, texts: Text
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
 }
 
-function countsOf(drivers: number, companies: number, texts: Texts): string {
+export function countsOf(drivers: number, companies: number, texts: Texts): string {
   return `${texts.driverCount(drivers)}, ${texts.companyCount(companies)}`;
 }
 
@@ -148,6 +149,6 @@ function avatarOf({ avatar_url }: Pick<User, "avatar_url">, size: number): Html 
 }
 
 /** In UTC, as the API has it: the server and the browser write the same date. */
-function dateIn(language: Language, time: string): string {
+export function dateIn(language: Language, time: string): string {
   return new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
 }

@@ -6,6 +6,7 @@ const plural = pluralsOf("cs");
 
 export const cs: Texts = {
   title: "Kdo je na cestě",
+  description: "Najděte řidiče a firmy a podívejte se, čeho dosáhli.",
   searchLabel: "Najít řidiče nebo firmu",
   searchHint: "Část jména",
   searchButton: "Hledat",

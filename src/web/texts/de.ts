@@ -6,6 +6,7 @@ const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
+  description: "Fahrer und Firmen finden und sehen, was sie erreicht haben.",
   searchLabel: "Fahrer oder Firma finden",
   searchHint: "Teil eines Namens",
   searchButton: "Suchen",

@@ -8,6 +8,7 @@ const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
+  description: "Find drivers and companies, and see what they have achieved.",
   searchLabel: "Find a driver or a company",
   searchHint: "Part of a name",
   searchButton: "Search",

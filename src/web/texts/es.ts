@@ -6,6 +6,7 @@ const plural = pluralsOf("es");
 
 export const es: Texts = {
   title: "Quién está en la carretera",
+  description: "Encuentra conductores y empresas y descubre sus logros.",
   searchLabel: "Buscar un conductor o una empresa",
   searchHint: "Parte de un nombre",
   searchButton: "Buscar",

@@ -6,6 +6,7 @@ const plural = pluralsOf("fr");
 
 export const fr: Texts = {
   title: "Qui est sur la route",
+  description: "Trouvez des conducteurs et des entreprises, et voyez leurs succès.",
   searchLabel: "Trouver un conducteur ou une entreprise",
   searchHint: "Partie du nom",
   searchButton: "Chercher",

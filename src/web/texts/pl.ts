@@ -6,6 +6,7 @@ const plural = pluralsOf("pl");
 
 export const pl: Texts = {
   title: "Kto jest w trasie",
+  description: "Znajdź kierowców i firmy i zobacz, co osiągnęli.",
   searchLabel: "Znajdź kierowcę lub firmę",
   searchHint: "Część nazwy",
   searchButton: "Szukaj",
