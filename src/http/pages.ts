@@ -46,6 +46,9 @@ export interface PageAsset {
   text: string;
 }
 
+/** They read the page that somebody has linked to, for its preview, and obey robots.txt. */
+const PREVIEWERS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+
 /** No name is as long, in any normalization: what is behind it changes no result. */
 const MAX_QUERY_LENGTH = 1600;
 
@@ -76,8 +79,10 @@ export function pages(service: PagesService): AnyElysia {
   const { page, pageAssets, ask, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
     // Profiles of people are not for search engines, unless the operator says so.
-    const rule = page?.index ? `Allow: /\nSitemap: ${baseUrl(request)}/sitemap.xml` : "Disallow: /";
-    const text = `User-agent: *\n${rule}\n`;
+    const rules = page?.index
+      ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
+      : `User-agent: *\nDisallow: /\n\n${PREVIEWERS}\nAllow: /`;
+    const text = `${rules}\n`;
     return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
   });
   if (!page) {

@@ -142,6 +142,8 @@ test("without --index there is no sitemap", async () => {
   const target = await openInProcess(page);
   for (const path of ["/sitemap.xml", "/sitemaps/0.xml"])
     expect((await target.fetch(path)).status).toBe(404);
-  expect(await (await target.fetch("/robots.txt")).text()).toBe("User-agent: *\nDisallow: /\n");
+  expect(await (await target.fetch("/robots.txt")).text()).toBe(
+    "User-agent: *\nDisallow: /\n\nUser-agent: Twitterbot\nUser-agent: facebookexternalhit\nAllow: /\n",
+  );
   await target.close();
 });
