@@ -17,7 +17,8 @@ export const drawings = (service: DrawingsService) =>
   new Elysia({ strictPath: true })
     // A private driver has no avatar: its initials are of the name.
     .get("/avatars/:file", ({ params }) => {
-      const [, digits = "", kind] = /^(.*)\.(svg|png)$/s.exec(params.file) ?? [];
+      // A dataset may well have its own /avatars/ann.png, which is nobody's id.
+      const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
       if (id === undefined) return fail("invalid_user_id");
