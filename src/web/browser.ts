@@ -272,7 +272,9 @@ async function show(
   enter?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  document.title = titleOf(view, language);
+  // It is of the document that was loaded, and would be what a phone shares.
+  document.querySelector("link[rel=canonical]")?.remove();
+  document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
   shownAt = Date.now();
   keepFound();

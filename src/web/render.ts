@@ -21,12 +21,13 @@ export function renderView(view: View, language: Language): Html {
   }
 }
 
-/** The title of the document. */
-export function titleOf(view: View, language: Language): string {
-  return `${nameOf(view, languages[language])} · Roadbook`;
+/** The title of the document, in which the community's is the end. */
+export function titleOf(view: View, language: Language, title: string): string {
+  return `${nameOf(view, languages[language])} · ${title}`;
 }
 
-function nameOf(view: View, texts: Texts): string {
+/** What a view is of. */
+export function nameOf(view: View, texts: Texts): string {
   switch (view.kind) {
     case "start":
       return texts.title;
@@ -39,7 +40,7 @@ function nameOf(view: View, texts: Texts): string {
   }
 }
 
-function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html {
+function renderStart({ featured, counts }: View & { kind: "start" }, texts: Texts): Html {
   const cards = featured.map(
     (user) => html`<li class="card">
       ${avatarOf(user, 96)}
@@ -50,7 +51,12 @@ function renderStart({ featured }: View & { kind: "start" }, texts: Texts): Html
     </li>`,
   );
   return html`<h1 tabindex="-1">${texts.title}</h1>
+    ${counts && html`<p class="quiet counts">${countsOf(counts.drivers, counts.companies, texts)}</p>`}
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
+}
+
+export function countsOf(drivers: number, companies: number, texts: Texts): string {
+  return `${texts.driverCount(drivers)}, ${texts.companyCount(companies)}`;
 }
 
 function renderResults(view: View & { kind: "results" }, texts: Texts, language: Language): Html {
@@ -90,7 +96,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
         <ul class="board">${companies?.map(
           ({ name, member_count }) => html`<li>
           <span class="name" data-members="${member_count}">${markMatches(name, query)}</span>
-          <span class="detail">${texts.members(member_count, member_count.toLocaleString(language))}</span></li>`,
+          <span class="detail">${texts.members(member_count)}</span></li>`,
         )}</ul>
       </section>
     </div>`
@@ -131,7 +137,7 @@ function renderAchievement(entry: AchievementEntry, texts: Texts, language: Lang
     <div>
       <h3>${name}</h3>
       <p>${description}</p>
-      <p class="quiet">${texts.tier(tier)} · ${texts.points(points, points.toLocaleString(language))} ·
+      <p class="quiet">${texts.tier(tier)} · ${texts.points(points)} ·
         <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
     </div>
   </li>`;
@@ -182,6 +188,6 @@ function avatarOf({ id, avatar_url }: Pick<User, "id" | "avatar_url">, size: num
 }
 
 /** In UTC, as the API has it: the server and the browser write the same date. */
-function dateIn(language: Language, time: string): string {
+export function dateIn(language: Language, time: string): string {
   return new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
 }

@@ -7,7 +7,12 @@ import type { CompanySearchResult } from "../domain/company.ts";
 import type { User, UserSearchResult } from "../domain/user.ts";
 
 export type View =
-  | { kind: "start"; featured: User[] }
+  | {
+      kind: "start";
+      featured: User[];
+      /** Of the drivers who can be found, and of the companies; undefined if the server does not say. */
+      counts: { drivers: number; companies: number } | undefined;
+    }
   | {
       kind: "results";
       query: string;
@@ -63,13 +68,18 @@ export async function loadView(
   try {
     const [, id] = /^\/drivers\/([^/]+)$/.exec(path) ?? [];
     if (id !== undefined) return await loadDriver(id, ask);
-    if (query.trim() === "") {
-      return { kind: "start", featured: await listUsers(featuredIds, ask) };
-    }
+    if (query.trim() === "") return await loadStart(featuredIds, ask);
     return found ? await reloadResults(query, found, ask) : await loadResults(query, ask);
   } catch {
     return { kind: "problem", problem: "offline", query };
   }
+}
+
+async function loadStart(featuredIds: readonly number[], ask: Ask): Promise<View> {
+  const [featured, health] = await Promise.all([listUsers(featuredIds, ask), ask("/health")]);
+  const { public_users, companies } = health.ok ? (await health.json()).snapshot.counts : {};
+  const counts = health.ok ? { drivers: public_users, companies } : undefined;
+  return { kind: "start", featured, counts };
 }
 
 /** The profiles of those users who are public. Rejects when the server is in trouble. */

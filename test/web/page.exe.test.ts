@@ -8,6 +8,7 @@ import { pageAssets } from "../../src/assets.ts";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import type { PageOptions } from "../../src/http/pages.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
+import { drawAvatar, drawAvatarPng } from "../../src/web/drawings.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
@@ -135,6 +136,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const searches = () => asked.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
+        // That of the start would be what a phone shares.
+        expect(await page.locator("link[rel=canonical]").count()).toBe(0);
         await page.getByText("14 searches left").waitFor();
         await searchFor(page, " nowak");
         expect(searches()).toHaveLength(2);
@@ -280,7 +283,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     () =>
       open({ featured: [] }, async ({ page, origin, asked }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
-        expect(asked.map((path) => path.replace(/-\w+\./, ".")).sort()).toEqual([
+        expect(asked.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
           "/",
           "/assets/page.css",
           "/assets/page.js",
@@ -447,6 +450,23 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await searchFor(page, "nowak");
         await waitForHeading(page, "Ergebnisse für „nowak“");
       });
+      const titles = {
+        pl: "Kto jest w trasie",
+        fr: "Qui est sur la route",
+        es: "Quién está en la carretera",
+        cs: "Kdo je na cestě",
+      };
+      for (const [locale, title] of Object.entries(titles)) {
+        await open({ locale }, async ({ page, origin }) => {
+          await page.goto(origin);
+          await waitForHeading(page, title);
+          // By the script: of the reader's language, too.
+          await page.getByRole("link", { name: "Łukasz Nowak" }).click();
+          await waitForHeading(page, "Łukasz Nowak");
+          await page.goBack();
+          await waitForHeading(page, title);
+        });
+      }
       await open({ locale: "de-AT", language: "en" }, async ({ page, origin }) => {
         await page.goto(origin);
         await waitForHeading(page, "Who is on the road");
@@ -454,6 +474,33 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     },
     PATIENCE_MS,
   );
+
+  test("an avatar as a PNG is the drawing without the initials", async () => {
+    const page = await browser?.newPage();
+    if (!page) throw new Error("no browser");
+    for (const id of [0, 1, 2, 3, 4, 5, 6]) {
+      const svg = drawAvatar(id, "").replace(/<text.*<\/text>/, "");
+      const urls = [
+        `data:image/svg+xml,${encodeURIComponent(svg)}`,
+        `data:image/png;base64,${Buffer.from(drawAvatarPng(id)).toString("base64")}`,
+      ];
+      const difference = await page.evaluate(async (urls) => {
+        const pictures = urls.map(async (src) => {
+          const image = Object.assign(new Image(), { src });
+          await image.decode();
+          if (image.naturalWidth !== 256) throw new Error(`${image.naturalWidth} pixels wide`);
+          const context = new OffscreenCanvas(256, 256).getContext("2d");
+          context?.drawImage(image, 0, 0);
+          return [...(context?.getImageData(0, 0, 256, 256).data ?? [])];
+        });
+        const [one = [], other = []] = await Promise.all(pictures);
+        const differences = one.map((value, at) => Math.abs(value - (other[at] ?? 0)));
+        return differences.reduce((sum, value) => sum + value) / one.length;
+      }, urls);
+      expect({ id, difference, isSame: difference < 0.2 }).toMatchObject({ isSame: true });
+    }
+    await page.close();
+  });
 
   test(
     "a kiosk leads nowhere else, returns to the start, and has no context menu",

@@ -1,8 +1,12 @@
 /** The texts of the page in German. */
+import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
+
+const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
+  description: "Fahrer und Firmen finden und sehen, was sie erreicht haben.",
   searchLabel: "Fahrer oder Firma finden",
   searchHint: "Teil eines Namens",
   searchButton: "Suchen",
@@ -11,13 +15,13 @@ export const de: Texts = {
   drivers: "Fahrer",
   companies: "Firmen",
   featured: "Bekannte Fahrer",
-  members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
+  members: plural({ one: "# Mitglied", other: "# Mitglieder" }),
   resultsFor: (query) => `Ergebnisse für „${query}“`,
-  driverCount: (count) => `${count} Fahrer`,
+  driverCount: plural({ one: "# Fahrer", other: "# Fahrer" }),
   closestDrivers: "Die 10 ähnlichsten Fahrer",
-  companyCount: (count) => (count === 1 ? "1 Firma" : `${count} Firmen`),
+  companyCount: plural({ one: "# Firma", other: "# Firmen" }),
   closestCompanies: "die 10 ähnlichsten Firmen",
-  searchesLeft: (count) => (count === 1 ? "noch 1 Suche" : `noch ${count} Suchen`),
+  searchesLeft: plural({ one: "noch # Suche", other: "noch # Suchen" }),
   noDrivers: "Kein Fahrer hat das im Namen.",
   noCompanies: "Keine Firma hat das im Namen.",
   limitedCompanies: "Die Suchen sind vorerst aufgebraucht, deshalb fehlen die Firmen.",
@@ -26,7 +30,7 @@ export const de: Texts = {
   achievements: "Erfolge",
   noAchievements: "Noch keine Erfolge: Der Weg liegt noch vor uns.",
   totalPoints: "Punkte",
-  points: (count, text) => (count === 1 ? "1 Punkt" : `${text} Punkte`),
+  points: plural({ one: "# Punkt", other: "# Punkte" }),
   tier: (tier) => `Stufe ${tier}`,
   api: "Für Entwickler: die API",
   problems: {

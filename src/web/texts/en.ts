@@ -1,7 +1,14 @@
-/** The texts of the page in English. Another language is another file like this one. */
+/**
+ * The texts of the page in English. Another language is another file like this one, and a line in
+ * ../texts.ts.
+ */
+import { pluralsOf } from "../plural.ts";
+
+const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
+  description: "Find drivers and companies, and see what they have achieved.",
   searchLabel: "Find a driver or a company",
   searchHint: "Part of a name",
   searchButton: "Search",
@@ -10,13 +17,13 @@ export const en = {
   drivers: "Drivers",
   companies: "Companies",
   featured: "Notable drivers",
-  members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
+  members: plural({ one: "# member", other: "# members" }),
   resultsFor: (query: string) => `Results for “${query}”`,
-  driverCount: (count: number) => (count === 1 ? "1 driver" : `${count} drivers`),
+  driverCount: plural({ one: "# driver", other: "# drivers" }),
   closestDrivers: "The 10 closest drivers",
-  companyCount: (count: number) => (count === 1 ? "1 company" : `${count} companies`),
+  companyCount: plural({ one: "# company", other: "# companies" }),
   closestCompanies: "the 10 closest companies",
-  searchesLeft: (count: number) => (count === 1 ? "1 search left" : `${count} searches left`),
+  searchesLeft: plural({ one: "# search left", other: "# searches left" }),
   noDrivers: "No driver has this in the name.",
   noCompanies: "No company has this in the name.",
   limitedCompanies: "You have used up your searches for now, so companies are missing.",
@@ -25,7 +32,7 @@ export const en = {
   achievements: "Achievements",
   noAchievements: "No achievements yet: the road is still ahead.",
   totalPoints: "Points",
-  points: (count: number, text: string) => (count === 1 ? "1 point" : `${text} points`),
+  points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
   api: "For developers: the API",
   problems: {
