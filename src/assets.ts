@@ -7,8 +7,8 @@ import { hash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import demo from "../data/demo.json" with { type: "json" };
 import type { PageAsset, PageAssets } from "./http/pages.ts";
+import { type Language, languages } from "./web/texts.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -16,20 +16,14 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export const DEMO_SNAPSHOT = "demo.snapshot";
 /** In the place of the demo, what `build --dataset` was given. */
 export const OWN_SNAPSHOT = "own.snapshot";
+const pageLanguages = Object.keys(languages) as Language[];
 /** The files beside the demo, and how each is made. */
-const makers = {
+const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
-  "page.js.asset": () => bundle("web/browser.ts"),
   "page.css.asset": () => bundle("web/style.css"),
 };
-
-/** The start of the page shows so many of the demo's notable drivers. */
-const MAX_FEATURED = 12;
-
-/** The ids of the demo's notable drivers, whom its start shows; none of other data in its place. */
-export function listFeaturedIds(): number[] {
-  if (findEmbedded(OWN_SNAPSHOT)) return [];
-  return demo.users.flatMap((user) => ("note" in user ? [user.id] : [])).slice(0, MAX_FEATURED);
+for (const language of pageLanguages) {
+  makers[`page-${language}.js.asset`] = () => bundle("web/browser.ts", language);
 }
 
 /** The bytes of the demo's snapshot, or of the one in its place. */
@@ -57,27 +51,34 @@ export function docsScript(): Promise<Bytes> {
 
 let page: Promise<PageAssets> | undefined;
 
-/** The script and the style of the page for people, made once. */
+/** The scripts and the style of the page for people, made once. */
 export function pageAssets(): Promise<PageAssets> {
   page ??= readPageAssets();
   return page;
 }
 
 async function readPageAssets(): Promise<PageAssets> {
-  const script = await readPageAsset("page.js.asset");
-  return { script, style: await readPageAsset("page.css.asset") };
+  const scripts = pageLanguages.map(async (language) => {
+    return [language, await readPageAsset(`page-${language}.js.asset`)] as const;
+  });
+  return {
+    scripts: Object.fromEntries(await Promise.all(scripts)) as PageAssets["scripts"],
+    style: await readPageAsset("page.css.asset"),
+  };
 }
 
 /** Its name says what is in it. */
-async function readPageAsset(asset: keyof typeof makers): Promise<PageAsset> {
+async function readPageAsset(asset: string): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = hash("sha256", text);
   const [name, ending] = asset.split(".");
   return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
 }
 
-async function readAsset(name: keyof typeof makers): Promise<Bytes> {
-  return (await findReady(name)) ?? makers[name]();
+async function readAsset(name: string): Promise<Bytes> {
+  const bytes = (await findReady(name)) ?? (await makers[name]?.());
+  if (bytes) return bytes;
+  throw new Error(`there is no asset ${name}`);
 }
 
 /** The package exports no path to its browser bundle, so it is found beside its entry. */
@@ -86,11 +87,26 @@ function packDocsScript(): Bytes {
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
-async function bundle(file: string): Promise<Bytes> {
+/** Of the languages, a script has the texts of one. */
+async function bundle(file: string, language?: Language): Promise<Bytes> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, file)],
     target: "browser",
     minify: true,
+    plugins: [
+      {
+        name: "one-language",
+        setup(build) {
+          build.onLoad({ filter: /web\/texts\.ts$/ }, () => ({
+            loader: "ts",
+            contents: `import { ${language} } from "./texts/${language}.ts";
+              export const languages = { ${language} };
+              export const DEFAULT_LANGUAGE = "${language}";
+              export const isLanguage = (text) => text === DEFAULT_LANGUAGE;`,
+          }));
+        },
+      },
+    ],
   });
   return new TextEncoder().encode(await outputs[0]?.text());
 }

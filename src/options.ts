@@ -38,6 +38,8 @@ export function parseInteger(least: number, most: number): (text: string) => num
 
 export const parsePort = parseInteger(0, 65_535);
 
+export const parseUserId = parseInteger(1, Number.MAX_SAFE_INTEGER);
+
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** A duration in milliseconds. */
@@ -76,6 +78,23 @@ export function parseCidr(text: string): string {
   } catch {
     throw new InvalidValue("an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
   }
+}
+
+const MAX_TITLE_LENGTH = 60;
+
+/** A name to show, on one line. */
+export function parseTitle(text: string): string {
+  const title = text.trim();
+  const isShown = title !== "" && !/\p{Cc}/u.test(title);
+  if (isShown && [...title].length <= MAX_TITLE_LENGTH) return title;
+  throw new InvalidValue(`a name of 1 to ${MAX_TITLE_LENGTH} characters`);
+}
+
+/** A colour as `#rrggbb`. The `#` may be missing: in a shell without quotes it begins a comment. */
+export function parseColour(text: string): string {
+  const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
+  if (digits !== undefined) return `#${digits.toLowerCase()}`;
+  throw new InvalidValue("a colour such as #0a7d4f");
 }
 
 /** The path under which a server is mounted, without a slash at the end; empty for the root. */

@@ -7,7 +7,7 @@ import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
 import { type App, createApp, type Fetch } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
 import type { ResponseFacts } from "./http/exchange.ts";
-import type { PageAssets, PageOptions } from "./http/pages.ts";
+import type { PageAssets, PageOptions, Pages } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
@@ -17,18 +17,23 @@ import {
   parseBasePath,
   parseBaseUrl,
   parseCidr,
+  parseColour,
   parseMaxAge,
   parseTime,
+  parseTitle,
+  parseUserId,
 } from "./options.ts";
+import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Lines } from "./snapshot/build/dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
+import { DEFAULT_TITLE } from "./web/brand.ts";
 import { isLanguage, languages } from "./web/texts.ts";
 
 /** Most have the names and values of the flags of `serve`; lists are in the plural. */
-export interface RoadbookOptions extends PageOptions {
+export interface RoadbookOptions extends Omit<PageOptions, "kioskIdleMs"> {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
   snapshot?: string | Uint8Array | undefined;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
@@ -68,7 +73,9 @@ export interface RoadbookOptions extends PageOptions {
   compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
   page?: boolean | undefined;
-  /** The script and the style of that page. Default those that come with Roadbook. */
+  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
+  kioskIdle?: string | undefined;
+  /** The scripts and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
   docsScript?: DocsScript;
@@ -160,6 +167,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   const searchLimit = createSearchLimit(options);
   const basePath = basePathOf(options);
   const cacheMaxAgeSeconds = explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge);
+  const page = await pageOf(options);
   // The demo was verified when it was put where it is.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
@@ -178,7 +186,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     }),
     cacheMaxAgeSeconds,
     compress: options.compress ?? true,
-    page: await pageOf(options),
+    page,
     pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error) => console.error(error)),
@@ -244,12 +252,16 @@ async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
 }
 
-/** The demo's start shows its notable drivers. */
-async function pageOf(options: RoadbookOptions): Promise<PageOptions | undefined> {
-  const { page, demo, kiosk, index, language, featured } = options;
+async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {
+  const { page, kiosk, index, language, title = DEFAULT_TITLE, accent, logo, featured } = options;
   if (!page) return undefined;
-  const notable = demo ? (await import("./assets.ts")).listFeaturedIds() : undefined;
-  return { kiosk, index, language, featured: featured ?? notable };
+  return {
+    ...{ kiosk, index, language, featured },
+    kioskIdleMs: parseTime(options.kioskIdle ?? "2m"),
+    title: explain("title", title, parseTitle),
+    accent: accent === undefined ? undefined : explain("accent", accent, parseColour),
+    logo: logo === undefined ? undefined : await readLogo(logo),
+  };
 }
 
 function basePathOf({ basePath, publicUrl }: RoadbookOptions): string {
@@ -303,7 +315,11 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   cacheMaxAge: "a text",
   compress: "true or false",
   page: "true or false",
+  title: "a text",
+  accent: "a text",
+  logo: "a path or bytes",
   kiosk: "true or false",
+  kioskIdle: "a text",
   index: "true or false",
   language: "a text",
   featured: "a list",
@@ -328,15 +344,18 @@ function checkOptions(options: RoadbookOptions): void {
     if (Number.isInteger(value) && value >= least && value <= most) continue;
     throw new RangeError(`${name} must be a whole number from ${least} to ${most}, not ${value}`);
   }
-  const { snapshot, dataset, demo, publicUrl, language, trustedProxies = [] } = options;
+  const { snapshot, dataset, demo, publicUrl, kioskIdle, language } = options;
+  const { trustedProxies = [], featured = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((one) => one !== undefined).length !== 1) {
     throw new TypeError("give one of snapshot, dataset and demo");
   }
   if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
+  if (kioskIdle !== undefined) explain("kioskIdle", kioskIdle, parseTime);
   if (language !== undefined && !isLanguage(language)) {
     throw new RangeError(`language must be one of ${Object.keys(languages)}, not ${language}`);
   }
   for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
+  for (const id of featured) explain("featured", String(id), parseUserId);
 }
 
 function checkFaults(faults: readonly (string | Fault)[]): Fault[] {

@@ -81,7 +81,7 @@ test("imports form no circle", async () => {
 
 describe("routes of different features", () => {
   test("do not import each other", async () => {
-    const features = ["users", "search", "health", "docs", "drawings", "pages"];
+    const features = ["users", "search", "health", "docs", "drawings", "pages", "sitemap"];
     for (const feature of features) {
       const imports = importsOf(await Bun.file(join(source, `http/${feature}.ts`)).text());
       for (const other of features) expect(imports).not.toContain(`./${other}.ts`);

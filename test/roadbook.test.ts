@@ -38,6 +38,7 @@ test.each([
   [{ searchLimit: 1.5 }, "searchLimit must be a whole number"],
   [{ searchLimit: "30" }, "searchLimit must be a number, got a string"],
   [{ searchWindow: 1000 }, "searchWindow must be a text, got a number"],
+  [{ kioskIdle: "0" }, 'kioskIdle has "0", not a time of 1ms to 24d'],
   [{ searchWindow: "0s" }, 'searchWindow has "0s", not a time of 1ms to 24d, such as 1h'],
   [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
   [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, not 129"],

@@ -5,13 +5,16 @@ import {
   bounds,
   parseBaseUrl,
   parseCidr,
+  parseColour,
   parseInteger,
   parseMaxAge,
   parsePort,
   parseTime,
+  parseTitle,
+  parseUserId,
 } from "../options.ts";
 import { type Language, languages } from "../web/texts.ts";
-import { parseList, parseOneOf } from "./values.ts";
+import { parseList, parseOneOf, parseText } from "./values.ts";
 
 /** The values of the flags, by name. */
 export type ServeFlags = ReturnType<ReturnType<typeof declareServe>["opts"]>;
@@ -52,11 +55,29 @@ export function declareServe(program: AnyCommand) {
       false,
     )
     .option(
+      "--kiosk-idle <TIME>",
+      "how long after the last touch a kiosk returns to the start",
+      parseTime,
+      120_000,
+    )
+    .option(
       "--language <LANGUAGE>",
-      "the language of the page: en or de (default: each reader's own)",
+      "the language of the page: en, de, pl, fr, es or cs (default: each reader's own)",
       parseOneOf(Object.keys(languages) as Language[]),
     )
-    .option("--index", "let search engines list the page and its drivers", false)
+    .option(
+      "--featured <IDS>",
+      "the drivers on the start page, such as 1,2,3 (default: those with the most points)",
+      (text) => parseList(parseUserId)(text, []),
+    )
+    .option("--title <NAME>", "the community's name on the page (default: Roadbook)", (text) =>
+      parseTitle(parseText(text)),
+    )
+    .option("--accent <COLOUR>", "the page's colour, such as '#0a7d4f' (default: yellow)", (text) =>
+      parseColour(text),
+    )
+    .option("--logo <FILE>", "an SVG or PNG of at most 256 KB, shown beside the name")
+    .option("--index", "let search engines list the page and its drivers, by /sitemap.xml", false)
     .optionsGroup("Limits:")
     .option(
       "--search-limit <N>",

@@ -149,10 +149,12 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
   const { page, kiosk, index, language, trustedProxy: trustedProxies } = config;
+  const { title, accent, logo, featured } = config;
   return {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, index, language },
+    ...{ page, kiosk, index, language, title, accent, logo, featured },
     searchWindow: formatDuration(config.searchWindow),
+    kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
     // An empty list could be changed later, at the cost of a wait in every request.
     faults: fault.length > 0 ? fault : undefined,

@@ -19,12 +19,13 @@ import { toRoutable } from "./request.ts";
 import { createRespond } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
+import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
 
 export interface AppOptions
   extends Omit<HealthService, "baseUrl">,
     Omit<DocsService, "baseUrl">,
-    Omit<PagesService, "ask"> {
+    Omit<PagesService, "ask" | "baseUrl"> {
   clients: Clients;
   /** How long a cache may use a response without asking again; 0 for not at all. */
   cacheMaxAgeSeconds: number;
@@ -85,6 +86,7 @@ export function createApp(options: AppOptions) {
     .group("/api", (prefixed) => prefixed.use(api));
   // Not in the chain: a typed client has no use for them.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
+  if (options.page?.index) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
   }

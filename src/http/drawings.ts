@@ -1,29 +1,41 @@
 /** The routes of pictures that the server draws: avatars of public drivers, badges, the page's icon. */
 import { Elysia } from "elysia";
-import { drawAvatar, drawBadge, favicon } from "../web/drawings.ts";
+import { DEFAULT_ACCENT } from "../web/brand.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
 import type { CachePolicy } from "./caching.ts";
+import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-export const drawings = (service: Pick<Service, "snapshot">) =>
+interface DrawingsService extends Pick<Service, "snapshot"> {
+  page: { accent?: string | undefined } | undefined;
+}
+
+export const drawings = (service: DrawingsService) =>
   new Elysia({ strictPath: true })
     // A private driver has no avatar: its initials are of the name.
     .get("/avatars/:file", ({ params }) => {
-      const [, digits = ""] = /^(.*)\.svg$/s.exec(params.file) ?? [];
+      // A dataset may well have its own /avatars/ann.png, which is nobody's id.
+      const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
       if (id === undefined) return fail("invalid_user_id");
       const name = service.snapshot().users.findName(id);
-      return typeof name === "string" ? svg(drawAvatar(id, name), "public") : fail(name.missing);
+      if (typeof name !== "string") return fail(name.missing);
+      return kind === "svg" ? svg(drawAvatar(id, name), "public") : png(drawAvatarPng(id));
     })
     // The badge of the achievement that has the file as its icon.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(favicon, "hour"));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT), "hour"));
+
+function png(bytes: Body): Content {
+  return new Content("image/png", bytes, { cache: "public" });
+}
 
 function svg(text: string, cache: CachePolicy): Content {
   const headers = { "content-security-policy": DRAWING_POLICY };

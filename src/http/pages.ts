@@ -5,12 +5,14 @@
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
 import pLimit from "p-limit";
+import { type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
 import { type Address, loadView, type Problem } from "../web/view.ts";
+import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
-import { PAGE_POLICY } from "./security-headers.ts";
+import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 export interface PageOptions {
@@ -19,17 +21,25 @@ export interface PageOptions {
    * the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
+  /** How long after the last touch a kiosk returns to the start. */
+  kioskIdleMs?: number | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */
   language?: Language | undefined;
-  /** The ids of the drivers on the start page. */
+  /** The community's name, in the place of Roadbook. */
+  title?: string | undefined;
+  /** The one colour, such as `#0a7d4f`; text on it is black or white, whichever can be read. */
+  accent?: string | undefined;
+  /** The path or the bytes of an SVG or PNG of at most 256 KB, shown beside the name. */
+  logo?: string | Uint8Array | undefined;
+  /** The ids of the drivers on the start page. Default those with the most achievement points. */
   featured?: readonly number[] | undefined;
 }
 
-/** The script and the style of the page, by file name; a name changes with its content. */
+/** The script for each language and the style of the page; a file's name changes with its content. */
 export interface PageAssets {
-  script: PageAsset;
+  scripts: Record<Language, PageAsset>;
   style: PageAsset;
 }
 
@@ -38,15 +48,24 @@ export interface PageAsset {
   text: string;
 }
 
+/** They read the page that somebody has linked to, for its preview, and obey robots.txt. */
+const PREVIEWERS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+
 /** No name is as long, in any normalization: what is behind it changes no result. */
 const MAX_QUERY_LENGTH = 1600;
 
 /** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
+/** The options as they are served. */
+export interface Pages extends Omit<PageOptions, "logo"> {
+  title: string;
+  logo: Logo | undefined;
+}
+
+export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
   /** Without it, the start leads to the docs. */
-  page: PageOptions | undefined;
+  page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
   /** Asks the API for a path on behalf of the client: a search counts against its limit. */
   ask(request: Request, path: string): Promise<Response>;
@@ -58,13 +77,16 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath"> {
  */
 const MAX_RENDERED_AT_ONCE = 4;
 
-export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesService): AnyElysia {
-  // Profiles of people are not for search engines, unless the operator says so.
-  const rule = page?.index ? "Allow: /" : "Disallow: /";
-  const robots = new Content("text/plain; charset=utf-8", `User-agent: *\n${rule}\n`, {
-    cache: "hour",
+export function pages(service: PagesService): AnyElysia {
+  const { page, pageAssets, ask, snapshot, basePath, baseUrl } = service;
+  const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
+    // Profiles of people are not for search engines, unless the operator says so.
+    const rules = page?.index
+      ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
+      : `User-agent: *\nDisallow: /\n\n${PREVIEWERS}\nAllow: /`;
+    const text = `${rules}\n`;
+    return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
   });
-  const plugin = new Elysia({ strictPath: true }).get("/robots.txt", () => robots);
   if (!page) {
     const toDocs = new Content("", null, {
       status: 302,
@@ -72,22 +94,30 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
     });
     return plugin.get("/", () => toDocs);
   }
-  let assets: Promise<Map<string, Content>> | undefined;
+  let assets: Promise<Assets> | undefined;
+  const readOnce = () => {
+    assets ??= readAssets(pageAssets, page);
+    return assets;
+  };
   const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
   const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
   const renderNow = async (request: Request, address: Address) => {
     const language = page.language ?? languageOf(request);
-    const [view, { script, style }] = await Promise.all([
-      loadView(address, page.featured ?? [], (path) => ask(request, path)),
-      pageAssets(),
+    const featured = page.featured ?? snapshot().meta.featured;
+    const [view, { scriptPaths, stylePath, logoPath }] = await Promise.all([
+      loadView(address, featured, (path) => ask(request, path)),
+      readOnce(),
     ]);
     const html = renderDocument({
       ...page,
+      featured,
       view,
       language,
       basePath,
-      scriptPath: `/assets/${script.file}`,
-      stylePath: `/assets/${style.file}`,
+      baseUrl: baseUrl(request),
+      scriptPath: scriptPaths.get(language) ?? "",
+      stylePath,
+      logoPath,
     });
     const status = snapshot().isSpoiled() ? 503 : view.kind === "problem" && statusOf[view.problem];
     return toPage(html, language, status || 200);
@@ -113,20 +143,43 @@ export function pages({ page, pageAssets, ask, snapshot, basePath }: PagesServic
         return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
       })
       .get("/assets/:file", async ({ params }) => {
-        assets ??= readAssets(pageAssets);
-        return (await assets).get(params.file) ?? fail("route_not_found");
+        return (await readOnce()).files.get(params.file) ?? fail("route_not_found");
       })
   );
 }
 
-/** By file name. */
-async function readAssets(pageAssets: () => Promise<PageAssets>): Promise<Map<string, Content>> {
-  const { script, style } = await pageAssets();
-  const options = { cache: "immutable", isShared: true } as const;
-  return new Map([
-    [script.file, new Content("text/javascript; charset=utf-8", script.text, options)],
-    [style.file, new Content("text/css; charset=utf-8", style.text, options)],
-  ]);
+interface Assets {
+  /** By language. */
+  scriptPaths: Map<string, string>;
+  stylePath: string;
+  logoPath: string | undefined;
+  /** By file name. */
+  files: Map<string, Content>;
+}
+
+async function readAssets(
+  pageAssets: () => Promise<PageAssets>,
+  { accent, logo }: Pages,
+): Promise<Assets> {
+  const { scripts, style } = await pageAssets();
+  const files = new Map<string, Content>();
+  const add = (file: string, type: string, body: Body, headers = {}) => {
+    files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
+    return `/assets/${file}`;
+  };
+  const styleFile = accent ? style.file.replace(".css", `-${accent.slice(1)}.css`) : style.file;
+  const styleText = accent ? style.text + styleOf(accent) : style.text;
+  const scriptPaths = Object.entries(scripts).map(([language, { file, text }]) => {
+    return [language, add(file, "text/javascript; charset=utf-8", text)] as const;
+  });
+  return {
+    files,
+    scriptPaths: new Map(scriptPaths),
+    stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
+    // Opened by itself, an SVG is a document, which may have scripts.
+    logoPath:
+      logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
+  };
 }
 
 /** A search is a page whatever it finds; a driver who cannot be shown is an error. */

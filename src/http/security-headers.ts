@@ -13,6 +13,9 @@ export const PAGE_POLICY =
 /** A drawing is shapes and text. */
 export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
+/** An operator's logo has styles of its own, too. */
+export const LOGO_POLICY = `${DRAWING_POLICY}; style-src 'unsafe-inline'; img-src data:`;
+
 /**
  * Scalar writes its styles into the docs page; everything else comes from this server or not at all.
  * A sample request goes to the public URL, which may be another name of this server.

@@ -31,6 +31,17 @@ export function fold(text: string): string {
   return collapseSpaces(letters.normalize("NFC").replace(CONTROL, ""));
 }
 
+const UMLAUT = /[äöüåø]/gi;
+
+const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
+
+/** `text` in NFC with ä ö ü å ø, in either case, as people type them without these keys. */
+export function writeDigraphs(text: string): string {
+  return text
+    .normalize("NFC")
+    .replace(UMLAUT, (letter) => digraphs[letter.toLowerCase()] ?? letter);
+}
+
 /** `text` with each run of white space as one space, and none at the ends. */
 function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");

@@ -11,27 +11,20 @@
  *    be guesses.
  */
 import anyAscii from "any-ascii";
-import { fold } from "./fold.ts";
+import { fold, writeDigraphs } from "./fold.ts";
 
 /** Between the spellings of a name in one text. Folding leaves no line breaks. */
 export const SPELLING_END = "\n";
 
 const ASCII = /^[\x20-\x7e]*$/;
-const UMLAUT = /[äöüåø]/gi;
 const OTHER_SCRIPT =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
-
-const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
 /** The spellings of a name in one text, the name itself first; each comes once. */
 export function spell(name: string): string {
   if (ASCII.test(name)) return fold(name);
-  const letters = name.normalize("NFC");
-  const withDigraphs = letters.replace(
-    UMLAUT,
-    (letter) => digraphs[letter.toLowerCase()] ?? letter,
-  );
-  return distinct(fold(name), fold(withDigraphs), fold(toLatin(letters))).join(SPELLING_END);
+  const inLatin = toLatin(name.normalize("NFC"));
+  return distinct(fold(name), fold(writeDigraphs(name)), fold(inLatin)).join(SPELLING_END);
 }
 
 /** The spellings of a query: as it is written, and in Latin letters; none of one that matches nothing. */

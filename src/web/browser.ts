@@ -5,12 +5,18 @@
  */
 /// <reference lib="dom" />
 import { withBasePath } from "./html.ts";
-import { renderView, titleOf } from "./render.ts";
-import { DEFAULT_LANGUAGE, isLanguage } from "./texts.ts";
+import { renderView, titleOf, waitOf } from "./render.ts";
+import { DEFAULT_LANGUAGE, isLanguage, languages } from "./texts.ts";
 import { type Ask, type Found, loadView } from "./view.ts";
 
-/** A kiosk returns to the start so long after the last touch. */
-const IDLE_MS = 120_000;
+/** A kiosk at whose start nobody is presents the next driver so often. */
+const PRESENTED_MS = 8000;
+
+/** A kiosk that could not return to the start tries again so much later. */
+const RETRY_MS = 10_000;
+
+/** A request that takes longer has failed. */
+const TIMEOUT_MS = 30_000;
 
 /** Browsers forget entries from 50 on; a kiosk must find its first one. */
 const MAX_KIOSK_ENTRIES = 20;
@@ -39,13 +45,22 @@ const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).m
 const searched = new Map<string, Found>();
 let navigations = 0;
 let index = 0;
+/** The query whose results are shown or under way; empty when there are none. */
+let searching = "";
+/** When the last view came. It goes on while the machine sleeps, as the limit's window does. */
+let shownAt = Date.now();
 let saving: ReturnType<typeof setTimeout> | undefined;
-/** A kiosk whose history holds nothing but the start. */
-let isFresh = false;
 let isStartingOver = false;
+/** A kiosk that nobody has touched since it returned to the start. */
+let isQuiet = false;
+let idle: ReturnType<typeof setTimeout> | undefined;
+/** How many drivers the quiet start has presented. */
+let presented = 0;
 
-const ask: Ask = (path) => fetch(base + path);
-const askAgain: Ask = (path) => fetch(base + path, { cache: "no-cache" });
+const fetchPath = (path: string, options: RequestInit) =>
+  fetch(base + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+const ask: Ask = (path) => fetchPath(path, {});
+const askAgain: Ask = (path) => fetchPath(path, { cache: "no-cache" });
 
 // The browser would scroll before the view is there.
 history.scrollRestoration = "manual";
@@ -66,8 +81,37 @@ window.addEventListener("pageshow", (event) => {
 find("form", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault();
   const query = field.value.trim();
-  void navigate(`${base}/${query && `?${new URLSearchParams({ q: query })}`}`);
+  const address = `${base}/${query && `?${new URLSearchParams({ q: query })}`}`;
+  if (query !== "" && query === searching) main.querySelector("h1")?.focus();
+  else if (address === addressNow()) void show(address, ask);
+  else void navigate(address);
 });
+
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event;
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const isTyping = target === field;
+  const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
+  const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
+  // From the heading, which has the focus of new results, the first one is next.
+  const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
+  const next = step && stops[at + step];
+  if (key === "/" && !isTyping) field.select();
+  else if (key === "Escape") {
+    if (isTyping) field.value = "";
+    field.focus();
+  } else if (next) next.focus();
+  else return;
+  event.preventDefault();
+});
+
+// An avatar that cannot be loaded is drawn. Some have failed before this script ran.
+addEventListener("error", ({ target }) => drawInstead(target), true);
+for (const image of document.images) {
+  if (image.complete && image.naturalWidth === 0) drawInstead(image);
+}
+
+setInterval(countDown, 1000);
 
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
@@ -101,17 +145,64 @@ addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
 });
 
 if (isKiosk) {
-  addEventListener("contextmenu", (event) => event.preventDefault());
-  let idle: ReturnType<typeof setTimeout> | undefined;
-  const wait = () => {
-    clearTimeout(idle);
-    idle = setTimeout(() => {
-      wait();
-      if (!isFresh || field.value !== "") startOver();
-    }, IDLE_MS);
-  };
-  for (const type of ["pointerdown", "keydown", "scroll"]) addEventListener(type, wait);
-  wait();
+  for (const type of ["contextmenu", "dragstart"]) {
+    addEventListener(type, (event) => event.preventDefault());
+  }
+  for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
+    addEventListener(type, () => {
+      isQuiet = false;
+      waitForIdle();
+    });
+  }
+  waitForIdle();
+  setInterval(() => {
+    presented++;
+    present();
+  }, PRESENTED_MS);
+}
+
+/** After the idle time, returns a kiosk to the start, or looks what has changed there. */
+function waitForIdle(afterMs = Number(script.dataset.idle)): void {
+  clearTimeout(idle);
+  idle = setTimeout(() => {
+    waitForIdle();
+    if (isQuiet) void refreshStart();
+    else startOver();
+  }, afterMs);
+}
+
+/**
+ * Shows the start as it is now, and a new document when the page itself is another one: of a newer
+ * Roadbook, or with other featured drivers. What is shown stays while the server is away.
+ */
+async function refreshStart(): Promise<void> {
+  try {
+    const response = await askAgain("/");
+    const start = new DOMParser().parseFromString(await response.text(), "text/html");
+    const startMain = start.querySelector("main");
+    if (!response.ok || !startMain || !isQuiet) return;
+    if (partsOf(start) !== partsOf(document)) location.reload();
+    main.innerHTML = startMain.innerHTML;
+    present();
+  } catch {
+    // It is tried again after the next idle time.
+  }
+}
+
+/** The script with its settings, and the style. */
+function partsOf(page: Document): string {
+  return [...page.querySelectorAll("script, link[rel=stylesheet]")]
+    .map(({ outerHTML }) => outerHTML)
+    .join();
+}
+
+/** On the quiet start, one featured driver after the other is large. */
+function present(): void {
+  if (!isQuiet) return;
+  const cards = main.querySelectorAll(".card");
+  cards.forEach((card, at) => {
+    card.classList.toggle("sign", at === presented % cards.length);
+  });
 }
 
 /** Shows the view of an address as a new entry. */
@@ -120,7 +211,6 @@ function navigate(address: string): Promise<void> {
   return show(address, ask, {
     enter() {
       clearTimeout(saving);
-      isFresh = false;
       if (!isKiosk || index < MAX_KIOSK_ENTRIES) {
         index++;
         history.pushState({ index, y: 0 } satisfies Entry, "", address);
@@ -150,9 +240,14 @@ function startOver(): void {
   history.replaceState({ index: 0, y: 0 } satisfies Entry, "", `${base}/`);
   index = 1;
   history.pushState({ index, y: 0 } satisfies Entry, "", `${base}/`);
+  const navigation = navigations + 1;
   void showAgain().then(() => {
-    // Where the server is away, it is tried again.
-    isFresh = !main.querySelector("[role=alert]");
+    // A visitor may have gone on.
+    if (navigation !== navigations) return;
+    isQuiet = !main.querySelector("[role=alert]");
+    present();
+    // The server is away, perhaps for a restart.
+    if (!isQuiet) waitForIdle(RETRY_MS);
   });
 }
 
@@ -167,16 +262,21 @@ async function show(
   }: { y?: number | undefined; known?: Found | undefined; enter?(): void } = {},
 ): Promise<void> {
   const navigation = ++navigations;
+  isQuiet = false;
   const { pathname, searchParams } = new URL(address, location.origin);
   const query = searchParams.get("q") ?? "";
+  searching = query.trim();
   main.setAttribute("aria-busy", "true");
   const view = await loadView({ path: pathOf(pathname), query }, featuredIds, ask, known);
   if (navigation !== navigations) return;
   enter?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  document.title = titleOf(view, language);
+  // It is of the document that was loaded, and would be what a phone shares.
+  document.querySelector("link[rel=canonical]")?.remove();
+  document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
+  shownAt = Date.now();
   keepFound();
   scrollTo(0, y);
   main.querySelector("h1")?.focus({ preventScroll: true });
@@ -184,17 +284,41 @@ async function show(
 
 /** Keeps what a search has found, if results are shown: by the server, or by this script. */
 function keepFound(): void {
-  if (!main.querySelector("[role=status]")) return;
+  const { searchParams } = new URL(location.href);
+  const hasResults = main.querySelector("[role=status]") !== null;
+  searching = hasResults ? (searchParams.get("q") ?? "").trim() : "";
+  if (!hasResults) return;
   const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href*='/drivers/']")];
   const companies = [...main.querySelectorAll<HTMLElement>("[data-members]")];
+  const hasCompanies = !main.querySelector(".wait");
   searched.set(addressNow(), {
     driverIds: drivers.map(({ pathname }) => Number(pathOf(pathname).slice("/drivers/".length))),
-    companies: companies.map(({ textContent, dataset }) => ({
-      id: 0,
-      name: textContent ?? "",
-      member_count: Number(dataset.members),
-    })),
+    companies: hasCompanies
+      ? companies.map(({ textContent, dataset }) => ({
+          id: 0,
+          name: textContent ?? "",
+          member_count: Number(dataset.members),
+        }))
+      : undefined,
   });
+}
+
+/** Says how long the limit has the reader wait, and then offers to try again. */
+function countDown(): void {
+  const wait = main.querySelector<HTMLElement>(".wait");
+  if (!wait || wait.hidden) return;
+  const passed = Math.floor((Date.now() - shownAt) / 1000);
+  const left = Number(wait.dataset.seconds) - passed;
+  wait.textContent = waitOf(Math.max(left, 0), languages[language]);
+  wait.hidden = left <= 0;
+  wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
+}
+
+function drawInstead(image: EventTarget | null): void {
+  if (!(image instanceof HTMLImageElement) || !image.dataset.id) return;
+  image.src = `${base}/avatars/${image.dataset.id}.svg`;
+  // Once.
+  delete image.dataset.id;
 }
 
 function saveEntry(y = scrollY): void {

@@ -1,5 +1,6 @@
 /** The page as a whole HTML document: head, search form, the view, and the way to the developers. */
 import { html, withBasePath } from "./html.ts";
+import { renderPreview } from "./preview.ts";
 import { renderView, titleOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
 import type { View } from "./view.ts";
@@ -7,19 +8,27 @@ import type { View } from "./view.ts";
 interface DocumentOptions {
   view: View;
   language: Language;
+  /** The community's name. */
+  title: string;
   /** For an unattended screen: no link leads away, and the page returns to the start. */
   kiosk?: boolean | undefined;
-  featured?: readonly number[] | undefined;
+  /** A kiosk returns to the start so long after the last touch. */
+  kioskIdleMs?: number | undefined;
+  featured: readonly number[];
   /** Whether search engines may list the page. */
   index?: boolean | undefined;
+  /** The URL of the start, without a slash at the end. */
+  baseUrl: string;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;
+  logoPath: string | undefined;
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, kiosk, featured = [], index, basePath, scriptPath, stylePath } = options;
+  const { view, language, title, kiosk, kioskIdleMs, featured, index } = options;
+  const { basePath, scriptPath, stylePath, logoPath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   const { text } = html`<!doctype html>
@@ -29,15 +38,18 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!index && html`<meta name="robots" content="noindex">`}
-<title>${titleOf(view, language)}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+<title>${titleOf(view, language, title)}</title>
+${renderPreview(options)}
+<link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}"></script>
+<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}" data-title="${title}" data-idle="${kiosk && kioskIdleMs}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>
 <header class="top">
-  <a class="plate" href="/" aria-label="Roadbook, ${texts.toStart}">Roadbook</a>
+  <a class="plate" href="/" aria-label="${title}, ${texts.toStart}">${
+    logoPath && html`<img src="${logoPath}" alt="">`
+  }${title}</a>
   <form action="/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
     <div class="field">

@@ -3,30 +3,106 @@
  * achievement, the icon of the page. SVG as text, the same for the same input. Pure.
  */
 import type { Achievement } from "../domain/achievement.ts";
+import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
+import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";
 
 /** The golden angle: the hues of neighbours in a row lie far apart. */
 const GOLDEN_ANGLE = 137.508;
 
-/** Behind the monogram: what a road has, as one path on a square of 64. */
-const patterns = [
-  "M-8 50 Q16 26 32 40 T72 30 V72 H-8Z",
-  "M32 0 L64 64 H0Z",
-  "M0 0 H64 L0 64Z",
-  "M24 0 H40 L56 64 H8Z",
-  "M0 32 A32 32 0 0 1 64 32 V64 H0Z",
-  "M0 20 H64 V32 H0Z M0 44 H64 V56 H0Z",
-  "M32 4 L60 32 L32 60 L4 32Z",
+interface Pattern {
+  /** On a square of 64. */
+  path: string;
+  /** Whether a point of that square is in the path. */
+  covers(x: number, y: number): boolean;
+}
+
+/** Behind the monogram: what a road has. */
+const patterns: Pattern[] = [
+  {
+    path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
+    covers(x, y) {
+      // Two curves, each with its own t from 0 to 1.
+      const t = ((x + 8) % 40) / 40;
+      const [start, control, end] = x < 32 ? [50, 26, 40] : [40, 54, 30];
+      return y > start * (1 - t) ** 2 + 2 * control * t * (1 - t) + end * t ** 2;
+    },
+  },
+  { path: "M32 0 L64 64 H0Z", covers: (x, y) => y > 2 * Math.abs(x - 32) },
+  { path: "M0 0 H64 L0 64Z", covers: (x, y) => x + y < 64 },
+  { path: "M24 0 H40 L56 64 H8Z", covers: (x, y) => Math.abs(x - 32) < 8 + y / 4 },
+  {
+    path: "M0 32 A32 32 0 0 1 64 32 V64 H0Z",
+    covers: (x, y) => y > 32 || (x - 32) ** 2 + (y - 32) ** 2 < 32 ** 2,
+  },
+  {
+    path: "M0 20 H64 V32 H0Z M0 44 H64 V56 H0Z",
+    covers: (_, y) => (y > 20 && y < 32) || (y > 44 && y < 56),
+  },
+  {
+    path: "M32 4 L60 32 L32 60 L4 32Z",
+    covers: (x, y) => Math.abs(x - 32) + Math.abs(y - 32) < 28,
+  },
 ];
+
+/** In percent. The hue is of the driver's id. */
+type Tone = readonly [saturation: number, lightness: number];
+
+const GROUND: Tone = [48, 30];
+const PATTERN: Tone = [52, 40];
 
 /** A driver's avatar: the initials of the name on a pattern and a colour of the id. */
 export function drawAvatar(id: number, name: string): string {
-  const hue = Math.round((id * GOLDEN_ANGLE) % 360);
-  const pattern = patterns[id % patterns.length] ?? "";
+  const [ground, fill] = [GROUND, PATTERN].map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
+  const path = patterns[id % patterns.length]?.path;
   const monogram = monogramOf(name);
   const size = monogram.length > 1 ? 25 : 32;
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="hsl(${hue} 48% 30%)"/><path d="${pattern}" fill="hsl(${hue} 52% 40%)"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="${ground}"/><path d="${path}" fill="${fill}"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
     .text;
+}
+
+function hueOf(id: number): number {
+  return Math.round((id * GOLDEN_ANGLE) % 360);
+}
+
+const PNG_SIZE = 256;
+
+/** In each direction, as many points of a pixel are looked at. */
+const POINTS = 4;
+
+/** The pixels of each pattern, made when they are first needed: 20 ms. */
+const pixels = new Map<number, Uint8Array<ArrayBuffer>>();
+
+/** The same as a PNG of 256 pixels, without the initials: no font comes with Roadbook. */
+export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
+  const index = id % patterns.length;
+  const packed = pixels.get(index) ?? packPixels(PNG_SIZE, shadeOf(patterns[index]));
+  pixels.set(index, packed);
+  return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
+}
+
+/** The share of a pixel that is in the pattern. */
+function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number {
+  const scale = 64 / PNG_SIZE;
+  return (x, y) => {
+    let covered = 0;
+    for (let point = 0; point < POINTS ** 2; point++) {
+      const dx = ((point % POINTS) + 0.5) / POINTS;
+      const dy = (Math.floor(point / POINTS) + 0.5) / POINTS;
+      if (pattern?.covers((x + dx) * scale, (y + dy) * scale)) covered++;
+    }
+    return (covered * MAX_SHADE) / POINTS ** 2;
+  };
+}
+
+/** As CSS Color 4 has it (7.1). */
+function toRgb(hue: number, [saturation, lightness]: Tone): Colour {
+  const reach = (saturation / 100) * Math.min(lightness, 100 - lightness);
+  const channel = (offset: number) => {
+    const k = (offset + hue / 30) % 12;
+    return Math.round(2.55 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return [channel(0), channel(8), channel(4)];
 }
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]\p{M}*/u;
@@ -69,7 +145,10 @@ export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): s
 }
 
 /** The icon of the page: a road on the plate. */
-export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="#ffc61a"/><path d="M25 12 H39 L52 52 H12Z" fill="#141414"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="#ffc61a"/></svg>`;
+export function drawFavicon(accent: string): string {
+  const road = textColourOn(accent);
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
+}
 
 /** FNV-1a over UTF-16 code units, 32 bits. */
 function hash(text: string): number {

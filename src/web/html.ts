@@ -16,7 +16,7 @@ export function withBasePath(page: string, basePath: string): string {
   return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);
 }
 
-type Value = Html | string | number | false | undefined | readonly Value[];
+type Value = Html | string | number | false | null | undefined | readonly Value[];
 
 const entities: Record<string, string> = {
   "&": "&amp;",
@@ -32,7 +32,7 @@ export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
 }
 
 function toText(value: Value): string {
-  if (value === undefined || value === false) return "";
+  if (value === undefined || value === null || value === false) return "";
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(toText).join("");
   return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");

@@ -1,10 +1,17 @@
-/** The languages of the page, and which one a reader gets. */
+/**
+ * The languages of the page, and which one a reader gets. A script of the page has one of them: it is
+ * bundled with another file in the place of this one (assets.ts).
+ */
+import { cs } from "./texts/cs.ts";
 import { de } from "./texts/de.ts";
 import { en, type Texts } from "./texts/en.ts";
+import { es } from "./texts/es.ts";
+import { fr } from "./texts/fr.ts";
+import { pl } from "./texts/pl.ts";
 
 export type { Texts } from "./texts/en.ts";
 
-export const languages = { en, de } satisfies Record<string, Texts>;
+export const languages = { en, de, pl, fr, es, cs } satisfies Record<string, Texts>;
 
 export type Language = keyof typeof languages;
 

@@ -7,17 +7,30 @@ import type { CompanySearchResult } from "../domain/company.ts";
 import type { User, UserSearchResult } from "../domain/user.ts";
 
 export type View =
-  | { kind: "start"; featured: User[] }
+  | {
+      kind: "start";
+      featured: User[];
+      /** Of the drivers who can be found, and of the companies; undefined if the server does not say. */
+      counts: { drivers: number; companies: number } | undefined;
+    }
   | {
       kind: "results";
       query: string;
-      drivers: UserSearchResult[];
-      companies: CompanySearchResult[];
+      drivers: FoundDriver[];
+      /** Undefined when the limit let the search for drivers through, and no more. */
+      companies: CompanySearchResult[] | undefined;
       /** Searches of the page that the limit has left; undefined without a limit. */
       searchesLeft: number | undefined;
+      retryAfterSeconds?: number;
     }
   | { kind: "driver"; user: User; achievements: AchievementEntry[] }
   | { kind: "problem"; problem: Problem; query: string; retryAfterSeconds?: number };
+
+/** Drivers of the same name and company have the date they joined, which tells them apart. */
+export type FoundDriver = UserSearchResult & { created_at?: string };
+
+/** The API finds no more drivers, and no more companies. */
+export const MAX_FOUND = 10;
 
 export type Problem = "short" | "private" | "unknown" | "limited" | "offline" | "broken";
 
@@ -26,6 +39,8 @@ export type Ask = (path: string) => Promise<Response>;
 
 /** A search of the page is one request for drivers and one for companies. */
 const REQUESTS_PER_SEARCH = 2;
+
+const LIMITED = 429;
 
 export interface Address {
   /** Such as `/drivers/42`. */
@@ -37,7 +52,7 @@ export interface Address {
 /** What a search found, without anything that a driver may have made private since. */
 export interface Found {
   driverIds: readonly number[];
-  companies: readonly CompanySearchResult[];
+  companies: readonly CompanySearchResult[] | undefined;
 }
 
 /**
@@ -53,18 +68,25 @@ export async function loadView(
   try {
     const [, id] = /^\/drivers\/([^/]+)$/.exec(path) ?? [];
     if (id !== undefined) return await loadDriver(id, ask);
-    if (query.trim() === "") {
-      return { kind: "start", featured: await listUsers(featuredIds, ask) };
-    }
+    if (query.trim() === "") return await loadStart(featuredIds, ask);
     return found ? await reloadResults(query, found, ask) : await loadResults(query, ask);
   } catch {
     return { kind: "problem", problem: "offline", query };
   }
 }
 
-/** The profiles of those users who are public. */
+async function loadStart(featuredIds: readonly number[], ask: Ask): Promise<View> {
+  const [featured, health] = await Promise.all([listUsers(featuredIds, ask), ask("/health")]);
+  const { public_users, companies } = health.ok ? (await health.json()).snapshot.counts : {};
+  const counts = health.ok ? { drivers: public_users, companies } : undefined;
+  return { kind: "start", featured, counts };
+}
+
+/** The profiles of those users who are public. Rejects when the server is in trouble. */
 async function listUsers(ids: readonly number[], ask: Ask): Promise<User[]> {
   const responses = await Promise.all(ids.map((id) => ask(`/users/public/${id}`)));
+  const failed = responses.find(({ status }) => status >= 500);
+  if (failed) throw new Error(`status ${failed.status}`);
   const bodies = await Promise.all(
     responses.map(async (response) => (response.ok ? [(await response.json()).user] : [])),
   );
@@ -73,9 +95,16 @@ async function listUsers(ids: readonly number[], ask: Ask): Promise<User[]> {
 
 async function reloadResults(query: string, found: Found, ask: Ask): Promise<View> {
   const users = await listUsers(found.driverIds, ask);
-  const drivers = users.map((user) => ({ ...user, company: user.company?.name ?? null }));
-  const companies = [...found.companies];
-  return { kind: "results", query, drivers, companies, searchesLeft: undefined };
+  const drivers = users.map(({ id, name, avatar_url, company }) => {
+    return { id, name, avatar_url, company: company?.name ?? null };
+  });
+  return {
+    kind: "results",
+    query,
+    drivers: await tellApart(drivers, ask),
+    companies: found.companies && [...found.companies],
+    searchesLeft: undefined,
+  };
 }
 
 async function loadResults(query: string, ask: Ask): Promise<View> {
@@ -87,15 +116,31 @@ async function loadResults(query: string, ask: Ask): Promise<View> {
   const drivers = await ask(`/search/users?q=${q}`);
   if (!drivers.ok) return problemOf(drivers, query);
   const companies = await ask(`/search/companies?q=${q}`);
-  if (!companies.ok) return problemOf(companies, query);
+  if (!companies.ok && companies.status !== LIMITED) return problemOf(companies, query);
   const remaining = companies.headers.get("x-ratelimit-remaining");
   return {
     kind: "results",
     query,
-    drivers: (await drivers.json()).users,
-    companies: (await companies.json()).companies,
-    searchesLeft: remaining === null ? undefined : Math.floor(+remaining / REQUESTS_PER_SEARCH),
+    drivers: await tellApart((await drivers.json()).users, ask),
+    companies: companies.ok ? (await companies.json()).companies : undefined,
+    searchesLeft: remaining === null ? undefined : Math.ceil(+remaining / REQUESTS_PER_SEARCH),
+    retryAfterSeconds: retryAfterOf(companies),
   };
+}
+
+/** A profile is not a search, so it costs nothing to ask for those of namesakes. */
+async function tellApart(drivers: UserSearchResult[], ask: Ask): Promise<FoundDriver[]> {
+  const byName = Map.groupBy(drivers, ({ name, company }) => JSON.stringify([name, company]));
+  const namesakes = [...byName.values()].filter((same) => same.length > 1).flat();
+  const profiles = await listUsers(
+    namesakes.map(({ id }) => id),
+    ask,
+  );
+  const joined = new Map(profiles.map(({ id, created_at }) => [id, created_at]));
+  return drivers.map((driver) => {
+    const created_at = joined.get(driver.id);
+    return created_at === undefined ? driver : { ...driver, created_at };
+  });
 }
 
 async function loadDriver(id: string, ask: Ask): Promise<View> {
@@ -109,10 +154,18 @@ async function loadDriver(id: string, ask: Ask): Promise<View> {
   return { kind: "driver", user, achievements };
 }
 
-function problemOf({ status, headers }: Response, query: string): View {
-  const problems: Record<number, Problem> = { 403: "private", 404: "unknown", 429: "limited" };
+function problemOf(response: Response, query: string): View {
+  const { status } = response;
+  const problems: Record<number, Problem> = {
+    403: "private",
+    404: "unknown",
+    [LIMITED]: "limited",
+  };
   // An address such as /drivers/abc is nobody's, and a query that the API finds too short is short.
   const problem = problems[status] ?? (status !== 400 ? "broken" : query ? "short" : "unknown");
-  const retryAfterSeconds = Number(headers.get("retry-after") ?? 0);
-  return { kind: "problem", problem, query, retryAfterSeconds };
+  return { kind: "problem", problem, query, retryAfterSeconds: retryAfterOf(response) };
+}
+
+function retryAfterOf({ headers }: Response): number {
+  return Number(headers.get("retry-after") ?? 0);
 }

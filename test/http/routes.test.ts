@@ -5,7 +5,7 @@ import { parseLine } from "../../src/domain/dataset.ts";
 import { user } from "../datasets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
-const { script } = await pageAssets();
+const { en: script } = (await pageAssets()).scripts;
 
 const cacheControl = {
   public: "public, max-age=60",

@@ -39,8 +39,7 @@ test("--dataset puts the operator's own data in the place of the demo", async ()
     });
     expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
     expect(await (await fetch(`${origin}/health`)).text()).toContain("2023-11-14T22:13:20Z");
-    // The demo's notable drivers are not in it, or are others.
-    expect(await (await fetch(origin)).text()).toContain('data-featured=""');
+    expect(await (await fetch(origin)).text()).toContain('data-featured="42 ');
   } finally {
     server.kill();
     await server.exited;

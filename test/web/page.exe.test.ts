@@ -8,6 +8,7 @@ import { pageAssets } from "../../src/assets.ts";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import type { PageOptions } from "../../src/http/pages.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
+import { drawAvatar, drawAvatarPng } from "../../src/web/drawings.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
@@ -33,9 +34,12 @@ interface Opened {
   /** Changes the data that the server has. */
   apply: Roadbook["apply"];
   stopServer(): Promise<void>;
+  /** Stops the server, and returns what starts it again. */
+  pauseServer(): Promise<() => void>;
 }
 
-interface OpenOptions extends PageOptions {
+interface OpenOptions extends Omit<PageOptions, "kioskIdleMs"> {
+  kioskIdle?: string;
   basePath?: string;
   size?: keyof typeof sizes;
   javaScriptEnabled?: boolean;
@@ -52,13 +56,16 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     searchLimit,
     page: true,
     ...{ kiosk, index, language, featured, basePath: options.basePath },
+    ...{ kioskIdle: options.kioskIdle },
     pageAssets,
   });
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: (request) => roadbook.fetch(request, "192.0.2.1"),
-  });
+  const listen = (port: number) =>
+    Bun.serve({
+      hostname: "127.0.0.1",
+      port,
+      fetch: (request) => roadbook.fetch(request, "192.0.2.1"),
+    });
+  let server = listen(0);
   const [width, height] = sizes[size];
   const context = await browser?.newContext({
     viewport: { width, height },
@@ -66,7 +73,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     ...(javaScriptEnabled !== undefined && { javaScriptEnabled }),
   });
   if (!context) throw new Error("no browser");
-  const { origin } = server.url;
+  const { origin, port } = server.url;
   const asked: string[] = [];
   const problems: string[] = [];
   await context.route("**", (route) => {
@@ -90,9 +97,15 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     await server.stop(true);
     roadbook.close();
   };
+  const pauseServer = async () => {
+    await server.stop(true);
+    return () => {
+      server = listen(Number(port));
+    };
+  };
   try {
     const { apply } = roadbook;
-    await use({ page, origin, asked, problems, apply, stopServer });
+    await use({ page, origin, asked, problems, apply, stopServer, pauseServer });
     expect(problems).toEqual([]);
   } finally {
     await context.close();
@@ -123,7 +136,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const searches = () => asked.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
-        await page.getByText("14 searches left this hour").waitFor();
+        // That of the start would be what a phone shares.
+        expect(await page.locator("link[rel=canonical]").count()).toBe(0);
+        await page.getByText("14 searches left").waitFor();
+        await searchFor(page, " nowak");
+        expect(searches()).toHaveLength(2);
+        expect(await page.evaluate(() => history.state.index)).toBe(1);
 
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
@@ -265,7 +283,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     () =>
       open({ featured: [] }, async ({ page, origin, asked }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
-        expect(asked.map((path) => path.replace(/-\w+\./, ".")).sort()).toEqual([
+        expect(asked.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
           "/",
           "/assets/page.css",
           "/assets/page.js",
@@ -283,7 +301,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["no result", "/?q=zzzzqq", "Results for “zzzzqq”"],
   ];
   test.each(states)(
-    "%s has a state of its own, loaded or navigated to",
+    "%s has a state of its own, loaded or navigated to, with a way on",
     (_, path, text) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -295,20 +313,43 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.getByRole("link", { name: "go", exact: true }).click();
         await waitForHeading(page, text);
         expect(page.url()).toBe(origin + path);
+        await page.getByRole("link", { name: "See other drivers" }).click();
+        await waitForHeading(page, "Who is on the road");
       }),
     PATIENCE_MS,
   );
 
   test(
-    "the limit says how long to wait",
+    "on paper is what can be read there",
+    () =>
+      open({}, async ({ page, origin }) => {
+        await page.goto(`${origin}/?q=zzzzqq`);
+        await page.emulateMedia({ media: "print" });
+        expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
+        expect(await page.getByRole("search").isVisible()).toBeFalse();
+        expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "the limit counts down, and then offers to try again",
     () =>
       open({ searchLimit: 2 }, async ({ page, origin }) => {
+        await page.clock.install();
         await page.goto(origin);
         await searchFor(page, "nowak");
-        await page.getByText("0 searches left this hour").waitFor();
+        await page.getByText("0 searches left").waitFor();
         await searchFor(page, "baltic");
         await waitForHeading(page, "Time for a break");
-        await page.getByText("Search again in 60 minutes.").waitFor();
+        const timer = page.getByRole("timer");
+        expect(await timer.textContent()).toBe("Search again in 1:00:00.");
+        await page.clock.runFor(61_000);
+        expect(await timer.textContent()).toMatch(/^Search again in 5[89]:\d\d\.$/);
+        expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
+        await page.clock.fastForward(3_600_000);
+        await page.getByRole("link", { name: "Try again" }).click();
+        await timer.waitFor();
       }),
     PATIENCE_MS,
   );
@@ -360,9 +401,42 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.keyboard.type("nowak");
         await page.keyboard.press("Enter");
         await waitForHeading(page, "Results for “nowak”");
+        const focused = () => page.evaluate(() => document.activeElement?.textContent);
+        // The heading has the focus, so the first result is next.
+        for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
+          await page.keyboard.press("ArrowDown");
+          expect(await focused()).toBe(name);
+        }
+        for (const name of ["Anna Nowak", ""]) {
+          await page.keyboard.press("ArrowUp");
+          expect(await focused()).toBe(name);
+        }
+        await page.keyboard.press("Escape");
+        expect(await page.getByRole("searchbox").inputValue()).toBe("");
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("/");
+        await page.keyboard.type("a/b");
+        expect(await page.getByRole("searchbox").inputValue()).toBe("a/b");
+        await page.keyboard.press("Tab");
         await page.keyboard.press("Tab");
         await page.keyboard.press("Enter");
         await page.waitForURL("**/drivers/*");
+      }),
+    PATIENCE_MS,
+  );
+
+  test(
+    "an avatar that cannot be loaded is drawn, and the whole row opens the driver",
+    () =>
+      open({ featured: [Number.MAX_SAFE_INTEGER] }, async ({ page, origin }) => {
+        for (const path of ["/", "/?q=ann"]) {
+          await page.goto(origin + path);
+          await page.locator(`img[src$='/avatars/${Number.MAX_SAFE_INTEGER}.svg']`).waitFor();
+        }
+        const row = await page.getByRole("listitem").first().boundingBox();
+        if (!row) throw new Error("no row");
+        await page.mouse.click(row.x + row.width - 5, row.y + 5);
+        await waitForHeading(page, "Ann");
       }),
     PATIENCE_MS,
   );
@@ -376,6 +450,23 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await searchFor(page, "nowak");
         await waitForHeading(page, "Ergebnisse für „nowak“");
       });
+      const titles = {
+        pl: "Kto jest w trasie",
+        fr: "Qui est sur la route",
+        es: "Quién está en la carretera",
+        cs: "Kdo je na cestě",
+      };
+      for (const [locale, title] of Object.entries(titles)) {
+        await open({ locale }, async ({ page, origin }) => {
+          await page.goto(origin);
+          await waitForHeading(page, title);
+          // By the script: of the reader's language, too.
+          await page.getByRole("link", { name: "Łukasz Nowak" }).click();
+          await waitForHeading(page, "Łukasz Nowak");
+          await page.goBack();
+          await waitForHeading(page, title);
+        });
+      }
       await open({ locale: "de-AT", language: "en" }, async ({ page, origin }) => {
         await page.goto(origin);
         await waitForHeading(page, "Who is on the road");
@@ -383,6 +474,33 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     },
     PATIENCE_MS,
   );
+
+  test("an avatar as a PNG is the drawing without the initials", async () => {
+    const page = await browser?.newPage();
+    if (!page) throw new Error("no browser");
+    for (const id of [0, 1, 2, 3, 4, 5, 6]) {
+      const svg = drawAvatar(id, "").replace(/<text.*<\/text>/, "");
+      const urls = [
+        `data:image/svg+xml,${encodeURIComponent(svg)}`,
+        `data:image/png;base64,${Buffer.from(drawAvatarPng(id)).toString("base64")}`,
+      ];
+      const difference = await page.evaluate(async (urls) => {
+        const pictures = urls.map(async (src) => {
+          const image = Object.assign(new Image(), { src });
+          await image.decode();
+          if (image.naturalWidth !== 256) throw new Error(`${image.naturalWidth} pixels wide`);
+          const context = new OffscreenCanvas(256, 256).getContext("2d");
+          context?.drawImage(image, 0, 0);
+          return [...(context?.getImageData(0, 0, 256, 256).data ?? [])];
+        });
+        const [one = [], other = []] = await Promise.all(pictures);
+        const differences = one.map((value, at) => Math.abs(value - (other[at] ?? 0)));
+        return differences.reduce((sum, value) => sum + value) / one.length;
+      }, urls);
+      expect({ id, difference, isSame: difference < 0.2 }).toMatchObject({ isSame: true });
+    }
+    await page.close();
+  });
 
   test(
     "a kiosk leads nowhere else, returns to the start, and has no context menu",
@@ -458,6 +576,79 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
+  test(
+    "a kiosk runs for a day: each visitor finds the start, also while the server restarts",
+    () =>
+      open(
+        { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
+        async ({ page, origin, problems, apply, pauseServer }) => {
+          await page.clock.install();
+          await page.goto(origin);
+          await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
+          const presented = page.locator(".card.sign");
+          const isStart = () => waitForHeading(page, "Who is on the road");
+          for (let hour = 0; hour < 24; hour += 3) {
+            await searchFor(page, "nowak");
+            await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
+            await waitForHeading(page, "Łukasz Nowak");
+            await page.evaluate(() => scrollTo(0, 9999));
+            await page.getByRole("searchbox").fill(`secret ${hour}`);
+            const resume = hour % 6 === 3 && (await pauseServer());
+            await page.clock.fastForward(91_000);
+            if (resume) {
+              await waitForHeading(page, "The server does not answer");
+              resume();
+              await page.clock.fastForward(11_000);
+            }
+            await isStart();
+            await presented.waitFor();
+            const left = await page.evaluate(() => ({
+              y: scrollY,
+              typed: document.querySelector("input")?.value,
+              path: location.pathname + location.search,
+              isShort: history.length < 10,
+              isSameDocument: "isSameDocument" in window,
+            }));
+            const nothing = { y: 0, typed: "", path: "/", isShort: true, isSameDocument: true };
+            expect(left).toEqual(nothing);
+            await page.getByRole("searchbox").fill("half");
+            await page.clock.fastForward(91_000);
+            await page.locator("input:placeholder-shown").waitFor();
+            await presented.waitFor();
+            // Nobody comes: the drivers take turns, and nothing changes while the server is away.
+            const names = new Set<string | null>();
+            for (let turn = 0; turn < 3; turn++) {
+              names.add(await presented.getByRole("link").textContent());
+              await page.clock.runFor(8000);
+            }
+            expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
+            const resumeAgain = await pauseServer();
+            const failed = page.waitForEvent("requestfailed");
+            await page.clock.fastForward(91_000);
+            await failed;
+            expect(await page.getByRole("listitem").count()).toBe(2);
+            resumeAgain();
+            await page.clock.fastForward(3 * 3_600_000);
+          }
+          await apply([goesPrivate]);
+          await page.clock.fastForward(91_000);
+          await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
+          await presented.getByText("Anna Nowak").waitFor();
+
+          // A newer Roadbook has another script.
+          await page.evaluate(() =>
+            document.querySelector("script")?.setAttribute("src", "/old.js"),
+          );
+          await page.clock.fastForward(91_000);
+          await page.waitForFunction(() => !("isSameDocument" in window));
+          await isStart();
+          // The browser notes each refused connection.
+          problems.splice(0);
+        },
+      ),
+    PATIENCE_MS,
+  );
+
   test.each(["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"])(
     "nothing for axe to find, nothing too wide, nothing too small to touch, at any size, light and dark: %s",
     (path) =>
@@ -475,12 +666,20 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             small: [...document.querySelectorAll("a:not(.skip), button, input")]
               .filter(
                 (element) =>
-                  (element.closest(".card") ?? element).getBoundingClientRect().height < 44,
+                  (element.closest(".card, .board li") ?? element).getBoundingClientRect().height <
+                  44,
               )
               .map((element) => element.outerHTML),
           }));
           expect({ size, ...measured }).toEqual({ size, overflow: 0, small: [] });
         }
+        // Text at twice its size, as in a small window at 200 %.
+        await page.setViewportSize({ width: 640, height: 400 });
+        const isTooWide = await page.evaluate(() => {
+          document.documentElement.style.fontSize = "200%";
+          return document.documentElement.scrollWidth > innerWidth;
+        });
+        expect(isTooWide).toBeFalse();
       }),
     PATIENCE_MS,
   );

@@ -1,8 +1,11 @@
 /** What the page shows for each address, read from a real API; and its HTML. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
+import type { DatasetLine } from "../../src/domain/dataset.ts";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { markMatches } from "../../src/web/mark.ts";
 import { renderView, titleOf } from "../../src/web/render.ts";
-import { languages } from "../../src/web/texts.ts";
+import { type Language, languages } from "../../src/web/texts.ts";
 import { loadView, type View } from "../../src/web/view.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
@@ -18,15 +21,23 @@ function problemOf(view: View): string | undefined {
   return view.kind === "problem" ? view.problem : undefined;
 }
 
-test("the script is under 8 KB when it is compressed", async () => {
-  const { script } = await pageAssets();
-  expect(Bun.gzipSync(script.text).length).toBeLessThan(8 * 1024);
+test("compressed, the script is under 8 KB in every language, and the style under 4", async () => {
+  const { scripts, style } = await pageAssets();
+  for (const [language, { text }] of Object.entries(scripts)) {
+    expect(Bun.gzipSync(text).length).toBeLessThan(8 * 1024);
+    // Others would take the room.
+    const titles = Object.entries(languages).filter(([, { title }]) => text.includes(title));
+    expect(titles.map(([name]) => name)).toEqual([language]);
+  }
+  expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
 });
 
 test("the start has the featured drivers who are public", async () => {
   const view = await load("/");
   expect(view).toMatchObject({ kind: "start", featured: [{ id: 42 }] });
-  expect(renderView(view, "en").text).toContain('href="/drivers/42"');
+  const html = renderView(view, "en").text;
+  expect(html).toContain('href="/drivers/42"');
+  expect(html).toMatch(/>\d+ drivers, \d+ companies</);
 });
 
 test("a driver has a heading, a company, and every achievement", async () => {
@@ -34,7 +45,7 @@ test("a driver has a heading, a company, and every achievement", async () => {
   const html = renderView(view, "en").text;
   expect(html).toMatch(/<h1[^>]*>Łukasz Nowak<\/h1>/);
   expect(html).toContain("Baltic Express, Owner");
-  expect(titleOf(view, "en")).toBe("Łukasz Nowak · Roadbook");
+  expect(titleOf(view, "en", "Roadbook")).toBe("Łukasz Nowak · Roadbook");
   if (view.kind !== "driver") throw new Error("no driver");
   expect(html.match(/<h3>/g)?.length).toBe(view.achievements.length);
 });
@@ -60,12 +71,80 @@ test("a search costs two requests, says what is left, and ends in a wait", async
   expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
   const results = await load("/", "baltic");
   expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
-  expect(renderView(results, "en").text).toContain("1 search left this hour");
+  expect(renderView(results, "en").text).toContain("1 company · 1 search left<");
   expect(await load("/", "zzzz")).toMatchObject({ drivers: [], companies: [], searchesLeft: 0 });
   const limited = await load("/", "nowak");
   expect(problemOf(limited)).toBe("limited");
-  expect(renderView(limited, "en").text).toContain("Search again in 60 minutes.");
-  expect(renderView(limited, "de").text).toContain("Neue Suche in 60 Minuten.");
+  expect(renderView(limited, "en").text).toContain("Search again in 1:00:00.");
+  expect(renderView(limited, "de").text).toContain("Neue Suche in 1:00:00.");
+});
+
+test("the last odd search shows the drivers that it was allowed to find", async () => {
+  await using other = await createRoadbook({
+    dataset: community,
+    searchLimit: 3,
+    defaultPeer: "a",
+  });
+  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const search = (query: string) => loadView({ path: "/", query }, [], ask);
+  expect(await search("nowak")).toMatchObject({ searchesLeft: 1 });
+  const half = await search("anna");
+  expect(half).toMatchObject({ drivers: [{ id: 45 }], companies: undefined, searchesLeft: 0 });
+  expect(renderView(half, "en").text).toContain("Search again in 1:00:00.");
+  expect(problemOf(await search("nowak"))).toBe("limited");
+});
+
+test("drivers of the same name and company are told apart by when they joined", async () => {
+  const created_at = "2021-05-01T10:00:00Z";
+  const dataset = [
+    { type: "user", id: 1, public: true, name: "Jan", created_at },
+    { type: "user", id: 2, public: true, name: "Jan", created_at: "2022-06-02T10:00:00Z" },
+    { type: "user", id: 3, public: true, name: "Jana", created_at },
+  ] satisfies DatasetLine[];
+  await using other = await createRoadbook({ dataset, searchLimit: 0 });
+  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const html = renderView(await loadView({ path: "/", query: "jan" }, [], ask), "en").text;
+  expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
+    "May 1, 2021",
+    "June 2, 2022",
+  ]);
+});
+
+test("ten of a kind may not be all of them", () => {
+  const driver = { id: 1, name: "Jan", avatar_url: "/avatars/1.svg", company: null };
+  const company = { id: 1, name: "Jan Trans", member_count: 2 };
+  const found = (drivers: number, companies: number) =>
+    renderView(
+      {
+        kind: "results",
+        query: "jan",
+        drivers: Array(drivers).fill(driver),
+        companies: Array(companies).fill(company),
+        searchesLeft: undefined,
+      },
+      "en",
+    ).text;
+  expect(found(9, 1)).toContain("9 drivers, 1 company<");
+  expect(found(10, 10)).toContain("The 10 closest drivers, the 10 closest companies<");
+});
+
+test.each([
+  ["Łukasz Nowak", "lukasz", "[Łukasz] Nowak"],
+  ["Łukasz Nowak", "nowak luk", "[Łuk]asz [Nowak]"],
+  ["Łukasz Nowak", "kasz no", "Łu[kasz No]wak"],
+  ["Müller", "mueller", "[Müller]"],
+  ["Müller", "muell", "[Müll]er"],
+  ["Müller", "mull", "[Müll]er"],
+  ["Straße 5", "strass", "[Straß]e 5"],
+  ["Zoe\u0308 & <b>", "zoe", "[Zoe\u0308] &amp; &lt;b&gt;"],
+  ["Anna Hanna", "ann", "[Ann]a H[ann]a"],
+  ["Иванов", "ива", "[Ива]нов"],
+  ["Иванов", "ivanov", "Иванов"],
+  ["東京物流", "京物", "東[京物]流"],
+  ["Nowak", "n a", "Nowak"],
+])("in %s, %s marks %s", (name, query, marked) => {
+  const { text } = markMatches(name, query);
+  expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
 });
 
 test("what people typed is text in the page, never markup", () => {
@@ -87,11 +166,48 @@ test("what people typed is text in the page, never markup", () => {
   expect(html).not.toMatch(/<script|<img onerror|"onload=|<b>|<i>/);
 });
 
-test("every language has every text", () => {
-  const shapeOf = (value: unknown): unknown =>
-    typeof value === "object" && value !== null
-      ? Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)])
-      : typeof value;
-  for (const texts of Object.values(languages))
-    expect(shapeOf(texts)).toEqual(shapeOf(languages.en));
+describe.each(Object.entries(languages))("in the language %s", (language, texts) => {
+  const rules = new Intl.PluralRules(language);
+  const counts = [...Array(200).keys(), 1_000_000];
+  const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
+
+  /** Every text with its path; of counted things, the forms. */
+  function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
+    for (const [key, inner] of Object.entries(value)) {
+      const name = `${path}/${key}`;
+      if (typeof inner === "object") yield* listTexts(inner, name);
+      else if (typeof inner === "function" && "forms" in inner) yield [name, inner.forms];
+      else yield [name, inner];
+    }
+  }
+
+  test("there is every text, of what is counted every plural form, and no blank is left", () => {
+    const named = [...listTexts(texts)];
+    expect(named.map(([name]) => name)).toEqual([...listTexts(languages.en)].map(([name]) => name));
+    for (const [name, text] of named) {
+      if (typeof text === "string") expect([name, text.trim()]).toEqual([name, text]);
+      if (typeof text === "string") expect([name, text]).not.toEqual([name, ""]);
+      if (typeof text !== "object" || text === null) continue;
+      expect([name, Object.keys(text).sort()]).toEqual([name, forms]);
+      for (const form of Object.values(text))
+        expect([name, form]).toEqual([name, expect.stringContaining("#")]);
+    }
+    expect(texts.resultsFor("Żuk")).toContain("Żuk");
+    expect(texts.tier(3)).toContain("3");
+  });
+});
+
+test.each([
+  ["pl", "1 kierowca", ["1 firma", "22 firmy", "25 firm", "112 firm"]],
+  ["cs", "1 řidič", ["1 firma", "2 firmy", "22 firem", "112 firem"]],
+  ["fr", "1 conducteur", ["0 entreprise", "2 entreprises", "1 000 000 d’entreprises"]],
+  ["es", "1 conductor", ["1 empresa", "2 empresas", "112 empresas", "1.000.000 de empresas"]],
+  ["de", "1 Fahrer", ["1 Firma", "2 Firmen", "112 Firmen", "1.000.000 Firmen"]],
+] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
+  const { driverCount, companyCount } = languages[language];
+  expect(driverCount(1)).toBe(driver);
+  for (const text of companies) {
+    const count = Number(text.replace(/\D/g, ""));
+    expect(companyCount(count).replace(/\s/g, " ")).toBe(text);
+  }
 });

@@ -45,7 +45,12 @@ export async function applyChanges(
         refuseShrinking(target, old.counts, "the changes would leave", countRows(db));
       }
       const sha256 = createHash("sha256").update(old.dataset_sha256 + read.sha256);
-      return { ...read, sha256: sha256.digest("hex"), staleIndexes: changer.staleIndexes() };
+      return {
+        ...read,
+        sha256: sha256.digest("hex"),
+        staleIndexes: changer.staleIndexes(),
+        leaders: changer.listLeaders(old.featured),
+      };
     });
     // Without the checks that an import has, which take 2 s with a million users: the copy was checked.
     (await openTables(path)).close();

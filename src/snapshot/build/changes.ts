@@ -55,6 +55,17 @@ export function createRowChanger(db: Database) {
     parse: parseChange,
     /** The name indexes that must be built again. */
     staleIndexes: () => staleIndexes,
+    /**
+     * Users among whom are those with the most points, given those before the changes. Undefined when
+     * anybody may be: one of them has changed, or an achievement, whose points may have.
+     */
+    listLeaders(before: readonly number[]): number[] | undefined {
+      const things = [...changed.keys()];
+      const isOpen = before.some((id) => changed.has(`user ${id}`));
+      if (isOpen || things.some((thing) => thing.startsWith("achievement "))) return undefined;
+      const users = things.filter((thing) => thing.startsWith("user "));
+      return [...before, ...users.map((thing) => Number(thing.slice("user ".length)))];
+    },
     add(line, number) {
       const { type, id } = line;
       const thing = `${type} ${id}`;
@@ -79,7 +90,7 @@ export function createRowChanger(db: Database) {
       staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
       if (companies.length > 0) nameCompaniesInHits(db, isMemberOf(companies));
     },
-  } satisfies LineHandler<ChangeLine> & { staleIndexes(): NameKind[] };
+  } satisfies LineHandler<ChangeLine> & Record<string, unknown>;
 }
 
 function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Database, table: Table) {

@@ -11,6 +11,7 @@ import { appendChecksum } from "../format/file.ts";
 import { type Counts, countRows, type Meta, writeMeta } from "../format/meta.ts";
 import type { NameKind } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
+import { listFeatured } from "./featured.ts";
 import type { LineErrors } from "./line-errors.ts";
 
 export interface Counted {
@@ -30,6 +31,8 @@ interface Filled {
   skipped: LineErrors;
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
+  /** Users beside whom nobody can be among those with the most points; without it, all are looked at. */
+  leaders?: readonly number[] | undefined;
 }
 
 interface WriteOptions {
@@ -70,6 +73,7 @@ export async function writeSnapshot(
       dataset_sha256: filled.sha256,
       roadbook_version: version,
       counts,
+      featured: listFeatured(db, filled.leaders),
     });
     db.$client.exec("COMMIT");
   } finally {

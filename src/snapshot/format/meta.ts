@@ -30,6 +30,8 @@ export interface Meta {
   /** The Roadbook that built it. */
   roadbook_version: string;
   counts: Counts;
+  /** The ids of at most twelve public users: those with the most achievement points, the most first. */
+  featured: number[];
 }
 
 const MAX_VALUE_BYTES = 1000;
@@ -38,6 +40,8 @@ const MAX_FACTS = 100;
 /** As `JSON.stringify` writes them. */
 const COUNTS =
   /^\{"roles":\d{1,15},"achievements":\d{1,15},"companies":\d{1,15},"users":\d{1,15},"public_users":\d{1,15}\}$/;
+
+const FEATURED = /^\[(?:\d{1,16}(?:,\d{1,16}){0,11})?\]$/;
 
 /** Writes the facts in place of any that are there. */
 export function writeMeta(db: Database, facts: Meta): void {
@@ -64,11 +68,12 @@ export function readMeta(db: Database): Meta {
   const built_at = value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   return {
     built_at,
-    // Snapshots of earlier schemas have whole seconds alone.
+    // Snapshots of earlier schemas have whole seconds alone, and feature nobody.
     built_at_ms: Number(value("built_at_ms", /^\d{1,15}$/, String(Date.parse(built_at)))),
     dataset_sha256: value("dataset_sha256", /^[0-9a-f]{64}$/),
     roadbook_version: value("roadbook_version", /^[\w.+-]+$/),
     counts: JSON.parse(value("counts", COUNTS)),
+    featured: JSON.parse(value("featured", FEATURED, "[]")),
   };
 }
 

@@ -108,6 +108,8 @@ export function readTables({ db, isSpoiled, close }: Tables) {
       findProfile: guard(users.findProfile),
       findName: guard(users.findName),
       findAchievements: guard(users.findAchievements),
+      listPages: guard(users.listPages),
+      listIds: guard(users.listIds),
       findAchievementByIcon: guard(users.findAchievementByIcon),
     },
     search: {

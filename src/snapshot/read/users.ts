@@ -2,7 +2,7 @@
  * Reads users: the public profile and the achievements. Private and unknown users are distinguished, and
  * nothing more is said about either.
  */
-import { eq, sql } from "drizzle-orm";
+import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Achievement } from "../../domain/achievement.ts";
 import { compareRoles, type Role } from "../../domain/role.ts";
@@ -10,7 +10,10 @@ import { formatTime } from "../../domain/time.ts";
 import { completeAvatar, type User } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
-import { achievement, privateUser, role, type Unlock, user } from "../format/schema.ts";
+import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
+
+/** A page of the list of all public users has so many ranks, and at most so many users. */
+const PAGE_RANKS = 10_000;
 
 /** Why there is nothing of a user to read. */
 export interface Missing {
@@ -51,6 +54,19 @@ export function openUsers(db: Database) {
     .where(eq(achievement.icon, sql.placeholder("icon")))
     .orderBy(achievement.id)
     .limit(1)
+    .prepare();
+
+  const [from, to] = [sql.placeholder("from"), sql.placeholder("to")];
+  const findRank = db
+    .select({ rank: min(userName.rank) })
+    .from(userName)
+    .where(gte(userName.rank, from))
+    .prepare();
+  const listRanks = db
+    .select({ id: userName.id })
+    .from(userName)
+    .where(and(gte(userName.rank, from), lt(userName.rank, to)))
+    .orderBy(asc(userName.rank))
     .prepare();
 
   /** Definitions are few beside the users who have them. Each is read when it is first needed. */
@@ -113,6 +129,21 @@ export function openUsers(db: Database) {
       pieces.push(Buffer.from(pieces.length === 0 ? "[]" : "]"));
       return pieces;
     },
+
+    /** The numbers of the pages of all public users; ranks have gaps, so some numbers may be missing. */
+    listPages(): number[] {
+      const pages: number[] = [];
+      for (let page = 0; ; page++) {
+        const rank = findRank.get({ from: page * PAGE_RANKS })?.rank ?? undefined;
+        if (rank === undefined) return pages;
+        page = Math.floor(rank / PAGE_RANKS);
+        pages.push(page);
+      }
+    },
+
+    /** The ids of the users on such a page. */
+    listIds: (page: number): number[] =>
+      listRanks.all({ from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS }).map(({ id }) => id),
 
     /** The definition with that icon; if several have it, the one with the lowest id. */
     findAchievementByIcon: (icon: string): Achievement | undefined => findByIcon.get({ icon }),

@@ -1,8 +1,12 @@
 /** The texts of the page in German. */
+import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
+
+const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
+  description: "Fahrer und Firmen finden und sehen, was sie erreicht haben.",
   searchLabel: "Fahrer oder Firma finden",
   searchHint: "Teil eines Namens",
   searchButton: "Suchen",
@@ -11,21 +15,22 @@ export const de: Texts = {
   drivers: "Fahrer",
   companies: "Firmen",
   featured: "Bekannte Fahrer",
-  noCompany: "Selbstständig",
-  members: (count, text) => (count === 1 ? "1 Mitglied" : `${text} Mitglieder`),
+  members: plural({ one: "# Mitglied", other: "# Mitglieder" }),
   resultsFor: (query) => `Ergebnisse für „${query}“`,
-  found: (drivers, companies) =>
-    `${drivers} Fahrer, ${companies} ${companies === 1 ? "Firma" : "Firmen"}`,
-  searchesLeft: (count) =>
-    count === 1 ? "Noch 1 Suche in dieser Stunde" : `Noch ${count} Suchen in dieser Stunde`,
+  driverCount: plural({ one: "# Fahrer", other: "# Fahrer" }),
+  closestDrivers: "Die 10 ähnlichsten Fahrer",
+  companyCount: plural({ one: "# Firma", other: "# Firmen" }),
+  closestCompanies: "die 10 ähnlichsten Firmen",
+  searchesLeft: plural({ one: "noch # Suche", other: "noch # Suchen" }),
   noDrivers: "Kein Fahrer hat das im Namen.",
   noCompanies: "Keine Firma hat das im Namen.",
+  limitedCompanies: "Die Suchen sind vorerst aufgebraucht, deshalb fehlen die Firmen.",
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",
   noAchievements: "Noch keine Erfolge: Der Weg liegt noch vor uns.",
   totalPoints: "Punkte",
-  points: (count, text) => (count === 1 ? "1 Punkt" : `${text} Punkte`),
+  points: plural({ one: "# Punkt", other: "# Punkte" }),
   tier: (tier) => `Stufe ${tier}`,
   api: "Für Entwickler: die API",
   problems: {
@@ -49,7 +54,7 @@ export const de: Texts = {
     },
     limited: {
       heading: "Zeit für eine Pause",
-      advice: "Von dieser Adresse wurde genug gesucht. Profile öffnen sich weiterhin.",
+      advice: "Die Suchen sind vorerst aufgebraucht. Profile öffnen sich weiterhin.",
     },
     offline: {
       heading: "Der Server antwortet nicht",
@@ -60,7 +65,7 @@ export const de: Texts = {
       advice: "Bitte gleich noch einmal versuchen.",
     },
   },
-  waitMinutes: (minutes) =>
-    minutes === 1 ? "Neue Suche in 1 Minute." : `Neue Suche in ${minutes} Minuten.`,
+  wait: (time) => `Neue Suche in ${time}.`,
   tryAgain: "Noch einmal",
+  otherDrivers: "Andere Fahrer ansehen",
 };

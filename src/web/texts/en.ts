@@ -1,7 +1,14 @@
-/** The texts of the page in English. Another language is another file like this one. */
+/**
+ * The texts of the page in English. Another language is another file like this one, and a line in
+ * ../texts.ts.
+ */
+import { pluralsOf } from "../plural.ts";
+
+const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
+  description: "Find drivers and companies, and see what they have achieved.",
   searchLabel: "Find a driver or a company",
   searchHint: "Part of a name",
   searchButton: "Search",
@@ -10,21 +17,22 @@ export const en = {
   drivers: "Drivers",
   companies: "Companies",
   featured: "Notable drivers",
-  noCompany: "Independent",
-  members: (count: number, text: string) => (count === 1 ? "1 member" : `${text} members`),
+  members: plural({ one: "# member", other: "# members" }),
   resultsFor: (query: string) => `Results for “${query}”`,
-  found: (drivers: number, companies: number) =>
-    `${drivers} ${drivers === 1 ? "driver" : "drivers"}, ${companies} ${companies === 1 ? "company" : "companies"}`,
-  searchesLeft: (count: number) =>
-    count === 1 ? "1 search left this hour" : `${count} searches left this hour`,
+  driverCount: plural({ one: "# driver", other: "# drivers" }),
+  closestDrivers: "The 10 closest drivers",
+  companyCount: plural({ one: "# company", other: "# companies" }),
+  closestCompanies: "the 10 closest companies",
+  searchesLeft: plural({ one: "# search left", other: "# searches left" }),
   noDrivers: "No driver has this in the name.",
   noCompanies: "No company has this in the name.",
+  limitedCompanies: "You have used up your searches for now, so companies are missing.",
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
   noAchievements: "No achievements yet: the road is still ahead.",
   totalPoints: "Points",
-  points: (count: number, text: string) => (count === 1 ? "1 point" : `${text} points`),
+  points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
   api: "For developers: the API",
   problems: {
@@ -47,7 +55,7 @@ export const en = {
     },
     limited: {
       heading: "Time for a break",
-      advice: "This address has made all its searches for now. Profiles still open.",
+      advice: "You have used up your searches for now. Profiles still open.",
     },
     offline: {
       heading: "The server does not answer",
@@ -58,9 +66,9 @@ export const en = {
       advice: "Try again in a moment.",
     },
   },
-  waitMinutes: (minutes: number) =>
-    minutes === 1 ? "Search again in 1 minute." : `Search again in ${minutes} minutes.`,
+  wait: (time: string) => `Search again in ${time}.`,
   tryAgain: "Try again",
+  otherDrivers: "See other drivers",
 };
 
 export type Texts = typeof en;

@@ -1,0 +1,32 @@
+/** The sitemap of the public drivers, for search engines that may list them: an index, and its pages. */
+import { type AnyElysia, Elysia } from "elysia";
+import { type Html, html } from "../web/html.ts";
+import { Content, fail } from "./result.ts";
+import type { Service } from "./service.ts";
+
+const NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9";
+
+export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
+  return new Elysia({ strictPath: true })
+    .get("/sitemap.xml", ({ request }) => {
+      const base = baseUrl(request);
+      const pages = snapshot().users.listPages();
+      return xml(html`<sitemapindex xmlns="${NAMESPACE}">
+${pages.map((page) => html`<sitemap><loc>${base}/sitemaps/${page}.xml</loc></sitemap>\n`)}</sitemapindex>`);
+    })
+    .get("/sitemaps/:file", ({ request, params }) => {
+      const [, digits] = /^(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
+      const page = Number(digits);
+      const ids = digits === undefined ? [] : snapshot().users.listIds(page);
+      if (ids.length === 0) return fail("route_not_found");
+      const base = baseUrl(request);
+      return xml(html`<urlset xmlns="${NAMESPACE}">
+${ids.map((id) => html`<url><loc>${base}/drivers/${id}</loc></url>\n`)}</urlset>`);
+    });
+}
+
+/** A cache asks again each time: a driver who has gone private is gone. */
+function xml(root: Html): Content {
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root.text}\n`;
+  return new Content("application/xml; charset=utf-8", text, { cache: "public" });
+}

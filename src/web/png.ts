@@ -1,0 +1,49 @@
+/** Writes a square picture in the shades between two colours as a PNG (ISO/IEC 15948). Pure. */
+import { crc32, deflateSync } from "node:zlib";
+
+export type Colour = readonly [red: number, green: number, blue: number];
+
+/** The first colour has the shade 0, the second this one. */
+export const MAX_SHADE = 16;
+
+/** The pixels of such a picture, compressed: they can serve for any two colours. */
+export function packPixels(
+  size: number,
+  shadeAt: (x: number, y: number) => number,
+): Uint8Array<ArrayBuffer> {
+  // Before each row stands its filter: none.
+  const rows = new Uint8Array(size * (size + 1));
+  for (let y = 0; y < size; y++) {
+    for (let x = 0; x < size; x++) rows[y * (size + 1) + 1 + x] = shadeAt(x, y);
+  }
+  return deflateSync(rows);
+}
+
+export function encodePng(
+  size: number,
+  pixels: Uint8Array<ArrayBuffer>,
+  from: Colour,
+  to: Colour,
+): Uint8Array<ArrayBuffer> {
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0]);
+  header.writeUInt32BE(size, 0);
+  header.writeUInt32BE(size, 4);
+  const palette = Array.from({ length: MAX_SHADE + 1 }, (_, shade) =>
+    from.map((value, at) => Math.round(value + (((to[at] ?? 0) - value) * shade) / MAX_SHADE)),
+  );
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", header),
+    chunk("PLTE", Buffer.from(palette.flat())),
+    chunk("IDAT", pixels),
+    chunk("IEND", new Uint8Array()),
+  ]);
+}
+
+function chunk(type: string, data: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
+  const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+  length.writeUInt32BE(data.length);
+  sum.writeUInt32BE(crc32(body));
+  return Buffer.concat([length, body, sum]);
+}

@@ -1,0 +1,81 @@
+/** What other programs show of a link to the page: description, canonical link, OpenGraph and Twitter. */
+import type { Html } from "./html.ts";
+import { html } from "./html.ts";
+import { countsOf, dateIn, nameOf } from "./render.ts";
+import { type Language, languages } from "./texts.ts";
+import type { View } from "./view.ts";
+
+interface PreviewOptions {
+  view: View;
+  language: Language;
+  /** The community's name. */
+  title: string;
+  /** The URL of the start, without a slash at the end. */
+  baseUrl: string;
+  logoPath: string | undefined;
+}
+
+/** The tags for the head. Of a driver who cannot be shown, they say what they say of the site. */
+export function renderPreview(options: PreviewOptions): Html {
+  const { view, language, title, baseUrl, logoPath } = options;
+  const texts = languages[language];
+  const path = pathOf(view);
+  const name = path === undefined ? texts.title : nameOf(view, texts);
+  const image = imageOf(view, baseUrl) ?? (logoPath?.endsWith(".png") && baseUrl + logoPath);
+  const description = descriptionOf(view, language);
+  return html`<meta name="description" content="${description}">
+${path !== undefined && html`<link rel="canonical" href="${baseUrl}${path}">\n<meta property="og:url" content="${baseUrl}${path}">`}
+<meta property="og:site_name" content="${title}">
+<meta property="og:type" content="${view.kind === "driver" ? "profile" : "website"}">
+<meta property="og:title" content="${name}">
+<meta property="og:description" content="${description}">
+${image && html`<meta property="og:image" content="${image}">`}
+<meta name="twitter:card" content="summary">
+<meta name="twitter:title" content="${name}">
+<meta name="twitter:description" content="${description}">
+${image && html`<meta name="twitter:image" content="${image}">`}`;
+}
+
+/** Where a view is; undefined for a problem, which has no place of its own. */
+function pathOf(view: View): string | undefined {
+  switch (view.kind) {
+    case "start":
+      return "/";
+    case "results":
+      return `/?${new URLSearchParams({ q: view.query })}`;
+    case "driver":
+      return `/drivers/${view.user.id}`;
+    case "problem":
+      return undefined;
+  }
+}
+
+function descriptionOf(view: View, language: Language): string {
+  const texts = languages[language];
+  switch (view.kind) {
+    case "start": {
+      const { drivers, companies } = view.counts ?? {};
+      if (drivers === undefined || companies === undefined) return texts.description;
+      return `${texts.description} ${countsOf(drivers, companies, texts)}.`;
+    }
+    case "results":
+      return countsOf(view.drivers.length, view.companies?.length ?? 0, texts);
+    case "driver": {
+      const { user, achievements } = view;
+      const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+      const company = user.company ? [`${user.company.name}, ${user.company.role}`] : [];
+      const since = `${texts.memberSince} ${dateIn(language, user.created_at)}`;
+      return [...company, texts.points(points), since].join(" · ");
+    }
+    case "problem":
+      return texts.description;
+  }
+}
+
+/** Few programs show an SVG, so a drawing is named as a PNG. */
+function imageOf(view: View, baseUrl: string): string | undefined {
+  if (view.kind !== "driver") return undefined;
+  const { avatar_url } = view.user;
+  const isDrawn = avatar_url.startsWith(`${baseUrl}/avatars/`);
+  return isDrawn ? avatar_url.replace(/\.svg$/, ".png") : avatar_url;
+}

@@ -1,0 +1,70 @@
+/** The drivers that the start page shows of data of one's own: those with the most points. */
+import { expect, test } from "bun:test";
+import type { ChangeLine } from "../../src/domain/dataset.ts";
+import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { importDataset } from "../../src/snapshot/build/import.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { bytesOf, exported, makeSnapshot, user } from "../datasets.ts";
+import { openInProcess, temporaryFolder } from "../support.ts";
+
+const achievement = (id: number, points: number) => ({
+  ...{ type: "achievement" as const, id, points, name: `A ${id}`, description: "", icon: "a.svg" },
+  ...{ kind: "time", tier: 1 },
+});
+const driver = (id: number, ...unlocked: number[]) =>
+  user(id, `Driver ${id}`, {
+    achievements: unlocked.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" })),
+  });
+
+/** Drivers 1 to 20, of whom 20 has the most points and 1 the fewest; 5 and 6 have as many. */
+const lines = [
+  ...Array.from({ length: 20 }, (_, at) => driver(at + 1, ...(at === 5 ? [5] : [at + 1]))),
+  ...Array.from({ length: 20 }, (_, at) => achievement(at + 1, 10 * (at + 1))),
+  { type: "user", id: 21, public: false },
+];
+const range = (from: number, to: number) =>
+  Array.from({ length: from - to + 1 }, (_, at) => from - at);
+
+const featuredOf = async (path: string) => (await checkSnapshot(path)).featured;
+
+test("the twelve with the most points, on a tie the lower id", async () => {
+  expect(await featuredOf(await makeSnapshot(lines))).toEqual(range(20, 9));
+  const fewer = lines.filter((line) => line.type !== "user" || line.id < 8 || line.id > 20);
+  expect(await featuredOf(await makeSnapshot(fewer))).toEqual([7, 5, 6, 4, 3, 2, 1]);
+  expect(await featuredOf(await makeSnapshot([user(2, "B"), user(1, "A")]))).toEqual([1, 2]);
+});
+
+const changes: [string, ChangeLine[], number[]][] = [
+  ["somebody far behind goes", [{ type: "user", id: 3, deleted: true }], range(20, 9)],
+  [
+    "one of them goes private",
+    [{ type: "user", id: 15, public: false }],
+    [...range(20, 16), ...range(14, 8)],
+  ],
+  ["somebody overtakes", [driver(1, 20, 19)], [1, ...range(20, 10)]],
+  ["a private driver comes", [driver(21, 20, 1)], [21, ...range(20, 10)]],
+  ["one falls behind", [driver(20, 1)], range(19, 8)],
+  ["an achievement is worth less", [achievement(20, 0)], range(19, 8)],
+];
+test.each(changes)("when %s, they are those of an import", async (_, change, featured) => {
+  const path = await makeSnapshot(lines);
+  await applyChanges(bytesOf(change), path);
+  expect(await featuredOf(path)).toEqual(featured);
+  const imported = `${temporaryFolder()}/snapshot`;
+  await importDataset(new Blob([await exported(path)]).stream(), imported);
+  expect(await featuredOf(imported)).toEqual(await featuredOf(path));
+});
+
+test("the start shows them, or those that the operator names who are public", async () => {
+  const cards = async (options: { featured?: number[] }) => {
+    const target = await openInProcess({ dataset: lines, page: true, ...options });
+    const html = await (await target.fetch("/")).text();
+    await target.close();
+    expect(html).toContain("20 drivers, 0 companies");
+    return [...html.matchAll(/class="card".*?\/drivers\/(\d+)/gs)].map(([, id]) => Number(id));
+  };
+  expect(await cards({})).toEqual(range(20, 9));
+  expect(await cards({ featured: [3, 21, 999, 1] })).toEqual([3, 1]);
+  expect(await cards({ featured: [] })).toEqual([]);
+  expect(openInProcess({ dataset: lines, featured: [0] })).rejects.toThrow('featured has "0", not');
+});

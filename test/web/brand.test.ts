@@ -1,0 +1,105 @@
+/** A page with a community's own name, colour and logo. */
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { contrastOf, textColourOn } from "../../src/web/brand.ts";
+import { community } from "../datasets.ts";
+import { openInProcess, temporaryFolder } from "../support.ts";
+
+const svg = `<?xml version="1.0"?>
+<!-- <svg> -->
+<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [ <!ENTITY ns "x"> ]>
+<svg xmlns="http://www.w3.org/2000/svg"/>`;
+const png = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABAQAAAAA3bvkkAAAACklEQVR4AWNgAAAAAgABc3UBGAAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+const open = (options: object) => openInProcess({ dataset: community, page: true, ...options });
+
+test("text on any colour can be read", () => {
+  expect(contrastOf("#000000", "#ffffff")).toBe(21);
+  expect(contrastOf("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
+  const colour = fc
+    .integer({ min: 0, max: 0xffffff })
+    .map((n) => `#${n.toString(16).padStart(6, "0")}`);
+  fc.assert(
+    fc.property(colour, (accent) => contrastOf(textColourOn(accent), accent) >= 4.5),
+    { numRuns: 2000 },
+  );
+});
+
+test("the name is in the title, on the sign, and nowhere is Roadbook", async () => {
+  await using target = Object.assign(await open({ title: ' Truckers <& "Friends"> ' }), disposal);
+  for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43"]) {
+    const page = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
+    const name = "Truckers &lt;&amp; &quot;Friends&quot;&gt;";
+    expect(page).toContain(` · ${name}</title>`);
+    expect(page).toContain(`aria-label="${name}, Start">${name}</a>`);
+    expect(page).not.toContain("Roadbook");
+  }
+});
+
+const disposal = {
+  async [Symbol.asyncDispose](this: { close(): Promise<void> }) {
+    await this.close();
+  },
+};
+
+test("the colour is in the style, which has another name, and in the icon", async () => {
+  const [plain, dark] = [await open({}), await open({ accent: "0A3D62" })];
+  const styleOf = async (target: typeof plain) =>
+    /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
+  expect(await styleOf(dark)).not.toBe(await styleOf(plain));
+  const style = await (await dark.fetch(await styleOf(dark))).text();
+  expect(style).toEndWith(":root{--accent:#0a3d62;--on-accent:#ffffff}");
+  expect(await (await dark.fetch("/favicon.svg")).text()).toContain('fill="#0a3d62"');
+  expect(await (await plain.fetch("/favicon.svg")).text()).toContain('fill="#ffc61a"');
+  await Promise.all([plain.close(), dark.close()]);
+});
+
+test.each([
+  ["SVG", Buffer.from(svg), "image/svg+xml"],
+  ["PNG", png, "image/png"],
+])(
+  "a logo (%s) is on the sign and is the icon, and no script in it runs",
+  async (_, bytes, type) => {
+    const path = join(temporaryFolder(), "logo");
+    writeFileSync(path, bytes);
+    for (const logo of [path, bytes]) {
+      const target = await open({ logo });
+      const page = await (await target.fetch("/")).text();
+      const [, file = ""] = /<img src="(\/assets\/logo-[^"]+)" alt="">Roadbook</.exec(page) ?? [];
+      expect(page).toContain(`<link rel="icon" href="${file}">`);
+      const response = await target.fetch(file);
+      expect(response.headers.get("content-type")).toBe(type);
+      expect(response.headers.get("content-security-policy")).toStartWith("default-src 'none'");
+      expect(response.headers.get("cache-control")).toContain("immutable");
+      expect(Buffer.from(await response.bytes()).equals(bytes)).toBeTrue();
+      await target.close();
+    }
+  },
+);
+
+const folder = temporaryFolder();
+const gif = join(folder, "logo.gif");
+writeFileSync(gif, "GIF89a");
+const large = join(folder, "large.png");
+writeFileSync(large, Buffer.concat([png, Buffer.alloc(256 * 1024)]));
+test.each([
+  [{ logo: gif }, `${gif} is neither an SVG nor a PNG`],
+  [{ logo: large }, `${large} is larger than 256 KB, which every reader would load`],
+  [{ logo: folder }, `${folder} is not a regular file`],
+  [
+    { logo: join(folder, "none") },
+    `${join(folder, "none")} cannot be read: no such file or directory`,
+  ],
+  [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
+  [{ logo: 7 }, "logo must be a path or bytes, got a number"],
+  [{ title: "  " }, 'title has "  ", not a name of 1 to 60 characters'],
+  [{ title: "a\nb" }, 'title has "a\\nb", not a name'],
+  [{ accent: "green" }, 'accent has "green", not a colour such as #0a7d4f'],
+])("%p is refused: %s", (options, message) => {
+  expect(open(options)).rejects.toThrow(message);
+});

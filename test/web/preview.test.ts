@@ -1,0 +1,149 @@
+/** What other programs show of a link to the page, and what search engines may list. */
+import { expect, test } from "bun:test";
+import { createRoadbook } from "../../src/roadbook.ts";
+import { community, user } from "../datasets.ts";
+import { openInProcess } from "../support.ts";
+
+const page = { dataset: community, page: true, language: "en", searchLimit: 0 } as const;
+
+type Options = Parameters<typeof openInProcess>[0];
+
+/** The tags of a page's head: the description and canonical link, and the properties. */
+async function tagsOf(path: string, options: Partial<Options> = {}) {
+  const target = await openInProcess({ ...page, ...options });
+  const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
+  await target.close();
+  const tags = html.matchAll(/<meta (?:name|property)="([^"]+)" content="([^"]*)">/g);
+  const [, canonical] = /<link rel="canonical" href="([^"]*)">/.exec(html) ?? [];
+  return {
+    canonical,
+    html,
+    ...Object.fromEntries([...tags].map(([, key, value]) => [key, value])),
+  };
+}
+
+test.each([
+  [
+    "/",
+    "/",
+    "Who is on the road",
+    "Find drivers and companies, and see what they have achieved. 2 drivers, 2 companies.",
+  ],
+  [
+    "/?q=%C5%82ukasz%20%26+co",
+    "/?q=%C5%82ukasz+%26+co",
+    "Results for “łukasz &amp; co”",
+    "0 drivers, 0 companies",
+  ],
+  [
+    "/drivers/42",
+    "/drivers/42",
+    "Łukasz Nowak",
+    "Baltic Express, Owner · 0 points · Member since May 1, 2021",
+  ],
+])("%s has its own address, title and description", async (path, canonical, title, description) => {
+  expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
+    canonical: `https://example.org/rb${canonical}`,
+    description,
+    "og:url": `https://example.org/rb${canonical}`,
+    "og:site_name": "Club",
+    "og:title": title,
+    "og:description": description,
+    "twitter:card": "summary",
+    "twitter:title": title,
+    "twitter:description": description,
+  });
+});
+
+test("private, unknown and impossible drivers have the site's preview, and nothing else", async () => {
+  const previews = ["/drivers/43", "/drivers/999", "/drivers/abc"].map(async (path) => {
+    const { html, ...tags } = await tagsOf(path);
+    expect(html).not.toContain("/avatars/");
+    return tags;
+  });
+  const [one, ...others] = await Promise.all(previews);
+  expect(one).toMatchObject({ "og:type": "website", "og:title": "Who is on the road" });
+  expect(one).not.toContainKeys(["og:image", "og:url"]);
+  expect(one?.canonical).toBeUndefined();
+  for (const other of others) expect(other).toEqual(one);
+});
+
+test("a driver's picture is the driver's own, or the drawing as a PNG", async () => {
+  const dataset = [user(1, "Ann"), user(2, "Bob", { avatar_url: null })];
+  const imageOf = async (path: string, options = {}) =>
+    ((await tagsOf(path, { dataset, ...options })) as Record<string, unknown>)["og:image"];
+  expect(await imageOf("/drivers/1")).toBe("https://avatars.example/1.png");
+  expect(await imageOf("/drivers/2")).toBe("http://roadbook.test/avatars/2.png");
+  expect(await imageOf("/")).toBeUndefined();
+  const png = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
+  expect(await imageOf("/", { logo: png })).toMatch(
+    /^http:\/\/roadbook\.test\/assets\/logo-\w+\.png$/,
+  );
+  expect(await imageOf("/", { logo: Buffer.from("<svg/>") })).toBeUndefined();
+});
+
+test("the PNG of a public driver has 256 pixels and is the same each time", async () => {
+  const target = await openInProcess(page);
+  const response = await target.fetch("/avatars/42.png");
+  const bytes = Buffer.from(await response.bytes());
+  expect(response.headers.get("content-type")).toBe("image/png");
+  expect(response.headers.get("cache-control")).toBe("no-cache");
+  expect([bytes.readUInt32BE(16), bytes.readUInt32BE(20)]).toEqual([256, 256]);
+  expect(bytes.length).toBeLessThan(8192);
+  expect(
+    Buffer.from(await (await target.fetch("/avatars/42.png")).bytes()).equals(bytes),
+  ).toBeTrue();
+  expect(
+    Buffer.from(await (await target.fetch("/avatars/44.png")).bytes()).equals(bytes),
+  ).toBeFalse();
+  const statuses = ["43.png", "999.png", "0.png", "ann.png", "42.gif"].map(
+    async (file) => (await target.fetch(`/avatars/${file}`)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([403, 404, 400, 404, 404]);
+  await target.close();
+});
+
+test("the sitemap lists every public driver once, and nobody who has gone private", async () => {
+  const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+  await using roadbook = await createRoadbook({
+    ...page,
+    dataset,
+    index: true,
+    publicUrl: "https://example.org/rb",
+  });
+  const locationsIn = async (url: string) => {
+    const response = await roadbook.fetch(new Request(url));
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/xml; charset=utf-8",
+    ]);
+    return [...(await response.text()).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url = ""]) => url);
+  };
+  const listDrivers = async () => {
+    const pages = await locationsIn("https://example.org/rb/sitemap.xml");
+    expect(pages.length).toBeGreaterThan(1);
+    return (await Promise.all(pages.map(locationsIn))).flat().sort();
+  };
+  const urls = dataset.map(({ id }) => `https://example.org/rb/drivers/${id}`).sort();
+  expect(await listDrivers()).toEqual(urls);
+  await roadbook.apply([{ type: "user", id: 7, public: false }]);
+  expect(await listDrivers()).toEqual(urls.filter((url) => !url.endsWith("/7")));
+  const robots = await (
+    await roadbook.fetch(new Request("https://example.org/rb/robots.txt"))
+  ).text();
+  expect(robots).toBe("User-agent: *\nAllow: /\nSitemap: https://example.org/rb/sitemap.xml\n");
+  for (const file of ["999.xml", "00.xml", "1.txt", "-1.xml"]) {
+    const url = `https://example.org/rb/sitemaps/${file}`;
+    expect((await roadbook.fetch(new Request(url))).status).toBe(404);
+  }
+});
+
+test("without --index there is no sitemap", async () => {
+  const target = await openInProcess(page);
+  for (const path of ["/sitemap.xml", "/sitemaps/0.xml"])
+    expect((await target.fetch(path)).status).toBe(404);
+  expect(await (await target.fetch("/robots.txt")).text()).toBe(
+    "User-agent: *\nDisallow: /\n\nUser-agent: Twitterbot\nUser-agent: facebookexternalhit\nAllow: /\n",
+  );
+  await target.close();
+});
