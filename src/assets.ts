@@ -3,7 +3,7 @@
  * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
  * in); run from source, under Bun, they are made when first needed.
  */
-import { hash } from "node:crypto";
+import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -70,7 +70,7 @@ async function readPageAssets(): Promise<PageAssets> {
 /** Its name says what is in it. */
 async function readPageAsset(asset: string): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
-  const digest = hash("sha256", text);
+  const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");
   return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
 }

@@ -1,5 +1,6 @@
 /** A community's own name, colour and logo on the page. Reads no files. */
-import { hash } from "node:crypto";
+import crypto from "node:crypto";
+import { PNG_START } from "./png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
@@ -50,12 +51,10 @@ export function parseLogo(bytes: Uint8Array): Logo {
   }
   const kind = isPng(bytes) ? "png" : isSvg(bytes) ? "svg" : undefined;
   if (!kind) throw new RangeError("is neither an SVG nor a PNG");
-  const file = `logo-${hash("sha256", bytes).slice(0, 12)}.${kind}`;
+  const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // A copy, as the caller's own may change, and with it what its name promises.
   return { file, type: kind === "png" ? "image/png" : "image/svg+xml", bytes: bytes.slice() };
 }
-
-const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
 function isPng(bytes: Uint8Array): boolean {
   return PNG_START.equals(bytes.subarray(0, PNG_START.length));

@@ -1,7 +1,10 @@
 /** Writes a square picture in the shades between two colours as a PNG (ISO/IEC 15948). Pure. */
-import { crc32, deflateSync } from "node:zlib";
+import zlib from "node:zlib";
 
 export type Colour = readonly [red: number, green: number, blue: number];
+
+/** What every PNG begins with. */
+export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
 /** The first colour has the shade 0, the second this one. */
 export const MAX_SHADE = 16;
@@ -16,7 +19,7 @@ export function packPixels(
   for (let y = 0; y < size; y++) {
     for (let x = 0; x < size; x++) rows[y * (size + 1) + 1 + x] = shadeAt(x, y);
   }
-  return deflateSync(rows);
+  return zlib.deflateSync(rows);
 }
 
 export function encodePng(
@@ -32,7 +35,7 @@ export function encodePng(
     from.map((value, at) => Math.round(value + (((to[at] ?? 0) - value) * shade) / MAX_SHADE)),
   );
   return Buffer.concat([
-    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    PNG_START,
     chunk("IHDR", header),
     chunk("PLTE", Buffer.from(palette.flat())),
     chunk("IDAT", pixels),
@@ -44,6 +47,6 @@ function chunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, "latin1"), data]);
   const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
   length.writeUInt32BE(data.length);
-  sum.writeUInt32BE(crc32(body));
+  sum.writeUInt32BE(zlib.crc32(body));
   return Buffer.concat([length, body, sum]);
 }
