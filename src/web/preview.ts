@@ -1,7 +1,6 @@
 /** What other programs show of a link to the page: description, canonical link, OpenGraph and Twitter. */
-import type { Html } from "./html.ts";
-import { html } from "./html.ts";
-import { countsOf, dateIn, nameOf } from "./render.ts";
+import { type Html, html } from "./html.ts";
+import { countsOf, dateIn, nameOf, pointsOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
 import type { View } from "./view.ts";
 
@@ -62,10 +61,9 @@ function descriptionOf(view: View, language: Language): string {
       return countsOf(view.drivers.length, view.companies?.length ?? 0, texts);
     case "driver": {
       const { user, achievements } = view;
-      const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
       const company = user.company ? [`${user.company.name}, ${user.company.role}`] : [];
       const since = `${texts.memberSince} ${dateIn(language, user.created_at)}`;
-      return [...company, texts.points(points), since].join(" · ");
+      return [...company, texts.points(pointsOf(achievements)), since].join(" · ");
     }
     case "problem":
       return texts.description;

@@ -55,6 +55,10 @@ function renderStart({ featured, counts }: View & { kind: "start" }, texts: Text
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
 }
 
+export function pointsOf(achievements: readonly AchievementEntry[]): number {
+  return achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+}
+
 export function countsOf(drivers: number, companies: number, texts: Texts): string {
   return `${texts.driverCount(drivers)}, ${texts.companyCount(companies)}`;
 }
@@ -105,7 +109,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
 
 function renderDriver(view: View & { kind: "driver" }, texts: Texts, language: Language): Html {
   const { user, achievements } = view;
-  const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+  const points = pointsOf(achievements);
   return html`<article>
     <header class="sign">
       ${avatarOf(user, 128)}

@@ -101,7 +101,7 @@ async function reloadResults(query: string, found: Found, ask: Ask): Promise<Vie
   return {
     kind: "results",
     query,
-    drivers: await tellApart(drivers, ask),
+    drivers: tellApart(drivers, users),
     companies: found.companies && [...found.companies],
     searchesLeft: undefined,
   };
@@ -118,27 +118,35 @@ async function loadResults(query: string, ask: Ask): Promise<View> {
   const companies = await ask(`/search/companies?q=${q}`);
   if (!companies.ok && companies.status !== LIMITED) return problemOf(companies, query);
   const remaining = companies.headers.get("x-ratelimit-remaining");
+  const { users } = await drivers.json();
+  // A profile is not a search, so it costs nothing to ask for those of namesakes.
+  const namesakes = listNamesakes(users);
+  const profiles = await listUsers(
+    namesakes.map(({ id }) => id),
+    ask,
+  );
   return {
     kind: "results",
     query,
-    drivers: await tellApart((await drivers.json()).users, ask),
+    drivers: tellApart(users, profiles),
     companies: companies.ok ? (await companies.json()).companies : undefined,
     searchesLeft: remaining === null ? undefined : Math.ceil(+remaining / REQUESTS_PER_SEARCH),
     retryAfterSeconds: retryAfterOf(companies),
   };
 }
 
-/** A profile is not a search, so it costs nothing to ask for those of namesakes. */
-async function tellApart(drivers: UserSearchResult[], ask: Ask): Promise<FoundDriver[]> {
+/** The drivers of whom there is another with the same name and company. */
+function listNamesakes(drivers: UserSearchResult[]): UserSearchResult[] {
   const byName = Map.groupBy(drivers, ({ name, company }) => JSON.stringify([name, company]));
-  const namesakes = [...byName.values()].filter((same) => same.length > 1).flat();
-  const profiles = await listUsers(
-    namesakes.map(({ id }) => id),
-    ask,
-  );
+  return [...byName.values()].filter((same) => same.length > 1).flat();
+}
+
+/** Gives namesakes the date they joined, from their profiles. */
+function tellApart(drivers: UserSearchResult[], profiles: readonly User[]): FoundDriver[] {
+  const namesakes = new Set(listNamesakes(drivers));
   const joined = new Map(profiles.map(({ id, created_at }) => [id, created_at]));
   return drivers.map((driver) => {
-    const created_at = joined.get(driver.id);
+    const created_at = namesakes.has(driver) ? joined.get(driver.id) : undefined;
     return created_at === undefined ? driver : { ...driver, created_at };
   });
 }
