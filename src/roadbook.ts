@@ -33,7 +33,7 @@ import { DEFAULT_TITLE } from "./web/brand.ts";
 import { isLanguage, languages } from "./web/texts.ts";
 
 /** Most have the names and values of the flags of `serve`; lists are in the plural. */
-export interface RoadbookOptions extends Omit<PageOptions, "kioskIdleMs"> {
+export interface RoadbookOptions extends PageOptions {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
   snapshot?: string | Uint8Array | undefined;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
@@ -73,8 +73,6 @@ export interface RoadbookOptions extends Omit<PageOptions, "kioskIdleMs"> {
   compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}, which the options of the page are for. Default false. */
   page?: boolean | undefined;
-  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
-  kioskIdle?: string | undefined;
   /** The scripts and the style of that page. Default those that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script of the page at /docs, gzip-compressed. Default the one that comes with Roadbook. */
@@ -256,7 +254,10 @@ async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {
   const { page, kiosk, index, language, title = DEFAULT_TITLE, accent, logo, featured } = options;
   if (!page) return undefined;
   return {
-    ...{ kiosk, index, language, featured },
+    kiosk,
+    index,
+    language,
+    featured,
     kioskIdleMs: parseTime(options.kioskIdle ?? "2m"),
     title: explain("title", title, parseTitle),
     accent: accent === undefined ? undefined : explain("accent", accent, parseColour),

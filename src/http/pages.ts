@@ -21,8 +21,8 @@ export interface PageOptions {
    * the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
-  /** How long after the last touch a kiosk returns to the start. */
-  kioskIdleMs?: number | undefined;
+  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
+  kioskIdle?: string | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;
   /** The language for everyone; without it, each reader's own. */
@@ -58,7 +58,8 @@ const MAX_QUERY_LENGTH = 1600;
 const MAX_HEADER_LENGTH = 1000;
 
 /** The options as they are served. */
-export interface Pages extends Omit<PageOptions, "logo"> {
+export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
+  kioskIdleMs: number;
   title: string;
   logo: Logo | undefined;
 }

@@ -38,8 +38,7 @@ interface Opened {
   pauseServer(): Promise<() => void>;
 }
 
-interface OpenOptions extends Omit<PageOptions, "kioskIdleMs"> {
-  kioskIdle?: string;
+interface OpenOptions extends PageOptions {
   basePath?: string;
   size?: keyof typeof sizes;
   javaScriptEnabled?: boolean;
@@ -56,7 +55,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
     searchLimit,
     page: true,
     ...{ kiosk, index, language, featured, basePath: options.basePath },
-    ...{ kioskIdle: options.kioskIdle },
+    kioskIdle: options.kioskIdle,
     pageAssets,
   });
   const listen = (port: number) =>
