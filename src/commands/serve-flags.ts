@@ -99,7 +99,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "clients counted apart; past that, a newcomer takes the count of the longest unseen",
+      "clients to track; beyond that, a new one inherits the count of the least recently seen",
       parseInteger(...bounds.maxClients),
       100_000,
     )

@@ -72,7 +72,7 @@ export const PrivateUserLine = closed({
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
 /** The path of the drawing that stands in for the avatar of a user who has none. */
-export function drawnAvatarPath(userId: number): string {
+function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
 }
 

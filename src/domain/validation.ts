@@ -103,6 +103,7 @@ export function* describe(
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
   const wanted = schema.description ?? "of the right shape";
+  const missingDay = wanted === Timestamp.description ? findMissingDay(String(value)) : "";
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
     yield { field, reason: "is not a known field" };
@@ -114,8 +115,8 @@ export function* describe(
     for (const inner of error.errors[0] ?? []) yield* describe(inner, text, isPrivate);
   } else if (isPrivate && field !== "id" && field !== "deleted")
     yield { field, reason: `must be ${wanted}` };
-  else if (schema.description === Timestamp.description && findMissingDay(String(value))) {
-    yield wrongValue(field, "must be a day that exists", value, findMissingDay(String(value)));
+  else if (missingDay !== "") {
+    yield wrongValue(field, "must be a day that exists", value, missingDay);
   } else if (schema.description === Id.description && isLarge(value)) {
     yield {
       ...wrongValue(field, `must be ${wanted}`, literalOf(text, field, value)),

@@ -29,7 +29,7 @@ export interface Address {
   /** Other processes may listen there, too; the system divides the connections. */
   reusePort?: boolean;
   /** How the flags begin that choose host and port, for errors that name them. */
-  flagPrefix?: "--" | "--admin-";
+  flagPrefix?: "--" | "--admin-" | undefined;
 }
 
 type Server = Bun.Server<undefined>;
@@ -94,7 +94,7 @@ export function listen(
     }
   }
 
-  const address: Address = { host, port, reusePort, ...(flagPrefix && { flagPrefix }) };
+  const address: Address = { host, port, reusePort, flagPrefix };
   let server = open(address, tls);
   const { origin } = server.url;
   address.port = server.port ?? port;

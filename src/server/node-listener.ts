@@ -35,7 +35,10 @@ async function send(
   outgoing.end(body);
 }
 
-/** The response to HEAD does not say what is missing, and nothing else has a user's path either. */
+/**
+ * The response to HEAD has no body that says what is missing. It may be a user, and is passed on all the
+ * same: no other handler has such a path.
+ */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
 }

@@ -49,7 +49,7 @@ export async function applyChanges(
         ...read,
         sha256: sha256.digest("hex"),
         staleIndexes: changer.staleIndexes(),
-        leaders: changer.listLeaders(old.featured),
+        featuredCandidates: changer.listFeaturedCandidates(old.featured),
       };
     });
     // Without the checks that an import has, which take 2 s with a million users: the copy was checked.

@@ -56,10 +56,10 @@ export function createRowChanger(db: Database) {
     /** The name indexes that must be built again. */
     staleIndexes: () => staleIndexes,
     /**
-     * Users among whom are those with the most points, given those before the changes. Undefined when
-     * anybody may be: one of them has changed, or an achievement, whose points may have.
+     * The only users who may have the most points, given those who had before the changes. Undefined if
+     * anybody may: one of those has changed, or an achievement, whose points may have.
      */
-    listLeaders(before: readonly number[]): number[] | undefined {
+    listFeaturedCandidates(before: readonly number[]): number[] | undefined {
       const things = [...changed.keys()];
       const isOpen = before.some((id) => changed.has(`user ${id}`));
       if (isOpen || things.some((thing) => thing.startsWith("achievement "))) return undefined;

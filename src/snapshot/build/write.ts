@@ -31,8 +31,8 @@ interface Filled {
   skipped: LineErrors;
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
-  /** Users beside whom nobody can be among those with the most points; without it, all are looked at. */
-  leaders?: readonly number[] | undefined;
+  /** The only users who may have the most points; without it, any user may. */
+  featuredCandidates?: readonly number[] | undefined;
 }
 
 interface WriteOptions {
@@ -73,7 +73,7 @@ export async function writeSnapshot(
       dataset_sha256: filled.sha256,
       roadbook_version: version,
       counts,
-      featured: listFeatured(db, filled.leaders),
+      featured: listFeatured(db, filled.featuredCandidates),
     });
     db.$client.exec("COMMIT");
   } finally {
