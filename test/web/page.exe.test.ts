@@ -168,6 +168,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       open({ basePath: "/rb" }, async ({ page, origin, asked }) => {
         await page.goto(`${origin}/rb`);
         await searchFor(page, "nowak");
+        // The start has a link to the same driver.
+        await waitForHeading(page, "Results for “nowak”");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
         expect(page.url()).toBe(`${origin}/rb/drivers/42`);
@@ -588,6 +590,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           const isStart = () => waitForHeading(page, "Who is on the road");
           for (let hour = 0; hour < 24; hour += 3) {
             await searchFor(page, "nowak");
+            await waitForHeading(page, "Results for “nowak”");
             await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
             await waitForHeading(page, "Łukasz Nowak");
             await page.evaluate(() => scrollTo(0, 9999));
