@@ -449,9 +449,9 @@ test.skipIf(!isLinux).each([
         await server.fetch("/search/users?q=an");
       }
     }
-    await swap(runs(20));
+    await swap(20);
     const [descriptorsBefore, residentBefore] = [descriptors(), residentKiB()];
-    await swap(runs(100));
+    await swap(100);
     expect(descriptors()).toBeLessThanOrEqual(descriptorsBefore + 2);
     expect(residentKiB()).toBeLessThan(residentBefore + 40 * 1024);
     await server.close();
