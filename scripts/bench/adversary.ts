@@ -8,7 +8,7 @@ import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
-import { openNames } from "../../src/snapshot/name-index/find.ts";
+import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { openTables } from "../../src/snapshot/read/open.ts";
 import { type AlikeNames, alikeNames, fillNames } from "../../test/snapshot/alike-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
@@ -47,7 +47,7 @@ async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): 
   writable.exec("COMMIT");
   writable.close();
   const db = sqlite.openImmutable(path).$client;
-  const names = openNames(db, kind);
+  const names = new NameSearch(db, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const [ours, scans]: [number[], number[]] = [[], []];
@@ -67,7 +67,7 @@ async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): 
 async function climb({ users, seed, isQuick }: Options): Promise<void> {
   const tables = await openTables(await buildSnapshot(users), { trust: true });
   const db = tables.db.$client;
-  const names = openNames(db, "user");
+  const names = new NameSearch(db, "user");
   const random = createRandom(seed);
   const { below } = random;
   const draw = createDraw(users, random);

@@ -5,7 +5,7 @@
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
-import { openNames } from "../../src/snapshot/name-index/find.ts";
+import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
@@ -52,7 +52,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const floor = await openFloor(ours, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot).$client;
-  const names = openNames(db, "user");
+  const names = new NameSearch(db, "user");
   const index: Rival = { find: (query) => names.find(query, 10), close: () => db.close() };
   const finders: Record<string, Rival> = {
     [OURS]: await openHttp(ours.origin),

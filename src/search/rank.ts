@@ -21,28 +21,29 @@ export function wordsOf(query: string): string[] {
     : [];
 }
 
-/** The first tier in which a name matches in any of its spellings; undefined when it does not. */
-export function tierOf(spellings: string, query: string, words: string[]): Tier | undefined {
-  if (!spellings.includes(SPELLING_END)) return tierOfSpelling(spellings, query, words);
-  // Most names that are looked at in vain are told apart by this alone.
-  const holds = (text: string) => spellings.includes(text);
-  if (!holds(query) && (words.length === 0 || !words.every(holds))) return undefined;
-  let best: Tier | undefined;
-  for (const spelling of spellings.split(SPELLING_END)) {
-    const tier = tierOfSpelling(spelling, query, words);
-    if (tier !== undefined && tier < (best ?? 6)) best = tier;
+/** The first of the tiers 1 to 4 in which a name matches in any of its spellings, if there is one. */
+export function tierOf(spellings: string, query: string): Tier | undefined {
+  let at = spellings.indexOf(query);
+  if (at < 0) return undefined;
+  let best: Tier = 4;
+  for (; at >= 0; at = spellings.indexOf(query, at + 1)) {
+    if (isSpellingEnd(spellings, at - 1)) {
+      if (isSpellingEnd(spellings, at + query.length)) return 1;
+      best = 2;
+    } else if (best === 4 && isWordStart(spellings, at)) best = 3;
   }
   return best;
 }
 
-function tierOfSpelling(name: string, query: string, words: string[]): Tier | undefined {
-  let at = name.indexOf(query);
-  if (at === 0) return name.length === query.length ? 1 : 2;
-  if (at > 0) {
-    for (; at > 0; at = name.indexOf(query, at + 1)) if (isWordStart(name, at)) return 3;
-    return 4;
-  }
-  return words.length > 0 && words.every((word) => name.includes(word)) ? 5 : undefined;
+/** Whether a name has all the words in one of its spellings: tier 5. */
+export function hasWords(spellings: string, words: string[]): boolean {
+  const hasAll = (spelling: string) => words.every((word) => spelling.includes(word));
+  return hasAll(spellings) && spellings.split(SPELLING_END).some(hasAll);
+}
+
+/** Whether a place is between two spellings, or outside all of them. */
+function isSpellingEnd(spellings: string, at: number): boolean {
+  return at < 0 || at >= spellings.length || spellings[at] === SPELLING_END;
 }
 
 /**

@@ -12,7 +12,7 @@ import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
 import { openNameChanges } from "../../src/snapshot/name-index/change.ts";
 import { FREQUENT_ABOVE } from "../../src/snapshot/name-index/constants.ts";
-import { openNames } from "../../src/snapshot/name-index/find.ts";
+import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -54,9 +54,9 @@ function countNames(db: Sqlite) {
 
 /** Finds ids, where the index finds ranks; `counting` is what the index reads. */
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
-  const { find } = openNames(counting, kind);
+  const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
-  return (query: string) => find(query, 10).map((rank) => findId.get(rank)?.id ?? 0);
+  return (query: string) => search.find(query, 10).map((rank) => findId.get(rank)?.id ?? 0);
 }
 
 /** Users or companies 1, 2, 3 … of these names, and a way to search them. */
@@ -85,7 +85,7 @@ function strayRanksOf(db: Sqlite): unknown[] {
     .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
     .all();
   const known = new Set(frequent.map(({ ngram }) => ngram));
-  const intersectLists = openLongLists(db, "user");
+  const longLists = openLongLists(db, "user");
   const ngramsByRank = db
     .prepare<{ rank: number; folded: string }>("SELECT rank, folded FROM user_name ORDER BY rank")
     .all()
@@ -95,7 +95,7 @@ function strayRanksOf(db: Sqlite): unknown[] {
     }));
   return frequent.flatMap(({ ngram, list }) => {
     if (list === null) return [];
-    const listed = [...intersectLists([list])];
+    const listed = [...longLists.intersect([list])];
     const ranks = ngramsByRank.filter(({ ngrams }) => ngrams.has(ngram)).map(({ rank }) => rank);
     return Bun.deepEquals(listed, ranks) ? [] : { ngram, listed, ranks };
   });
@@ -183,7 +183,7 @@ describe("a search", () => {
           }
           close();
         }),
-        { numRuns: runs(5) },
+        { numRuns: runs(10) },
       );
       expect([...seen].sort()).toEqual(places);
     },

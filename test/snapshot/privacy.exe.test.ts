@@ -55,10 +55,10 @@ function leftOf(path: string): unknown {
   const long = db
     .query<{ list: number }, []>("SELECT list FROM user_frequent_ngram WHERE list IS NOT NULL")
     .all();
-  const intersectLists = openLongLists(sqlite.openImmutable(path).$client, "user");
+  const longLists = openLongLists(sqlite.openImmutable(path).$client, "user");
   const listed = new Set([
     ...inFts5.map(({ doc }) => doc),
-    ...long.flatMap(({ list }) => [...intersectLists([list])]),
+    ...long.flatMap(({ list }) => [...longLists.intersect([list])]),
   ]);
   const names = db.query<{ rank: number }, []>("SELECT rank FROM user_name").all();
   const ranks = new Set(names.map(({ rank }) => rank));

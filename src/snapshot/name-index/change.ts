@@ -8,8 +8,8 @@ import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { addNameSql, weightOf } from "./build.ts";
+import { matchAll } from "./candidates.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
-import { matchAll } from "./find.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
 import { mayEqualComeLate, openLongNames } from "./long-names.ts";
 

@@ -3,7 +3,7 @@
  * in FTS5 but in blocks of ranks, one row each: several of them are intersected block by block, and
  * a block in which the first ones do not meet is not read of the others.
  */
-import { type Bits, intersect, listBits, setBit } from "../../search/bits.ts";
+import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
 import {
   BITS_BYTES,
   BLOCK_RANKS,
@@ -71,32 +71,32 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
     }
   }
 
-  /**
-   * The ranks that are in all the lists, ascending; with `among`, of those ranks alone. The lists
-   * are read in the order given: the shortest had better be the first.
-   */
-  return function* intersectLists(lists: number[], among?: number[]): Generator<number, void> {
-    const [first = 0, ...others] = lists;
-    const rest = among ? [...lists] : others;
-    for (const [block, bits] of among ? blocksOf(among) : readAll(first)) {
-      const missing = rest.findIndex((list) => {
-        const other = read(list, block);
-        return !other || !intersect(bits, other);
-      });
-      if (missing < 0) for (const offset of listBits(bits)) yield block * BLOCK_RANKS + offset;
-      // In the next block, it is probably the one that does not meet the others, too.
-      else rest.unshift(...rest.splice(missing, 1));
-    }
+  return {
+    /** The ranks that are in all the lists, ascending. The shortest list should be the first. */
+    *intersect([first = 0, ...others]: number[]): Generator<number, void> {
+      for (const [block, bits] of readAll(first)) {
+        const missing = others.findIndex((list) => {
+          const other = read(list, block);
+          return !other || !intersect(bits, other);
+        });
+        if (missing < 0) for (const offset of listBits(bits)) yield block * BLOCK_RANKS + offset;
+        // In the next block, this list is probably again the one that does not meet the others.
+        else others.unshift(...others.splice(missing, 1));
+      }
+    },
+    /** The ranks that are in all the lists, out of some ascending ranks. */
+    *filter(ranks: number[], lists: number[]): Generator<number, void> {
+      for (const [block, ranksOfBlock] of Map.groupBy(ranks, blockOf)) {
+        let left = ranksOfBlock;
+        for (const list of lists) {
+          const bits = read(list, block);
+          left = bits ? left.filter((rank) => hasBit(bits, rank % BLOCK_RANKS)) : [];
+          if (left.length === 0) break;
+        }
+        yield* left;
+      }
+    },
   };
-}
-
-/** Ascending ranks as blocks. */
-function* blocksOf(ranks: number[]): Generator<[number, Bits], void> {
-  for (const [block, listed] of Map.groupBy(ranks, blockOf)) {
-    const bits = emptyBlock();
-    for (const rank of listed) setBit(bits, rank % BLOCK_RANKS);
-    yield [block, bits];
-  }
 }
 
 /** Changes the lists, name by name in order of rank; `listOf` is the number of an n-gram's list. */

@@ -5,13 +5,13 @@ import { completeAvatar, type UserSearchResult } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { companyName, userName } from "../format/schema.ts";
-import { openNames } from "../name-index/find.ts";
+import { NameSearch } from "../name-index/find.ts";
 
 const MAX_RESULTS = 10;
 
 export function openSearch(db: Database) {
-  const companyNames = openNames(db.$client, "company");
-  const userNames = openNames(db.$client, "user");
+  const companyNames = new NameSearch(db.$client, "company");
+  const userNames = new NameSearch(db.$client, "user");
   const rank = sql.placeholder("rank");
   const findCompany = db
     .select({
