@@ -1,14 +1,14 @@
 /**
- * The contract's search (§4) as it is written: it reads all names, and shares no code with src. What
- * the index finds is compared with what this finds.
+ * A second implementation of src/search/README.md. It compares every name with the query and shares
+ * no code with src. Tests compare the results of the index with its results.
  */
 import anyAscii from "any-ascii";
 
 export interface Named {
   id: number;
   spellings: string[];
-  /** What comes before the id in a tier. */
-  weight: number;
+  /** Names of one tier are ordered by this key, then by id. */
+  sortKey: number;
 }
 
 const special: Record<string, string> = {
@@ -60,7 +60,7 @@ function latinAsWritten(text: string): string {
   ).join("");
 }
 
-/** The folded spellings of a name; some may be the same. */
+/** The folded spellings of a name. Some may be equal. */
 export function spellingsAsWritten(name: string): string[] {
   const digraph = Array.from(
     name.normalize("NFC"),
@@ -69,22 +69,22 @@ export function spellingsAsWritten(name: string): string[] {
   return [...new Set([name, digraph, latinAsWritten(name)])].map(foldAsWritten);
 }
 
-/** A search of these names: the ids of the first ten that a query finds. */
+/** Returns a search of these names, which returns the ids of the first ten results. */
 export function searchAsWritten(names: readonly Named[]): (query: string) => number[] {
-  // One text, as a call of `includes` a name takes most of the time.
+  // All names are one text, because a call of `includes` per name would take most of the time.
   const texts = names.map(({ spellings }) => `${spellings.join("\n")}\n`);
   const text = texts.join("");
   const ends: number[] = [];
   for (const { length } of texts) ends.push((ends.at(-1) ?? 0) + length);
 
-  /** The names that a spelling of a query finds, by their tier. */
+  /** The names that match a spelling of a query, with their tiers. */
   function findAll(f: string): Map<Named, number> {
     const words = f.split(" ");
     const [first = ""] = words;
     const isTierFive = words.length > 1 && words.every((word) => Array.from(word).length >= 2);
     const found = new Map<Named, number>();
     let at = 0;
-    // Whatever the tier, the first word is in the name.
+    // In every tier, the name contains the first word.
     for (let hit = text.indexOf(first); hit >= 0; hit = text.indexOf(first, ends[at - 1])) {
       while ((ends[at] ?? 0) <= hit) at++;
       const name = names[at++];
@@ -107,13 +107,13 @@ export function searchAsWritten(names: readonly Named[]): (query: string) => num
       }
     }
     return [...found]
-      .sort(([a, aTier], [b, bTier]) => aTier - bTier || a.weight - b.weight || a.id - b.id)
+      .sort(([a, aTier], [b, bTier]) => aTier - bTier || a.sortKey - b.sortKey || a.id - b.id)
       .slice(0, 10)
       .map(([{ id }]) => id);
   };
 }
 
-/** A word start: marks belong to the letter before them. */
+/** The start of a word. Marks belong to the letter before them. */
 const wordStart = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 
 function tierAsWritten(name: string, f: string, words: string[] | undefined): number | undefined {

@@ -10,7 +10,7 @@ import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
 import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { openTables } from "../../src/snapshot/read/open.ts";
-import { type AlikeNames, alikeNames, fillNames } from "../../test/snapshot/alike-names.ts";
+import { fillNames, type SimilarNames, similarNames } from "../../test/snapshot/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
@@ -28,14 +28,14 @@ const QUICK_NAMES = 1000;
 
 export async function benchAdversary(options: Options): Promise<void> {
   console.log("an ordered LIKE scan takes as many times as long as a search:");
-  for (const [title, names] of Object.entries(alikeNames)) {
+  for (const [title, names] of Object.entries(similarNames)) {
     await searchAlike(title, names, options.isQuick);
   }
   await climb(options);
 }
 
 /** The ratio of each query; of the worst ones none is promised. */
-async function searchAlike(title: string, alike: AlikeNames, isQuick: boolean): Promise<void> {
+async function searchAlike(title: string, alike: SimilarNames, isQuick: boolean): Promise<void> {
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;
   const path = join(temporaryFolder(), "names");

@@ -2,7 +2,7 @@
  * Reads what clients send, from the raw text: nothing is coerced, what is odd is refused, and every
  * step takes time in proportion to the length at most.
  */
-import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/rank.ts";
+import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/tiers.ts";
 
 const MIN_QUERY_CODE_POINTS = 2;
 

@@ -1,4 +1,4 @@
-/** Sets of small integers from 0 on, a bit for each. Pure. */
+/** Sets of small integers, stored as one bit each. Pure. */
 
 export type Bits = Uint32Array;
 
@@ -12,7 +12,7 @@ export function setBit(bits: Bits, at: number, isSet = true): void {
   bits[at >> 5] = isSet ? word | bit : word & ~bit;
 }
 
-/** Clears what is not in `other` as well. Returns whether anything is left. */
+/** Removes from `bits` everything that `other` lacks. Returns whether any bit is left. */
 export function intersect(bits: Bits, other: Bits): boolean {
   let left = 0;
   for (let at = 0; at < bits.length; at++) {

@@ -1,6 +1,7 @@
 /**
- * Folding: the form of a text in which names are compared, so that "lodz" finds "Łódź". Pure. The
- * steps and their order are a contract with every snapshot; changing one needs a new schema version.
+ * Folding: names and queries are compared in their folded form, so "lodz" finds "Łódź". README.md
+ * lists the steps. Pure. Snapshots contain folded names, so any change here needs a new schema
+ * version.
  */
 
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
@@ -23,7 +24,7 @@ const replacement: Record<string, string> = {
   ς: "σ",
 };
 
-/** The folded form of `text`; empty when nothing comparable is in it. */
+/** The folded form of `text`. It is empty if folding drops every character. */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
   const lower = decompose(decompose(text).toLowerCase());
@@ -31,23 +32,23 @@ export function fold(text: string): string {
   return collapseSpaces(letters.normalize("NFC").replace(CONTROL, ""));
 }
 
-const UMLAUT = /[äöüåø]/gi;
+const HAS_DIGRAPH = /[äöüåø]/gi;
 
 const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
-/** `text` in NFC with ä ö ü å ø, in either case, as people type them without these keys. */
+/** `text` in NFC, with ä ö ü å ø (in either case) written as ae oe ue aa oe. */
 export function writeDigraphs(text: string): string {
   return text
     .normalize("NFC")
-    .replace(UMLAUT, (letter) => digraphs[letter.toLowerCase()] ?? letter);
+    .replace(HAS_DIGRAPH, (letter) => digraphs[letter.toLowerCase()] ?? letter);
 }
 
-/** `text` with each run of white space as one space, and none at the ends. */
+/** Replaces each run of white space by one space and trims both ends. */
 function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }
 
-/** Marks of Indic scripts, Thai, Arabic or kana are letters of their script, and stay. */
+/** Drops diacritics. Indic, Thai, Arabic and kana marks act as letters of their script and stay. */
 function decompose(text: string): string {
   return text.normalize("NFKD").replace(COMBINING, "");
 }

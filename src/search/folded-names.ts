@@ -1,105 +1,122 @@
 /**
- * Folded names, packed: a million take 40 MB, and as objects several times as much. Pure.
+ * Folded names in packed form. A million of them take 40 MB. As objects they would take several
+ * times as much. Pure.
  */
 import { type Bits, hasBit, setBit } from "./bits.ts";
-import { wordStartsOf } from "./rank.ts";
 import { SPELLING_END } from "./spellings.ts";
+import { wordStartsOf } from "./tiers.ts";
 
-/** Follows each spelling; in no UTF-8, and as a byte between those that ASCII and all else begin with. */
+/**
+ * The byte after each spelling. It never occurs in UTF-8, and it sorts after every ASCII byte and
+ * before the first byte of every other character.
+ */
 export const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
-/** Names are taken in by pieces of this size, so that no memory is copied as they grow. No name has more. */
-const PIECE_BYTES = 1 << 20;
+/**
+ * Names are collected in chunks of this size, which are never copied to grow. Every name fits in
+ * one.
+ */
+const CHUNK_BYTES = 1 << 20;
 
 /**
- * By weight, and of one weight in the order in which they came. The text, too: it is walked in that order,
- * and of a million names the posting lists take half as long as if each step went elsewhere in memory.
+ * The names in the order of their sort keys; names with equal keys are in the order in which they
+ * were added. The text is in that order too: the posting lists are built by walking it, which takes
+ * half as long when neighbours are near each other in memory.
  */
 export interface FoldedNames {
-  /** The UTF-8 of name after name, each in all its spellings. */
+  /** The UTF-8 of all spellings of all names. */
   text: Buffer;
-  /** A bit for each byte of the text at which a word starts, but not a spelling. */
+  /** One bit per byte of the text, set where a word starts inside a spelling. */
   laterWords: Bits;
-  /** Where each name starts in it, and where the last one ends. */
+  /** Where each name starts in the text, followed by the end of the text. */
   starts: Uint32Array;
   ids: Float64Array;
-  weights: Float64Array;
+  sortKeys: Float64Array;
 }
 
-/** Takes `count` names, and in the end puts them in their order. */
-export function packNames(count: number) {
-  const pieces: Pick<FoldedNames, "text" | "laterWords">[] = [];
-  let size = 0;
-  let end = PIECE_BYTES;
-  let bytes = 0;
-  /** In the pieces, one after another. */
-  const starts = new Uint32Array(count);
-  const ids = new Float64Array(count);
-  const weights = new Float64Array(count);
+/** Collects a known number of names, then sorts them. */
+export class NamePacker {
+  readonly #chunks: Pick<FoldedNames, "text" | "laterWords">[] = [];
+  /** Where each name starts in the chunks, counted over all of them. */
+  readonly #starts: Uint32Array;
+  readonly #ids: Float64Array;
+  readonly #sortKeys: Float64Array;
+  #count = 0;
+  #bytes = 0;
+  /** The end of the last name in the last chunk. */
+  #end = CHUNK_BYTES;
 
-  return {
-    /** `folded` are the spellings of the name. */
-    add(id: number, weight: number, folded: string): void {
-      // A code unit of a string has three bytes at most.
-      if (end + 3 * folded.length + 1 > PIECE_BYTES) {
-        const laterWords = new Uint32Array(PIECE_BYTES / 32);
-        pieces.push({ text: Buffer.alloc(PIECE_BYTES), laterWords });
-        end = 0;
+  constructor(count: number) {
+    this.#starts = new Uint32Array(count);
+    this.#ids = new Float64Array(count);
+    this.#sortKeys = new Float64Array(count);
+  }
+
+  add(id: number, sortKey: number, spellings: string): void {
+    const { text, laterWords } = this.#chunkFor(spellings);
+    const start = this.#end;
+    this.#end += text.write(spellings, start);
+    text[this.#end++] = NAME_END;
+    this.#bytes += this.#end - start;
+    let last = 0;
+    let word = start;
+    for (const at of wordStartsOf(spellings)) {
+      word += Buffer.byteLength(spellings.slice(last, at));
+      if (at > 0 && spellings[at - 1] !== SPELLING_END) setBit(laterWords, word);
+      last = at;
+    }
+    this.#starts[this.#count] = (this.#chunks.length - 1) * CHUNK_BYTES + start;
+    this.#ids[this.#count] = id;
+    this.#sortKeys[this.#count++] = sortKey;
+  }
+
+  #chunkFor(spellings: string): Pick<FoldedNames, "text" | "laterWords"> {
+    const last = this.#chunks.at(-1);
+    // A UTF-16 code unit takes at most three bytes of UTF-8.
+    if (last && this.#end + 3 * spellings.length + 1 <= CHUNK_BYTES) return last;
+    const laterWords = new Uint32Array(CHUNK_BYTES / 32);
+    const chunk = { text: Buffer.alloc(CHUNK_BYTES), laterWords };
+    this.#chunks.push(chunk);
+    this.#end = 0;
+    return chunk;
+  }
+
+  finish(): FoldedNames {
+    const order = orderOf(this.#sortKeys);
+    const names = {
+      text: Buffer.alloc(this.#bytes),
+      laterWords: new Uint32Array((this.#bytes >> 5) + 1),
+      starts: new Uint32Array(order.length + 1).fill(this.#bytes),
+      ids: Float64Array.from(order, (from) => this.#ids[from] ?? 0),
+      sortKeys: Float64Array.from(order, (from) => this.#sortKeys[from] ?? 0),
+    };
+    let position = 0;
+    order.forEach((from, to) => {
+      names.starts[to] = position;
+      const start = this.#starts[from] ?? 0;
+      const chunk = this.#chunks[Math.floor(start / CHUNK_BYTES)];
+      if (!chunk) return;
+      let at = start % CHUNK_BYTES;
+      for (let byte = 0; byte !== NAME_END; at++) {
+        byte = chunk.text[at] ?? NAME_END;
+        if (hasBit(chunk.laterWords, at)) setBit(names.laterWords, position);
+        names.text[position++] = byte === SPELLING_END_BYTE ? NAME_END : byte;
       }
-      const piece = pieces.at(-1);
-      if (!piece) return;
-      const start = end;
-      end += piece.text.write(folded, end);
-      piece.text[end++] = NAME_END;
-      bytes += end - start;
-      let last = 0;
-      let word = start;
-      for (const at of wordStartsOf(folded)) {
-        word += Buffer.byteLength(folded.slice(last, at));
-        if (at > 0 && folded[at - 1] !== SPELLING_END) setBit(piece.laterWords, word);
-        last = at;
-      }
-      starts[size] = (pieces.length - 1) * PIECE_BYTES + start;
-      ids[size] = id;
-      weights[size++] = weight;
-    },
-    finish(): FoldedNames {
-      const order = orderByWeight(weights);
-      const names = {
-        text: Buffer.alloc(bytes),
-        laterWords: new Uint32Array((bytes >> 5) + 1),
-        starts: new Uint32Array(count + 1).fill(bytes),
-        ids: Float64Array.from(order, (from) => ids[from] ?? 0),
-        weights: Float64Array.from(order, (from) => weights[from] ?? 0),
-      };
-      let place = 0;
-      order.forEach((from, to) => {
-        names.starts[to] = place;
-        const start = starts[from] ?? 0;
-        const piece = pieces[Math.floor(start / PIECE_BYTES)];
-        if (!piece) return;
-        let at = start % PIECE_BYTES;
-        for (let byte = 0; byte !== NAME_END; at++) {
-          byte = piece.text[at] ?? NAME_END;
-          if (hasBit(piece.laterWords, at)) setBit(names.laterWords, place);
-          names.text[place++] = byte === SPELLING_END_BYTE ? NAME_END : byte;
-        }
-      });
-      return names;
-    },
-  };
+    });
+    return names;
+  }
 }
 
-/** The UTF-8 of the spellings of a name, as one text. */
+/** The UTF-8 of all spellings of a name, in the form of {@link SPELLING_END}. */
 export function spellingsAt({ text, starts }: FoldedNames, at: number): Buffer {
   const spellings = text.subarray(starts[at], (starts[at + 1] ?? 1) - 1);
   if (!spellings.includes(NAME_END)) return spellings;
   return Buffer.from(spellings.map((byte) => (byte === NAME_END ? SPELLING_END_BYTE : byte)));
 }
 
-/** The indexes of `weights`, lightest first; of the same weight, in their order. */
-function orderByWeight(weights: Float64Array): number[] {
-  const groups = Map.groupBy(weights.keys(), (at) => weights[at] ?? 0);
-  return [...groups].sort(([one], [other]) => one - other).flatMap(([, indexes]) => indexes);
+/** The indexes of the sort keys in ascending order of the keys. Equal keys keep their order. */
+function orderOf(sortKeys: Float64Array): number[] {
+  const groups = Map.groupBy(sortKeys.keys(), (at) => sortKeys[at] ?? 0);
+  return [...groups].sort(([a], [b]) => a - b).flatMap(([, indexes]) => indexes);
 }

@@ -1,6 +1,6 @@
 /**
- * Search is right: on real place names in many scripts, every answer is compared with a reading of
- * the contract's §4 that scans all names.
+ * Searches of the executable among real place names in many scripts. Each result is compared with
+ * that of test/oracle.ts, which implements src/search/README.md as a scan of all names.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ interface Place extends Named {
   name: string;
 }
 
-/** Handles, names in other scripts, and what makes folding and ranking hard. */
+/** Handles, names in other scripts, and names that are hard to fold or to order. */
 const odd = [
   "東京都",
   "東京",
@@ -75,7 +75,7 @@ const odd = [
   "e\u0301e\u0301",
 ];
 
-/** All there are where everything is asked for, else a third: every fourth, and the larger ones. */
+/** A quarter of all places and the large ones, or all with ROADBOOK_REQUIRE_ALL. */
 const places = [...new Map(cities.map((city) => [city.cityId, city])).values()].filter(
   ({ population }, at) => isWhole || at % 4 === 0 || population >= 50_000,
 );
@@ -84,7 +84,7 @@ const companies: Place[] = places.map(({ cityId, name, population }) => {
     id: cityId,
     name,
     spellings: spellingsAsWritten(name),
-    weight: -Math.max(0, population),
+    sortKey: -Math.max(0, population),
   };
 });
 const { below } = createRandom(7);
@@ -97,13 +97,13 @@ const users: Place[] = Array.from({ length: isWhole ? 60_000 : 15_000 }, (_, at)
     ] ??
     "";
   const spellings = spellingsAsWritten(name);
-  return { id: at + 1, name, spellings, weight: Array.from(spellings[0] ?? "").length };
+  return { id: at + 1, name, spellings, sortKey: Array.from(spellings[0] ?? "").length };
 });
 const hidden = new Set(users.filter(({ id }) => id % 11 === 0).map(({ id }) => id));
 
 function* datasetLines() {
-  for (const { id, name, weight } of companies)
-    yield { type: "company", id, name, member_count: -weight };
+  for (const { id, name, sortKey } of companies)
+    yield { type: "company", id, name, member_count: -sortKey };
   for (const { id, name } of users) {
     const details = { name, avatar_url: "/a.png", created_at: "2020-01-01T00:00:00Z" };
     yield { type: "user", id, public: !hidden.has(id), ...details };
@@ -127,7 +127,7 @@ const wanted = [
   "\u00ada",
 ];
 
-/** Queries cut from names, changed, put together and made up. */
+/** Queries made from names: parts of them, changed, reordered and combined. */
 function* drawQueries(names: Place[], count: number): Generator<string> {
   yield* wanted;
   yield* odd;
@@ -163,7 +163,7 @@ describe("real place names", () => {
   }, 180_000);
   afterAll(() => target.close());
 
-  const ask = async (kind: "companies" | "users", query: string) => {
+  const searchFor = async (kind: "companies" | "users", query: string) => {
     const response = await target.fetch(`/search/${kind}?q=${encodeURIComponent(query)}`);
     return { status: response.status, body: JSON.parse(await response.text()) };
   };
@@ -172,11 +172,11 @@ describe("real place names", () => {
     ["companies", companies, isWhole ? 400 : 150],
     ["users", users.filter(({ id }) => !hidden.has(id)), isWhole ? 400 : 150],
   ] as const)(
-    "%s: every answer is the one that a reading of all names gives",
+    "%s: every result equals that of a scan of all names",
     async (kind, names, count) => {
       const search = searchAsWritten(names);
       for (const query of drawQueries(names, count)) {
-        const { status, body } = await ask(kind, query);
+        const { status, body } = await searchFor(kind, query);
         const length = Array.from(
           query
             .normalize("NFC")
@@ -199,14 +199,16 @@ describe("real place names", () => {
     ["lodz", ["Łódź"]],
     ["saint jo", ["Saint Joseph", "Saint John"]],
     ["mü", ["Mumbai", "Munich"]],
-  ])("%s finds what a person expects first", async (query, expected) => {
-    const { body } = await ask("companies", query);
+  ])("%s finds the places that a person expects", async (query, expected) => {
+    const { body } = await searchFor("companies", query);
     const found: string[] = body.companies.map(({ name }: { name: string }) => name);
     for (const name of expected) expect(found).toContain(name);
   });
 
   test("the same query gives the same bytes", async () => {
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask("users", "an an")));
-    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    const responses = await Promise.all(
+      Array.from({ length: 50 }, () => searchFor("users", "an an")),
+    );
+    expect(new Set(responses.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 });

@@ -1,19 +1,19 @@
-/** A block of a posting list holds the ranks that were put in, whichever form it takes. */
+/** Blocks of a posting list in both of their forms: a bitmap, and distances. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { intersect, listBits, setBit } from "../../src/search/bits.ts";
 import {
-  BLOCK_RANKS,
+  BLOCK_DOCS,
+  createBitmap,
   decodeBlock,
-  emptyBlock,
   encodeBlock,
 } from "../../src/search/posting-block.ts";
 import { runs } from "../runs.ts";
 
-/** Ascending offsets, from none and the outermost to almost all. */
+/** Ascending offsets: none, the first and last ones, or up to almost all. */
 const offsets = fc
   .tuple(
-    fc.uniqueArray(fc.constantFrom(0, 1, 31, 32, 127, 128, BLOCK_RANKS - 1)),
+    fc.uniqueArray(fc.constantFrom(0, 1, 31, 32, 127, 128, BLOCK_DOCS - 1)),
     fc.constantFrom(0, 0.0001, 0.01, 0.06, 0.07, 0.9),
     fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
   )
@@ -21,21 +21,21 @@ const offsets = fc
     const set = new Set(edges);
     const chance = chances[Symbol.iterator]();
     const step = share > 0 ? 2 / share : Number.POSITIVE_INFINITY;
-    for (let at = 0; at < BLOCK_RANKS; at += 1 + Math.floor(step * chance.next().value)) {
+    for (let at = 0; at < BLOCK_DOCS; at += 1 + Math.floor(step * chance.next().value)) {
       set.add(at);
     }
-    return [...set].sort((one, other) => one - other);
+    return [...set].sort((a, b) => a - b);
   });
 
-test("what is encoded is decoded", () => {
+test("a block decodes to the document ids that were encoded", () => {
   const forms = new Set<boolean>();
   fc.assert(
     fc.property(offsets, (offsets) => {
       const bytes = encodeBlock(Uint32Array.from(offsets));
-      forms.add(bytes.length === BLOCK_RANKS / 8);
-      expect(bytes.length).toBeLessThanOrEqual(BLOCK_RANKS / 8);
+      forms.add(bytes.length === BLOCK_DOCS / 8);
+      expect(bytes.length).toBeLessThanOrEqual(BLOCK_DOCS / 8);
       expect([...listBits(decodeBlock(bytes))]).toEqual(offsets);
-      // A driver may hand out a view that starts anywhere.
+      // A driver may return a view with any offset.
       const odd = new Uint8Array(bytes.length + 1);
       odd.set(bytes, 1);
       expect([...listBits(decodeBlock(odd.subarray(1)))]).toEqual(offsets);
@@ -45,13 +45,13 @@ test("what is encoded is decoded", () => {
   expect(forms.size).toBe(2);
 });
 
-test("two blocks have in common what both hold", () => {
+test("the intersection of two blocks has the document ids that are in both", () => {
   fc.assert(
-    fc.property(offsets, offsets, (some, others) => {
-      const bits = decodeBlock(encodeBlock(Uint32Array.from(some)));
-      const held = new Set(others);
-      const common = some.filter((offset) => held.has(offset));
-      expect(intersect(bits, decodeBlock(encodeBlock(Uint32Array.from(others))))).toBe(
+    fc.property(offsets, offsets, (a, b) => {
+      const bits = decodeBlock(encodeBlock(Uint32Array.from(a)));
+      const held = new Set(b);
+      const common = a.filter((offset) => held.has(offset));
+      expect(intersect(bits, decodeBlock(encodeBlock(Uint32Array.from(b))))).toBe(
         common.length > 0,
       );
       expect([...listBits(bits)]).toEqual(common);
@@ -60,10 +60,10 @@ test("two blocks have in common what both hold", () => {
   );
 });
 
-test("a bit is set and cleared, and no other with it", () => {
-  const bits = emptyBlock();
-  for (const offset of [0, 31, 32, BLOCK_RANKS - 1]) setBit(bits, offset);
+test("setting or clearing a bit changes no other bit", () => {
+  const bits = createBitmap();
+  for (const offset of [0, 31, 32, BLOCK_DOCS - 1]) setBit(bits, offset);
   setBit(bits, 31, false);
   setBit(bits, 33, false);
-  expect([...listBits(bits)]).toEqual([0, 32, BLOCK_RANKS - 1]);
+  expect([...listBits(bits)]).toEqual([0, 32, BLOCK_DOCS - 1]);
 });

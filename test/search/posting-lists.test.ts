@@ -1,31 +1,31 @@
-/** The lists of all names at once are, list by list, those of the n-grams of each name. */
+/** The posting lists of all names agree with the n-grams of each single name. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
-import { NAME_END, packNames } from "../../src/search/folded-names.ts";
+import { NAME_END, NamePacker } from "../../src/search/folded-names.ts";
 import { type Boundary, ngramsOf, START, WORD } from "../../src/search/ngrams.ts";
-import { group, listPostings, mostPlaces } from "../../src/search/posting-lists.ts";
+import { groupByNextByte, listPostings, maxPositionsFor } from "../../src/search/posting-lists.ts";
 import { runs } from "../runs.ts";
 
 const word = fc
   .array(fc.constantFrom(..."ab1 -\u093cकがÀàŁ한🚚𐐨߿\uffee"), { maxLength: 24 })
   .map((characters) => fold(characters.join("")));
 
-test("they have what the names have, in the order of UTF-8, and which are frequent", () => {
+test("the lists are complete, in UTF-8 order, and say which n-grams are frequent", () => {
   fc.assert(
     fc.property(
       fc.array(word, { maxLength: 40 }),
       fc.integer({ min: 0, max: 9 }),
-      (texts, most) => {
-        const packing = packNames(texts.length);
-        for (const [at, text] of texts.entries()) packing.add(at, at, text);
-        const ranks = Uint32Array.from(texts, (_, at) => 3 * at + 1);
+      (texts, threshold) => {
+        const packer = new NamePacker(texts.length);
+        for (const [at, text] of texts.entries()) packer.add(at, at, text);
+        const docIds = Uint32Array.from(texts, (_, at) => 3 * at + 1);
         const lists = Array.from(
-          // Each is gone when the next one comes.
-          listPostings(packing.finish(), ranks, most),
-          ({ ngram, ngramBytes, ranks, size, count, isFrequent }) => ({
+          // Each list is overwritten by the next one.
+          listPostings(packer.finish(), docIds, threshold),
+          ({ ngram, ngramBytes, docIds, size, count, isFrequent }) => ({
             ngram: Buffer.from(ngram.subarray(0, ngramBytes)).toString(),
-            ranks: [...ranks.subarray(0, size)],
+            docIds: [...docIds.subarray(0, size)],
             count,
             isFrequent,
           }),
@@ -37,16 +37,15 @@ test("they have what the names have, in the order of UTF-8, and which are freque
             expected.set(ngram, [...(expected.get(ngram) ?? []), 3 * at + 1]);
           }
         });
-        const compare = (one: string, other: string) =>
-          Buffer.compare(Buffer.from(one), Buffer.from(other));
+        const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
         expect(lists).toEqual(
           [...expected]
-            .sort(([one], [other]) => compare(one, other))
-            .map(([ngram, ranks]) => ({
+            .sort(([a], [b]) => compare(a, b))
+            .map(([ngram, docIds]) => ({
               ngram,
-              ranks: [...new Set(ranks)],
-              count: ranks.length,
-              isFrequent: ranks.length > most,
+              docIds: [...new Set(docIds)],
+              count: docIds.length,
+              isFrequent: docIds.length > threshold,
             })),
         );
       },
@@ -55,19 +54,19 @@ test("they have what the names have, in the order of UTF-8, and which are freque
   );
 });
 
-test("the memory that sorting takes has a bound, whatever the names begin with", () => {
+test("the memory for sorting is bounded for any number of names", () => {
   const megabyte = 2 ** 20;
-  expect(mostPlaces(megabyte)).toBe(megabyte / 8);
-  expect(mostPlaces(100 * megabyte)).toBe(4 * megabyte);
-  expect(mostPlaces(10_000 * megabyte)).toBe(4 * megabyte);
+  expect(maxPositionsFor(megabyte)).toBe(megabyte / 8);
+  expect(maxPositionsFor(100 * megabyte)).toBe(4 * megabyte);
+  expect(maxPositionsFor(10_000 * megabyte)).toBe(4 * megabyte);
 });
 
-test("places are divided by their next byte, and only one byte is in a part that is too large", () => {
+test("positions are grouped by their next byte, and a group above the maximum has only one byte", () => {
   const bytes = fc.uint32Array({ minLength: 256, maxLength: 256, max: 50 });
   const boundary = fc.constantFrom<Boundary>("", START, WORD);
   fc.assert(
-    fc.property(bytes, boundary, fc.integer({ min: 1, max: 300 }), (counts, boundary, most) => {
-      const parts = group({ boundary, text: [0xf0] }, counts, most);
+    fc.property(bytes, boundary, fc.integer({ min: 1, max: 300 }), (counts, boundary, max) => {
+      const parts = groupByNextByte({ boundary, text: [0xf0] }, counts, max);
       let next = 0;
       for (const { firstByte, lastByte, count } of parts) {
         expect(firstByte).toBeGreaterThanOrEqual(next);
@@ -75,27 +74,27 @@ test("places are divided by their next byte, and only one byte is in a part that
         if (boundary !== START && firstByte < NAME_END && lastByte > NAME_END) {
           listed[NAME_END - firstByte] = 0;
         }
-        expect(listed.reduce((sum, one) => sum + one, 0)).toBe(count);
-        if (firstByte !== lastByte) expect(count).toBeLessThanOrEqual(most);
+        expect(listed.reduce((sum, count) => sum + count, 0)).toBe(count);
+        if (firstByte !== lastByte) expect(count).toBeLessThanOrEqual(max);
         next = lastByte + 1;
       }
       const listed = parts.reduce((sum, { count }) => sum + count, 0);
       const ends = boundary === START ? 0 : (counts[NAME_END] ?? 0);
-      expect(listed).toBe(counts.reduce((sum, one) => sum + one, 0) - ends);
+      expect(listed).toBe(counts.reduce((sum, count) => sum + count, 0) - ends);
     }),
     { numRuns: runs(100) },
   );
 });
 
-test("names that are all one letter have the lists that they have among others", () => {
+test("names that repeat one letter, which exceed the positions of a part, have the right lists", () => {
   const texts = ["aaaa", "aaaaa", "aaaaaa", "\u{20000}\u{20000}\u{20000}"];
-  const packing = packNames(texts.length);
-  for (const [at, text] of texts.entries()) packing.add(at, at, text);
+  const packer = new NamePacker(texts.length);
+  for (const [at, text] of texts.entries()) packer.add(at, at, text);
   const lists = Array.from(
-    listPostings(packing.finish(), Uint32Array.of(1, 2, 3, 4), 1),
-    ({ ngram, ngramBytes, ranks, size, count }) => {
+    listPostings(packer.finish(), Uint32Array.of(1, 2, 3, 4), 1),
+    ({ ngram, ngramBytes, docIds, size, count }) => {
       const text = ngram.toString("utf8", 0, ngramBytes);
-      return `${text} ${ranks.subarray(0, size).join(",")} ${count}`;
+      return `${text} ${docIds.subarray(0, size).join(",")} ${count}`;
     },
   );
   expect(lists.filter((list) => list.startsWith("a"))).toEqual([

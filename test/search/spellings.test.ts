@@ -1,4 +1,4 @@
-/** Names are found from the keyboard people have; the contract's examples, and every part of a spelling. */
+/** Spellings, as src/search/README.md defines them: names are found from any keyboard. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SPELLING_END, spell, spellQuery } from "../../src/search/spellings.ts";
@@ -67,22 +67,22 @@ describe("a search", () => {
     ["shevchenko", ["Шевченко"]],
     ["igor", ["Игорь"]],
     ["田中", ["田中"]],
-    // Digraphs are written in names, not in queries; Han has no Latin spelling.
+    // A query has no digraph spelling, and Han has no Latin spelling.
     ["muellér", ["Müller"]],
     ["tian zhong", []],
-  ])("for %s finds %j", async (query, expected) => {
+  ])("for %s finds exactly %j", async (query, expected) => {
     expect((await find("users", query))?.sort()).toEqual([...expected].sort());
     expect((await find("companies", query))?.sort()).toEqual([...expected].sort());
   });
 
-  test("orders by the best spelling, and then by the name itself", async () => {
-    // Both equal the query in a spelling; the name itself has six code points in each.
+  test("orders by tier of the best spelling, then by length of the name itself, then by id", async () => {
+    // Both names have a spelling that equals the query, and both have six code points.
     expect(await find("users", "ivanov")).toEqual(["Иванов", "Ivanov"]);
   });
 });
 
-test("a name who equals the query in a later spelling comes before any that only begin with it", async () => {
-  // Twelve shorter or earlier names begin with "shchuka" or "igor" in some spelling.
+test("a name that equals the query in any spelling comes before names that only begin with it", async () => {
+  // At least twelve names with lower ranks begin with "shchuka" or "igor" in some spelling.
   const shorter = Array.from({ length: 12 }, (_, at) => `Щука${"ъ".repeat(at % 2)}х`);
   const longer = Array.from({ length: 12 }, () => "Igora");
   const people = [...shorter, ...longer, "Shchuka", "Игорь", `${"Щ".repeat(16)}ь`];
@@ -105,7 +105,7 @@ const text = fc.string({
   maxLength: 12,
 });
 
-test("a name has the spellings that the contract names, the name itself first, each once", () => {
+test("a name has distinct spellings, the name itself first", () => {
   fc.assert(
     fc.property(text, (name) => {
       const [itself, ...others] = spellingsAsWritten(name);
@@ -116,7 +116,7 @@ test("a name has the spellings that the contract names, the name itself first, e
   );
 });
 
-test("a name is found by every part of each of its spellings", async () => {
+test("every part of every spelling of a name finds it", async () => {
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom("users", "companies"), async (name, kind) => {
       fc.pre(name.trim() !== "");

@@ -1,14 +1,16 @@
-/** FTS5 reads the lists that were written into its tables: from any place, forwards and backwards. */
+/**
+ * FTS5 reads the posting lists that were written into its tables, from any rank in both directions.
+ */
 import { expect, test } from "bun:test";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
-import { createSegment } from "../../src/snapshot/name-index/fts5-segment.ts";
+import { SegmentWriter } from "../../src/snapshot/name-index/fts5-segment.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 
-test("lists of one page and of many, between others", () => {
+test("FTS5 reads lists of one page and of many pages", () => {
   const db = sqlite.openConnection(":memory:");
   createSchema(db);
-  const segment = createSegment(db, "user_ngram");
-  // Of the longest, every seventh rank needs two bytes.
+  const segment = new SegmentWriter(db, "user_ngram");
+  // In the longest list, every seventh distance between ranks needs two bytes.
   const lists = new Map(
     [3, 30_000, 1, 5000, 200, 70_000].map((size, at) => [
       `${"abc".slice(at % 3)}${at}`,
@@ -18,9 +20,9 @@ test("lists of one page and of many, between others", () => {
   const ngrams = [...lists.keys()].sort();
   for (const text of ngrams) {
     const ngram = Buffer.from(text);
-    const ranks = lists.get(text) ?? new Uint32Array();
-    const [size, count] = [ranks.length, ranks.length];
-    segment.add({ ngram, ngramBytes: ngram.length, ranks, size, count, isFrequent: true });
+    const docIds = lists.get(text) ?? new Uint32Array();
+    const [size, count] = [docIds.length, docIds.length];
+    segment.add({ ngram, ngramBytes: ngram.length, docIds, size, count, isFrequent: true });
   }
   segment.finish(70_000);
   expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);

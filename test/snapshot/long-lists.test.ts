@@ -1,7 +1,9 @@
-/** Long posting lists over many blocks: what is written, changed and intersected, beside sets of ranks. */
+/**
+ * Writing, changing and intersecting long posting lists of several blocks, checked against sets.
+ */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { BLOCK_RANKS } from "../../src/search/posting-block.ts";
+import { BLOCK_DOCS } from "../../src/search/posting-block.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import {
   createLongListWriter,
@@ -14,20 +16,20 @@ import { runs } from "../runs.ts";
 const ngrams = ["aa", "bb", "cc"];
 const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
 
-/** Names by rank: of each, which n-grams it has. Few, in five blocks, and often side by side. */
+/** The n-grams of a few names by rank. The ranks spread over five blocks and are often adjacent. */
 const names = fc
   .array(
     fc.tuple(
       fc.oneof(
-        fc.nat(5 * BLOCK_RANKS),
-        fc.integer({ min: BLOCK_RANKS - 3, max: BLOCK_RANKS + 3 }),
+        fc.nat(5 * BLOCK_DOCS),
+        fc.integer({ min: BLOCK_DOCS - 3, max: BLOCK_DOCS + 3 }),
         fc.nat(40),
       ),
       fc.subarray(ngrams),
     ),
     { maxLength: 60 },
   )
-  .map((entries) => new Map(entries.sort(([one], [other]) => one - other)));
+  .map((entries) => new Map(entries.sort(([a], [b]) => a - b)));
 
 function open() {
   const db = sqlite.openConnection(":memory:");
@@ -38,22 +40,22 @@ function open() {
 function write(db: ReturnType<typeof open>, names: Map<number, string[]>): void {
   const writeList = createLongListWriter(db, "user", 0);
   for (const [ngram, list] of numbers) {
-    const ranks = Uint32Array.from(
+    const docIds = Uint32Array.from(
       [...names].filter(([, has]) => has.includes(ngram)),
       ([rank]) => rank,
     );
-    expect(writeList({ ranks, size: ranks.length })).toBe(list);
+    expect(writeList({ docIds, size: docIds.length })).toBe(list);
   }
 }
 
 const rows = (db: ReturnType<typeof open>) => db.prepare("SELECT * FROM user_long_list").all();
 
-test("lists have in common the ranks whose names have all the n-grams", () => {
+test("the intersection of lists has the ranks of the names with all the n-grams", () => {
   fc.assert(
     fc.property(
       names,
       fc.subarray(ngrams, { minLength: 1 }),
-      fc.uniqueArray(fc.nat(5 * BLOCK_RANKS)),
+      fc.uniqueArray(fc.nat(5 * BLOCK_DOCS)),
       (names, wanted, some) => {
         const db = open();
         write(db, names);
@@ -73,14 +75,14 @@ test("lists have in common the ranks whose names have all the n-grams", () => {
   );
 });
 
-test("changed lists are, row by row, those that are written for the changed names", () => {
+test("after a change, every row equals that of lists written for the changed names", () => {
   fc.assert(
     fc.property(names, names, (before, after) => {
       const [db, expected] = [open(), open()];
       write(db, before);
       const changes = openLongListChanges(db, "user", (ngram) => numbers.get(ngram));
       const ranks = [...new Set([...before.keys(), ...after.keys()])];
-      for (const rank of ranks.sort((one, other) => one - other)) {
+      for (const rank of ranks.sort((a, b) => a - b)) {
         changes.set([...(before.get(rank) ?? []), "rare"], rank, false);
         expect(changes.set([...(after.get(rank) ?? []), "rare"], rank, true)).toEqual(["rare"]);
       }

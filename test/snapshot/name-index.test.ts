@@ -1,6 +1,7 @@
 /**
- * The index finds what a reading of the contract's §4 finds that scans all names: on names made to
- * collide, so that ngrams are open and lists meet, and on every plane of Unicode.
+ * The name index finds exactly the names that test/oracle.ts finds with a scan, which implements
+ * src/search/README.md. The names are made so that many n-grams are frequent and their lists
+ * intersect.
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -10,7 +11,7 @@ import { ngramsOf } from "../../src/search/ngrams.ts";
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
-import { openNameChanges } from "../../src/snapshot/name-index/change.ts";
+import { NameChanges } from "../../src/snapshot/name-index/change.ts";
 import { FREQUENT_ABOVE } from "../../src/snapshot/name-index/constants.ts";
 import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
@@ -18,9 +19,9 @@ import { sqlite } from "../../src/sqlite/bun.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
-import { alikeNames, fillNames, membersOf } from "./alike-names.ts";
+import { fillNames, membersOf, similarNames } from "./similar-names.ts";
 
-/** As `db`, and counts the names that a search looks at. */
+/** Wraps a connection so that it counts the names that a search reads. */
 function countNames(db: Sqlite) {
   const count = { names: 0 };
   const counting: Sqlite = {
@@ -38,7 +39,7 @@ function countNames(db: Sqlite) {
         run: (...values) => statement.run(...values),
         *iterate(...values) {
           const [first] = values;
-          // SQLite looks at the names of all these ranks, and returns those that match.
+          // SQLite reads the names of all these ranks and returns only those that match.
           if (!String(first).startsWith("[")) {
             for (const row of statement.iterate(...values)) yield counted(row);
             return;
@@ -52,15 +53,15 @@ function countNames(db: Sqlite) {
   return { counting, count };
 }
 
-/** Finds ids, where the index finds ranks; `counting` is what the index reads. */
+/** A search that returns ids, where the index returns ranks. The index reads from `counting`. */
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
   return (query: string) => search.find(query, 10).map((rank) => findId.get(rank)?.id ?? 0);
 }
 
-/** Users or companies 1, 2, 3 … of these names, and a way to search them. */
-function openNamesOf(names: string[], kind: NameKind = "user", longShare?: number) {
+/** A snapshot with users or companies 1, 2, 3 … of these names, and a search of it. */
+function openNames(names: string[], kind: NameKind = "user", longShare?: number) {
   const db = sqlite.openConnection(":memory:");
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
@@ -68,9 +69,9 @@ function openNamesOf(names: string[], kind: NameKind = "user", longShare?: numbe
   return { db, find: openIds(db, kind), close: () => db.close() };
 }
 
-/** Gives users other names, and the index with them. */
+/** Renames users and updates the index. */
 function rename(db: Sqlite, names: [id: number, name: string][]): void {
-  const changes = openNameChanges(db, "user");
+  const changes = new NameChanges(db, "user");
   const setName = db.prepare("UPDATE user SET name = ? WHERE id = ?");
   for (const [id, name] of names) {
     changes.change(id);
@@ -79,8 +80,8 @@ function rename(db: Sqlite, names: [id: number, name: string][]): void {
   if (!changes.finish()) for (const _ of buildNameIndex(db, "user"));
 }
 
-/** Ranks in a long list without a name that belongs there, and of such names the ranks that are not. */
-function strayRanksOf(db: Sqlite): unknown[] {
+/** The long lists that differ from the ranks of the names with their n-gram. */
+function wrongLongLists(db: Sqlite): unknown[] {
   const frequent = db
     .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
     .all();
@@ -101,28 +102,30 @@ function strayRanksOf(db: Sqlite): unknown[] {
   });
 }
 
-/** Where the posting lists of the frequent n-grams are. */
-function placesOf(db: Sqlite, kind: NameKind): string[] {
+/** Where the posting lists of frequent n-grams are stored: in long lists, in FTS5 or in both. */
+function storageOf(db: Sqlite, kind: NameKind): string[] {
   return db
-    .prepare<{ place: string }>(
-      `SELECT DISTINCT iif(list IS NULL, 'FTS5', 'long') AS place FROM ${kind}_frequent_ngram`,
+    .prepare<{ storage: string }>(
+      `SELECT DISTINCT iif(list IS NULL, 'FTS5', 'long') AS storage FROM ${kind}_frequent_ngram`,
     )
     .all()
-    .map(({ place }) => place);
+    .map(({ storage }) => storage);
 }
 
-/** A search of the same names as the contract says. */
-function searchOf(names: string[], kind: NameKind = "user") {
+/** The oracle's search of the same names. */
+function scan(names: string[], kind: NameKind = "user") {
   return searchAsWritten(
     names.map((name, index) => {
       const spellings = spellingsAsWritten(name);
-      const weight = kind === "user" ? Array.from(spellings[0] ?? "").length : -membersOf(index);
-      return { id: index + 1, spellings, weight };
+      const sortKey = kind === "user" ? Array.from(spellings[0] ?? "").length : -membersOf(index);
+      return { id: index + 1, spellings, sortKey };
     }),
   );
 }
 
-/** Few characters: letters, a mark that is one, a pair of surrogates, what FTS5 reads as syntax. */
+/**
+ * Small alphabets, with marks that act as letters, surrogate pairs and characters of FTS5's syntax.
+ */
 const alphabets = [
   "ab",
   "abc ",
@@ -140,8 +143,8 @@ const alphabets = [
 ];
 
 /**
- * 600 names of one alphabet: most ngrams of one and two characters are in more than a hundred. When
- * all begin alike, few are found by their start, and the later tiers are read.
+ * 600 names from one alphabet, so most n-grams of one or two characters are frequent. In some runs
+ * all names begin with a letter that the queries lack, so results come from the later tiers.
  */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>
@@ -151,10 +154,10 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const beginning = fc.constantFrom("", "z");
   return fc.record({
     kind: fc.constantFrom<NameKind>("user", "company"),
-    names: beginning.chain((same) =>
+    names: beginning.chain((prefix) =>
       fc.array(
         word(12)
-          .map((name) => fold(same + name))
+          .map((name) => fold(prefix + name))
           .filter((name) => name !== ""),
         { minLength: 600, maxLength: 600 },
       ),
@@ -169,14 +172,14 @@ describe("a search", () => {
     ["in long lists and in FTS5", 2, ["FTS5", "long"]],
     ["in FTS5", 0.1, ["FTS5"]],
   ])(
-    "finds what a reading of all names finds, in its order, when common n-grams are %s",
-    (_, longShare, places) => {
+    "finds the names that a scan finds, in the same order, when frequent n-grams are %s",
+    (_, longShare, storage) => {
       const seen = new Set<string>();
       fc.assert(
         fc.property(community, ({ kind, names, queries }) => {
-          const { db, find, close } = openNamesOf(names, kind, longShare);
-          const search = searchOf(names, kind);
-          for (const place of placesOf(db, kind)) seen.add(place);
+          const { db, find, close } = openNames(names, kind, longShare);
+          const search = scan(names, kind);
+          for (const place of storageOf(db, kind)) seen.add(place);
           for (const query of [...queries, ...names.slice(0, 20)]) {
             const result = { query, ids: find(query) };
             expect(result).toEqual({ query, ids: search(query) });
@@ -185,15 +188,15 @@ describe("a search", () => {
         }),
         { numRuns: runs(10) },
       );
-      expect([...seen].sort()).toEqual(places);
+      expect([...seen].sort()).toEqual(storage);
     },
     60_000,
   );
 
-  test("finds them after changes, too, and lists what an index built anew lists", () => {
+  test("finds them after changes, which leave the long lists that a rebuild would create", () => {
     fc.assert(
       fc.property(community, ({ names, queries }) => {
-        const { db, close } = openNamesOf(names);
+        const { db, close } = openNames(names);
         const changed = names.map((name, at) => (at % 40 === 0 ? (names[at + 1] ?? name) : name));
         rename(
           db,
@@ -202,48 +205,48 @@ describe("a search", () => {
             .map(([at, name]) => [at + 1, name]),
         );
         const find = openIds(db);
-        const search = searchOf(changed);
+        const search = scan(changed);
         for (const query of queries) {
           expect({ query, ids: find(query) }).toEqual({
             query,
             ids: search(query),
           });
         }
-        expect(strayRanksOf(db)).toEqual([]);
+        expect(wrongLongLists(db)).toEqual([]);
         close();
       }),
       { numRuns: runs(5) },
     );
   }, 60_000);
 
-  test.each(Object.entries(alikeNames))(
-    "looks at few of thousands of names that are alike: %s",
-    (_, { kind, count: all, name, queries, worst = [] }) => {
-      const length = Math.min(2500, all / 4);
+  test.each(Object.entries(similarNames))(
+    "reads only a few of thousands of similar names: %s",
+    (_, { kind, count: fullCount, name, queries, worst = [] }) => {
+      const length = Math.min(2500, fullCount / 4);
       const names = Array.from({ length }, (_, at) => name(at));
-      const { db, close } = openNamesOf(names, kind);
-      const search = searchOf(names, kind);
+      const { db, close } = openNames(names, kind);
+      const search = scan(names, kind);
       const { counting, count } = countNames(db);
       const find = openIds(db, kind, counting);
-      const most: Record<string, number> = {};
+      const reads: Record<string, number> = {};
       for (const query of [...queries, ...worst]) {
         count.names = 0;
         expect({ query, ids: find(query) }).toEqual({
           query,
           ids: search(query),
         });
-        if (!worst.includes(query)) most[query] = count.names;
+        if (!worst.includes(query)) reads[query] = count.names;
       }
-      expect(Object.entries(most).filter(([, names]) => names > FREQUENT_ABOVE + 50)).toEqual([]);
+      expect(Object.entries(reads).filter(([, names]) => names > FREQUENT_ABOVE + 50)).toEqual([]);
       close();
     },
     30_000,
   );
 
   test("finds a name of 200 code points by its full text in any normalization", () => {
-    // Of all code points these come apart into most code points, and most UTF-16 units.
+    // No code points decompose into more code points, or more UTF-16 units, than these.
     const names = ["\u1f82".repeat(200), "\u{1d160}".repeat(200)];
-    const { find, close } = openNamesOf(names);
+    const { find, close } = openNames(names);
     names.forEach((name, at) => {
       for (const form of ["NFC", "NFD"]) expect(find(name.normalize(form))).toEqual([at + 1]);
       expect(find(`${name}${name}${name}${name}a`)).toEqual([]);
@@ -251,20 +254,20 @@ describe("a search", () => {
     close();
   });
 
-  test("reads past words that come together to the few names that have them all", () => {
+  test("finds the few names that have all words, although most names have most of them", () => {
     const truckers = Array.from(
       { length: 3000 },
       (_, id) => `trucker ${id % 2 ? "ka" : "zu"}${id}`,
     );
     const names = [...truckers, "zu trucker ka", "kazu the trucker"];
-    const index = openNamesOf(names);
+    const index = openNames(names);
     expect(index.find("ck er tr ka zu")).toEqual([3001, 3002]);
     expect(index.find("ck er tr ka zu qq")).toEqual([]);
-    expect(index.find("ker ruc ka")).toEqual(searchOf(names)("ker ruc ka"));
+    expect(index.find("ker ruc ka")).toEqual(scan(names)("ker ruc ka"));
     index.close();
   });
 
-  test("reads past hundreds of names that have the three rarest words, to those with the fourth", () => {
+  test("finds names with all four words, although hundreds of others have the three rarest", () => {
     const spread = (count: number, text: string) =>
       Array.from({ length: count }, (_, id) => `${text}${String(id).padStart(3, "0")}`);
     const names = [
@@ -274,12 +277,12 @@ describe("a search", () => {
       ...spread(100, "aa bb cc and "),
       ...spread(700, "dd "),
     ];
-    const index = openNamesOf(names);
+    const index = openNames(names);
     expect(index.find("dd cc bb aa")).toEqual([501, 502]);
     index.close();
   });
 
-  test("finds characters of every plane, one by one and between others", () => {
+  test("finds characters of every plane of Unicode, alone and between others", () => {
     const characters: string[] = [];
     for (let code = 0x20; code <= 0x10ffff; code += code < 0x500 ? 1 : 1010 / runs(1)) {
       const character = String.fromCodePoint(code);
@@ -289,8 +292,8 @@ describe("a search", () => {
     const planes = new Set(characters.map((character) => (character.codePointAt(0) ?? 0) >> 16));
     expect(planes.size).toBe(17);
     const names = characters.map((character) => `a${character}b`);
-    const index = openNamesOf(names);
-    const search = searchOf(names);
+    const index = openNames(names);
+    const search = scan(names);
     names.forEach((name, at) => {
       expect(index.find(name)).toEqual(search(name));
       const character = characters[at] ?? "";
@@ -299,18 +302,18 @@ describe("a search", () => {
     index.close();
   }, 60_000);
 
-  test("gives the ids of the golden file", async () => {
+  test("returns the ids in the golden file", async () => {
     const golden = await Bun.file(join(import.meta.dir, "golden.txt")).text();
     const [names = [], cases = []] = golden
       .split("\n\n")
       .slice(1)
       .map((part) => part.trim().split("\n"));
-    const index = openNamesOf(names.map((line) => line.replace(/^\s*\d+ /, "")));
-    const answers = cases.map((line) => {
+    const index = openNames(names.map((line) => line.replace(/^\s*\d+ /, "")));
+    const results = cases.map((line) => {
       const [query = ""] = line.split(" -> ");
       return `${query} -> ${index.find(query).join(" ") || "nothing"}`;
     });
-    expect(answers).toEqual(cases);
+    expect(results).toEqual(cases);
     index.close();
   });
 });

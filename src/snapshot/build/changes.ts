@@ -16,7 +16,7 @@ import {
   user,
   userName,
 } from "../format/schema.ts";
-import { openNameChanges } from "../name-index/change.ts";
+import { NameChanges } from "../name-index/change.ts";
 import type { LineHandler } from "./dataset.ts";
 import type { LineError } from "./line-errors.ts";
 import { createRowWriter, listReferences, nameCompanies, type Referenced } from "./rows.ts";
@@ -29,8 +29,8 @@ type Deletion = { type: Referenced; id: number; line: number };
 export function createRowChanger(db: Database) {
   const writer = createRowWriter(db);
   const names = {
-    user: openNameChanges(db.$client, "user"),
-    company: openNameChanges(db.$client, "company"),
+    user: new NameChanges(db.$client, "user"),
+    company: new NameChanges(db.$client, "company"),
   };
   const removals = {
     role: [prepareDeletion(db, role)],

@@ -1,29 +1,29 @@
 /**
- * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams, and the
- * posting lists of ranks by n-gram. find.ts reads it.
+ * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams and
+ * the posting lists. A name's rank is also its document id. find.ts reads the index.
  */
-import { type FoldedNames, packNames, spellingsAt } from "../../search/folded-names.ts";
+import { type FoldedNames, NamePacker, spellingsAt } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
-import { codePointsOf } from "../../search/rank.ts";
 import { firstSpelling, spell } from "../../search/spellings.ts";
+import { codePointsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { FREQUENT_ABOVE, LONG_SHARE, NAMES_PER_GAP, STEP_LISTED, STEP_NAMES } from "./constants.ts";
-import { createSegment } from "./fts5-segment.ts";
+import { SegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
 import { openLongNames } from "./long-names.ts";
 
-/** What comes first in the order of a tier, before the id. */
-export const weightOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
+/** Names of one tier are ordered by this key, then by id. */
+export const sortKeyOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
   {
     user: ({ folded }) => codePointsOf(firstSpelling(folded)),
     company: ({ memberCount }) => -memberCount,
   };
 
 /**
- * Indexes the names of every public user or every company of `db`, in place of any index there is;
- * posting lists with more than one in `longShare` of them are long lists. Goes on in steps, so that the
- * caller can do other things in between: after each, the share (0 to 1) that is built.
+ * Indexes the names of all public users or of all companies and replaces any existing index. A
+ * posting list with more than one in `longShare` names becomes a long list. Yields the share that
+ * is done (0 to 1) after each step, so that the caller can do other work in between.
  */
 export function* buildNameIndex(
   db: Sqlite,
@@ -32,7 +32,7 @@ export function* buildNameIndex(
 ): Generator<number, void> {
   clear(db, kind);
   const names = yield* readNames(db, kind);
-  const ranks = rank(names);
+  const ranks = assignRanks(names);
 
   const addName = db.prepare(addNameSql(kind, "CAST(? AS TEXT)"));
   for (let at = 0; at < ranks.length; at++) {
@@ -45,7 +45,7 @@ export function* buildNameIndex(
   const addFrequentNgram = db.prepare(
     `INSERT INTO ${kind}_frequent_ngram (ngram, count, list) VALUES (CAST(? AS TEXT), ?, ?)`,
   );
-  const segment = createSegment(db, `${kind}_ngram`);
+  const segment = new SegmentWriter(db, `${kind}_ngram`);
   const writeLongList = createLongListWriter(db, kind, ranks.length);
   let listed = 0;
   for (const list of listPostings(names, ranks, FREQUENT_ABOVE)) {
@@ -63,13 +63,13 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
-/** What a search returns beside the id: see schema.ts. */
+/** The columns that a search returns beside the id. */
 const hitColumns: Record<NameKind, string> = {
   user: "name, avatar_url, company_name",
   company: "name, member_count",
 };
 
-/** Adds the name of a row, given its rank, its folded name and its id. */
+/** SQL that adds a name. Its parameters are the rank, the folded name and the id. */
 export function addNameSql(kind: NameKind, folded = "?"): string {
   return `INSERT INTO ${kind}_name (rank, folded, id, ${hitColumns[kind]})
     SELECT ?, ${folded}, id, ${hitColumns[kind]} FROM ${kind} WHERE id = ?`;
@@ -79,15 +79,15 @@ function clear(db: Sqlite, kind: NameKind): void {
   for (const table of ["name", "long_name", "frequent_ngram", "long_list"]) {
     db.exec(`DELETE FROM ${kind}_${table}`);
   }
-  // After this command, FTS5 sees nothing of the lists that this connection writes to its tables.
+  // After this command, FTS5 does not see lists that this connection writes directly to its tables.
   const isListed = db.prepare(`SELECT 1 FROM ${kind}_ngram_idx LIMIT 1`).get();
   if (isListed) db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
 }
 
-/** Of its own, so that what it packs with is not kept. */
+/** A separate function, so that the memory of the packer is freed before the lists are built. */
 function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
   const count = db.prepare<{ names: number }>(`SELECT count(*) AS names FROM ${kind}`).get();
-  const packing = packNames(count?.names ?? 0);
+  const packer = new NamePacker(count?.names ?? 0);
   const rows = db.prepare<{ id: number; name: string; memberCount: number }>(
     kind === "company"
       ? "SELECT id, name, member_count AS memberCount FROM company ORDER BY id"
@@ -96,25 +96,25 @@ function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> 
   let steps = 0;
   for (const { id, name, memberCount } of rows.iterate()) {
     const folded = spell(name);
-    packing.add(id, weightOf[kind]({ folded, memberCount }), folded);
+    packer.add(id, sortKeyOf[kind]({ folded, memberCount }), folded);
     if (++steps % STEP_NAMES === 0) yield 0;
   }
-  return packing.finish();
+  return packer.finish();
 }
 
-/** The rank of each name. */
-function rank({ weights }: FoldedNames): Uint32Array {
+/** The rank of each name, with the gaps that {@link NAMES_PER_GAP} describes. */
+function assignRanks({ sortKeys }: FoldedNames): Uint32Array {
   let rank = 0;
-  let lastWeight: number | undefined;
-  let sameWeight = 0;
-  return Uint32Array.from(weights, (weight) => {
+  let lastKey: number | undefined;
+  let sameKey = 0;
+  return Uint32Array.from(sortKeys, (key) => {
     rank++;
-    if (weight !== lastWeight) {
-      rank += NAMES_PER_GAP + Math.floor(sameWeight / NAMES_PER_GAP);
-      sameWeight = 0;
-    } else if (sameWeight % NAMES_PER_GAP === 0) rank++;
-    lastWeight = weight;
-    sameWeight++;
+    if (key !== lastKey) {
+      rank += NAMES_PER_GAP + Math.floor(sameKey / NAMES_PER_GAP);
+      sameKey = 0;
+    } else if (sameKey % NAMES_PER_GAP === 0) rank++;
+    lastKey = key;
+    sameKey++;
     return rank;
   });
 }

@@ -1,20 +1,20 @@
 /**
- * Reads candidates for a search: the names in the posting lists of a query's n-grams, in rank order. A
- * candidate need not match the query. find.ts compares it with the text.
+ * Reads the candidates of a search: the names in the posting lists of the query's n-grams, in rank
+ * order. A candidate does not always match the query. find.ts compares it.
  */
 import { LRUCache } from "lru-cache";
-import { type Boundary, coverOf, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
-import { hasCodePoints } from "../../search/rank.ts";
+import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
 import { SPELLING_END } from "../../search/spellings.ts";
+import { hasCodePoints } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import {
+  BATCH_NAMES,
   FREQUENT_ABOVE,
   KNOWN_NGRAMS,
-  MAX_ALONE,
   MAX_RARE_LISTS,
   MAX_SHORT_LISTS,
-  MAX_TOGETHER,
+  MAX_SINGLE_READS,
 } from "./constants.ts";
 import { openLongLists } from "./long-lists.ts";
 
@@ -24,14 +24,15 @@ export interface Candidate {
   folded: string;
 }
 
-/** The n-grams that lead to the names with a text. */
+/**
+ * The n-grams to look up for a text. Every name with the text behind the boundary has all of them.
+ */
 export interface Cover {
-  /** Empty for any text. */
+  /** Empty when candidates may have any text. */
   text: string;
   boundary: Boundary;
-  /** Every name with the text behind the boundary has all of them. */
   ngrams: string[];
-  /** Whether one of them is not frequent, so that few names have them all. */
+  /** Whether any of the n-grams is rare, so that there are few candidates. */
   isRare: boolean;
 }
 
@@ -43,10 +44,12 @@ interface Frequent {
 
 const RARE: Frequent = { count: 0, list: null };
 
-/** Between names that are read together. Folding drops it. */
+/** Separates names that are read as one value. Folding drops this character. */
 const RECORD_END = "\u001e";
 
-/** A list of an n-gram that is not frequent has at most twice the names that make one frequent. */
+/**
+ * A change may let the list of a rare n-gram grow to twice the usual bound. Two are read together.
+ */
 const MAX_RARE_NAMES = 4 * FREQUENT_ABOVE;
 
 export class Candidates {
@@ -64,14 +67,16 @@ export class Candidates {
     this.#longLists = openLongLists(db, kind);
   }
 
-  /** For the names in which a text occurs behind a boundary, followed by `end`. */
+  /**
+   * The cover of a text behind a boundary. Pass `END` as `end` if the name must end with the text.
+   */
   cover(boundary: Boundary, text: string, end = ""): Cover {
-    return this.#cover(boundary, text, coverOf(boundary, text + end, this.#isFrequent));
+    return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
   }
 
-  /** For the names that have all the words. */
+  /** The cover of all the words together, anywhere in a name. */
   coverWords(words: string[]): Cover {
-    const ngrams = words.flatMap((word) => coverOf("", word, this.#isFrequent));
+    const ngrams = words.flatMap((word) => coveringNgrams("", word, this.#isFrequent));
     return this.#cover("", "", ngrams);
   }
 
@@ -82,8 +87,8 @@ export class Candidates {
   readonly #isFrequent = (ngram: string): boolean => this.#known.memo(ngram).count > 0;
 
   /**
-   * All candidates of the rare ones among at most two covers. They are read as one value: as rows, a
-   * hundred names would take twice as long.
+   * All candidates of the rare covers, of which there are at most two. They are read as one value,
+   * because reading a hundred names as rows takes twice as long.
    */
   listRare(covers: Cover[]): Candidate[] {
     const rare = covers.filter(({ isRare }) => isRare);
@@ -96,7 +101,7 @@ export class Candidates {
     return row.names.split(RECORD_END).map((folded, at) => ({ rank: ranks[at] ?? 0, folded }));
   }
 
-  /** The candidates of one cover, each read when it is asked for. */
+  /** The candidates of one cover, read lazily. */
   list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
     const chosen = this.#choose(ngrams);
     const long = chosen.flatMap((ngram) => this.#known.memo(ngram).list ?? []);
@@ -113,22 +118,23 @@ export class Candidates {
     return this.#listByRank(ranks, text, boundary);
   }
 
-  /** Names that may equal a text. */
+  /** The names that may equal a text. */
   listEqual(text: string): Iterable<Candidate> {
     if (hasCodePoints(text, MAX_NGRAM)) return this.#prepared.listLongEqual.iterate(text);
     return this.list(this.cover(START, text, END));
   }
 
-  /** The n-grams whose posting lists leave the fewest names to look at, rarest first. */
+  /** The n-grams whose posting lists are worth reading, rarest first. */
   #choose(ngrams: string[]): string[] {
     const counted = ngrams
       .map((ngram) => ({ ngram, count: this.#known.memo(ngram).count }))
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // Beside a short posting list, a long one takes longer to read than the names it would spare.
+      // After a short list, reading a long one takes longer than comparing the names it would rule
+      // out.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
-      // Every name in the list of a longer n-gram has this n-gram, too.
+      // If a chosen n-gram contains this one, this list rules out nothing more.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
     }
     return chosen;
@@ -139,24 +145,24 @@ export class Candidates {
     text: string,
     boundary: Boundary,
   ): Generator<Candidate, void> {
-    const { findByRank, listBeginning, listHaving } = this.#prepared;
-    const listTogether = (ranks: number[]) =>
+    const { findByRank, listBeginning, listContaining } = this.#prepared;
+    const listBatch = (ranks: number[]) =>
       boundary === START
         ? listBeginning.iterate(JSON.stringify(ranks), SPELLING_END + text)
-        : listHaving.iterate(JSON.stringify(ranks), text);
-    let alone = 0;
-    let together: number[] = [];
+        : listContaining.iterate(JSON.stringify(ranks), text);
+    let singleReads = 0;
+    let batch: number[] = [];
     for (const rank of ranks) {
-      if (alone < MAX_ALONE) {
-        alone++;
+      if (singleReads < MAX_SINGLE_READS) {
+        singleReads++;
         const candidate = findByRank.get(rank);
         if (candidate) yield candidate;
-      } else if (together.push(rank) === MAX_TOGETHER) {
-        yield* listTogether(together);
-        together = [];
+      } else if (batch.push(rank) === BATCH_NAMES) {
+        yield* listBatch(batch);
+        batch = [];
       }
     }
-    if (together.length > 0) yield* listTogether(together);
+    if (batch.length > 0) yield* listBatch(batch);
   }
 }
 
@@ -177,17 +183,21 @@ function prepare(db: Sqlite, kind: NameKind) {
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
     findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
-    /** Among some ranks, the names that have a text. */
-    listHaving: listAmong("name.folded"),
-    /** Among some ranks, the names with a spelling that begins with a text; the text begins with SPELLING_END. */
+    /** The names among some ranks that contain a text. */
+    listContaining: listAmong("name.folded"),
+    /**
+     * The names among some ranks with a spelling that begins with a text, given behind
+     * SPELLING_END.
+     */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     readRare: db.prepare<{ ranks: string; names: string | null }>(
-      `SELECT json_group_array(rank) AS ranks, group_concat(folded, char(${RECORD_END.charCodeAt(0)})) AS names
+      `SELECT json_group_array(rank) AS ranks,
+              group_concat(folded, char(${RECORD_END.charCodeAt(0)})) AS names
          FROM (${listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)")}
                LIMIT ${MAX_RARE_NAMES})`,
     ),
-    /** The ranks alone, as one value: as rows they would take ten times as long. */
+    /** Only the ranks, as one value. As rows they take ten times as long. */
     listShort: db.prepare<{ ranks: string }>(
       `SELECT json_group_array(rank) AS ranks
          FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
@@ -198,7 +208,9 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** FTS5 reads its own syntax outside quotes, so a quote inside an n-gram is doubled. */
+/**
+ * A query for FTS5. Quotes keep n-grams from being read as its syntax; quotes inside are doubled.
+ */
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
 }

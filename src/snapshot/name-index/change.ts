@@ -1,13 +1,14 @@
 /**
- * Changes the search index of a snapshot name by name, so that afterwards it is one that
- * build.ts could have built: same order, no trace of a name that is gone, short posting lists short.
- * When that would take longer than building it anew, or cannot be had, it is built anew.
+ * Changes the search index of a snapshot name by name. The result is an index that build.ts could
+ * have built: in the same order, with short posting lists for rare n-grams, and without a trace of
+ * removed names. Where that is slower than a rebuild, or impossible, the caller must rebuild the
+ * index.
  */
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { addNameSql, weightOf } from "./build.ts";
+import { addNameSql, sortKeyOf } from "./build.ts";
 import { matchAll } from "./candidates.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
@@ -23,149 +24,171 @@ interface Entry extends Name {
   rank: number;
 }
 
-/** The folded name that the index had, and has, at a rank. */
+/** The folded names at a rank before and after all changes. Undefined stands for a free rank. */
 interface Change {
   rank: number;
-  from: string | undefined;
-  to: string | undefined;
+  before: string | undefined;
+  after: string | undefined;
 }
 
-export function openNameChanges(db: Sqlite, kind: NameKind) {
-  const memberCount = kind === "company" ? "member_count" : "0";
-  const findRow = db.prepare<{ id: number; name: string; memberCount: number }>(
-    `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
-  );
-  const listFrom = db.prepare<Entry>(
-    `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
-      WHERE rank >= ? ORDER BY rank`,
-  );
-  const findFolded = db.prepare<{ folded: string }>(
-    `SELECT folded FROM ${kind}_name WHERE rank = ?`,
-  );
-  const lastRank = db.prepare<{ rank: number | null }>(
-    `SELECT max(rank) AS rank FROM ${kind}_name`,
-  );
-  const addEntry = db.prepare(addNameSql(kind));
-  const removeEntry = db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`);
-  const moveUp = db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`);
+interface FrequentNgram {
+  ngram: string;
+  count: number;
+  list: number | null;
+}
 
-  const wasEqualLate = mayEqualComeLate(db, kind);
-  const mostChanges = (lastRank.get()?.rank ?? 0) / REBUILD_SHARE;
+export class NameChanges {
+  readonly #db: Sqlite;
+  readonly #kind: NameKind;
+  readonly #sql: ReturnType<typeof prepare>;
+  readonly #couldEqualComeLate: boolean;
+  readonly #maxChanges: number;
+  /** The removed entries by id. Undefined for an id that had no name. */
+  readonly #removed = new Map<number, Entry | undefined>();
+  /** The folded name that each rank had before its first change. Undefined for a free rank. */
+  readonly #before = new Map<number, string | undefined>();
 
-  /** What was taken out, by id; of ids that had no name, nothing. */
-  const taken = new Map<number, Entry | undefined>();
-  /** The folded name that the index had, or had not, at each rank that may be no longer as it was. */
-  const before = new Map<number, string | undefined>();
+  constructor(db: Sqlite, kind: NameKind) {
+    this.#db = db;
+    this.#kind = kind;
+    this.#sql = prepare(db, kind);
+    this.#couldEqualComeLate = mayEqualComeLate(db, kind);
+    this.#maxChanges = this.#lastRank() / REBUILD_SHARE;
+  }
 
-  /** As the row says. */
-  function nameOf(id: number): Name | undefined {
-    const row = findRow.get(id);
+  /** Must be called once per id, before its row is added, changed or removed. */
+  change(id: number): void {
+    const name = this.#nameOf(id);
+    const entry = (name && this.#sql.listFrom.get(this.#findRank(name))) ?? undefined;
+    if (entry?.id !== name?.id) {
+      throw new Error(`the search index has no ${this.#kind} ${id}`);
+    }
+    this.#removed.set(id, entry);
+    if (!entry) return;
+    this.#recordBefore(entry.rank, entry.folded);
+    this.#sql.removeEntry.run(entry.rank);
+  }
+
+  /** Updates the index to match the rows. Returns false if the index must be rebuilt instead. */
+  finish(): boolean {
+    if (!this.#addAll()) return false;
+    if (mayEqualComeLate(this.#db, this.#kind) !== this.#couldEqualComeLate) return false;
+    const changes = [...this.#before]
+      .map(([rank, before]) => ({ rank, before, after: this.#sql.findFolded.get(rank)?.folded }))
+      .filter(({ before, after }) => before !== after)
+      .sort((a, b) => a.rank - b.rank);
+    if (changes.length === 0) return true;
+    return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
+  }
+
+  /**
+   * Adds the changed ids that still have a name. Returns false if there are too many, or no room.
+   */
+  #addAll(): boolean {
+    const moved: Name[] = [];
+    for (const [id, old] of this.#removed) {
+      const name = this.#nameOf(id);
+      if (!name) continue;
+      const isSame = old?.folded === name.folded && old.memberCount === name.memberCount;
+      if (isSame) this.#add(name, old.rank);
+      else moved.push(name);
+    }
+    if (moved.length > this.#maxChanges) return false;
+    for (const name of moved) {
+      const rank = this.#findRank(name);
+      if (!this.#makeRoom(rank)) return false;
+      this.#add(name, rank);
+    }
+    return true;
+  }
+
+  #add({ id, folded }: Name, rank: number): void {
+    this.#recordBefore(rank, undefined);
+    this.#sql.addEntry.run(rank, folded, id);
+  }
+
+  /**
+   * Frees a rank: moves the names from there to the next free rank up by one. False if it is too
+   * far.
+   */
+  #makeRoom(rank: number): boolean {
+    const run: Entry[] = [];
+    for (const entry of this.#sql.listFrom.iterate(rank)) {
+      if (entry.rank !== rank + run.length) break;
+      if (run.length === MAX_MOVES) return false;
+      run.push(entry);
+    }
+    this.#recordBefore(rank + run.length, undefined);
+    for (const { rank, folded } of run.reverse()) {
+      this.#recordBefore(rank, folded);
+      this.#sql.moveUp.run(rank);
+    }
+    return true;
+  }
+
+  #recordBefore(rank: number, folded: string | undefined): void {
+    if (!this.#before.has(rank)) this.#before.set(rank, folded);
+  }
+
+  /** The name that the id has in its row. */
+  #nameOf(id: number): Name | undefined {
+    const row = this.#sql.findRow.get(id);
     return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
-  /** The lowest rank at which the name may stand: right after the one before it. */
-  function findPlace(name: Name): number {
-    const weight = weightOf[kind](name);
+  /** The lowest rank that the name may have: the one right after the name before it. */
+  #findRank(name: Name): number {
+    const sortKeyOfName = sortKeyOf[this.#kind];
+    const sortKey = sortKeyOfName(name);
     let low = 1;
-    let high = (lastRank.get()?.rank ?? 0) + 1;
+    let high = this.#lastRank() + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const next = listFrom.get(middle);
-      const isBefore = next && (weightOf[kind](next) - weight || next.id - name.id) < 0;
+      const next = this.#sql.listFrom.get(middle);
+      const isBefore = next && (sortKeyOfName(next) - sortKey || next.id - name.id) < 0;
       if (isBefore) low = next.rank + 1;
       else high = middle;
     }
     return low;
   }
 
-  function touch(rank: number, folded: string | undefined): void {
-    if (!before.has(rank)) before.set(rank, folded);
+  #lastRank(): number {
+    return this.#sql.lastRank.get()?.rank ?? 0;
   }
+}
 
-  function add({ id, folded }: Name, rank: number): void {
-    touch(rank, undefined);
-    addEntry.run(rank, folded, id);
-  }
-
-  /** Moves the names from `rank` on up to the next free rank by one; returns false when that is far. */
-  function makeRoom(rank: number): boolean {
-    const run: Entry[] = [];
-    for (const entry of listFrom.iterate(rank)) {
-      if (entry.rank !== rank + run.length) break;
-      if (run.length === MAX_MOVES) return false;
-      run.push(entry);
-    }
-    touch(rank + run.length, undefined);
-    for (const { rank, folded } of run.reverse()) {
-      touch(rank, folded);
-      moveUp.run(rank);
-    }
-    return true;
-  }
-
-  /** Puts the names in that there are now. Returns false when they are too many, or have no room. */
-  function addAll(): boolean {
-    const moved: Name[] = [];
-    for (const [id, old] of taken) {
-      const name = nameOf(id);
-      if (!name) continue;
-      if (old?.folded === name.folded && old.memberCount === name.memberCount) add(name, old.rank);
-      else moved.push(name);
-    }
-    if (moved.length > mostChanges) return false;
-    for (const name of moved) {
-      const rank = findPlace(name);
-      if (!makeRoom(rank)) return false;
-      add(name, rank);
-    }
-    return true;
-  }
-
-  function update(): boolean {
-    if (!addAll() || mayEqualComeLate(db, kind) !== wasEqualLate) return false;
-    const changes = [...before]
-      .map(([rank, from]) => ({ rank, from, to: findFolded.get(rank)?.folded }))
-      .filter(({ from, to }) => from !== to)
-      .sort((one, other) => one.rank - other.rank);
-    if (changes.length === 0) return true;
-    return changes.length <= mostChanges && changeNgrams(db, kind, changes);
-  }
-
+function prepare(db: Sqlite, kind: NameKind) {
+  const memberCount = kind === "company" ? "member_count" : "0";
   return {
-    /** To be called once for each id, before its row comes, goes or changes. */
-    change(id: number): void {
-      const name = nameOf(id);
-      const entry = (name && listFrom.get(findPlace(name))) ?? undefined;
-      if (entry?.id !== name?.id) throw new Error(`the search index does not have ${kind} ${id}`);
-      taken.set(id, entry);
-      if (!entry) return;
-      touch(entry.rank, entry.folded);
-      removeEntry.run(entry.rank);
-    },
-    /**
-     * Brings the index up to date with the rows as they are then. Returns false when it must be built
-     * again instead.
-     */
-    finish: update,
+    findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
+      `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
+    ),
+    listFrom: db.prepare<Entry>(
+      `SELECT rank, id, folded, ${memberCount} AS memberCount FROM ${kind}_name
+        WHERE rank >= ? ORDER BY rank`,
+    ),
+    findFolded: db.prepare<{ folded: string }>(`SELECT folded FROM ${kind}_name WHERE rank = ?`),
+    lastRank: db.prepare<{ rank: number | null }>(`SELECT max(rank) AS rank FROM ${kind}_name`),
+    addEntry: db.prepare(addNameSql(kind)),
+    removeEntry: db.prepare(`DELETE FROM ${kind}_name WHERE rank = ?`),
+    moveUp: db.prepare(`UPDATE ${kind}_name SET rank = rank + 1 WHERE rank = ?`),
   };
 }
 
 /**
- * Replaces the n-grams of names by those of others, at ascending ranks. Returns false when the table of
- * frequent n-grams no longer fits the names, and the index must be built anew.
+ * Applies changes at ascending ranks to the posting lists. Returns false if the table of frequent
+ * n-grams no longer fits the names, so that the index must be rebuilt.
  */
 function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const rows = db
-    .prepare<{ ngram: string; count: number; list: number | null }>(
-      `SELECT ngram, count, list FROM ${kind}_frequent_ngram`,
-    )
+    .prepare<FrequentNgram>(`SELECT ngram, count, list FROM ${kind}_frequent_ngram`)
     .all();
   const frequent = new Map(rows.map((row) => [row.ngram, row]));
-  const changed = new Set<(typeof rows)[number]>();
-  const grown = new Set<string>();
+  const changed = new Set<FrequentNgram>();
+  const grownRare = new Set<string>();
   const longNames = openLongNames(db, kind);
   const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
-  // FTS5 takes the command "delete", or none.
+  // A null in the first column adds the row. The command "delete" removes it.
   const changeRow = db.prepare(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
   );
@@ -179,29 +202,42 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
       if (row) {
         row.count += isListed ? 1 : -1;
         changed.add(row);
-      } else if (isListed) grown.add(ngram);
+      } else if (isListed) grownRare.add(ngram);
     }
   }
-  for (const { rank, from, to } of changes) {
-    change(rank, from, false);
-    change(rank, to, true);
-    if (from !== undefined) longNames?.remove(rank, from);
-    if (to !== undefined) longNames?.add(rank, to);
+  for (const { rank, before, after } of changes) {
+    change(rank, before, false);
+    change(rank, after, true);
+    if (before !== undefined) longNames?.remove(rank, before);
+    if (after !== undefined) longNames?.add(rank, after);
   }
   longLists.finish();
+  return setCounts(db, kind, changed) && areShortAfterMerge(db, kind, grownRare);
+}
+
+/**
+ * Stores the new counts of frequent n-grams. Returns false if one is too low or too high for its
+ * place.
+ */
+function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
-    // What few or none have left would show who was there.
+    // An n-gram that is frequent but that few names have would reveal removed names.
     if (count < FREQUENT_ABOVE / 2) return false;
-    // FTS5 takes longer for a list that has grown long.
+    // FTS5 is slow with a list that has become long.
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
     setCount.run(count, ngram);
   }
-  // Merges all lists into one segment: only then what was taken out is out of the file.
+  return true;
+}
+
+/** Merges all lists of FTS5 and returns whether those of the given rare n-grams are still short. */
+function areShortAfterMerge(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
+  // FTS5 keeps removed entries in the file until all lists are merged into one segment.
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );
-  return ![...grown].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
+  return ![...rare].some((ngram) => findAfter.get(matchAll([ngram]), 2 * FREQUENT_ABOVE));
 }

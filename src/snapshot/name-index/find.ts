@@ -1,10 +1,10 @@
 /**
- * Finds names: the ranks of the best matches of a query, best first (src/search/README.md has the
- * rules). The index only proposes candidates; each is compared with the query before it counts.
+ * Finds the names that match a query, best first. src/search/README.md has the rules. The index
+ * only proposes candidates. Each one is compared with the query.
  */
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
-import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/rank.ts";
 import { spellQuery } from "../../search/spellings.ts";
+import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
@@ -19,7 +19,10 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query must be looked for: they may come after many that begin with it. */
+  /**
+   * Whether names that equal a query need a lookup, since they may come after many that begin with
+   * it.
+   */
   readonly #isEqualLate: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -27,7 +30,9 @@ export class NameSearch {
     this.#isEqualLate = mayEqualComeLate(db, kind);
   }
 
-  /** The ranks of at most `limit` names that match `text` (as the client wrote it), best first. */
+  /**
+   * The ranks of the best names for `text`, which is not folded yet. Best first, at most `limit`.
+   */
   find(text: string, limit: number): number[] {
     const queries = isTooLong(text) ? [] : spellQuery(text);
     const hits = new Hits(limit);
@@ -38,8 +43,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds all names in which a query occurs behind the boundary, for the queries with a rare n-gram: there
-   * are few such names. Returns the other queries.
+   * Adds all names in which a query with a rare n-gram occurs behind the boundary. There are few of
+   * them. Returns the other queries.
    */
   #addRare(hits: Hits, queries: string[], boundary: Boundary): string[] {
     const covers = queries.map((query) => this.#candidates.cover(boundary, query));
@@ -50,8 +55,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds at least the best names in which a query of frequent n-grams occurs. There are too many to look
-   * at all of them, so each tier is read from lists that hold little else.
+   * Adds at least the best names in which a query with only frequent n-grams occurs. There are too
+   * many to compare all, so the names of each tier are read from posting lists that contain few
+   * others.
    */
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -70,7 +76,7 @@ export class NameSearch {
     }
   }
 
-  /** Adds at least the best names of tier 5, once all names in better tiers are there. */
+  /** Adds at least the best names of tier 5. All names of better tiers must have been added. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
     const searched = wordsOfQueries.filter((words) => words.length > 0);
     const covers = searched.map((words) => this.#candidates.coverWords(words));
@@ -86,7 +92,7 @@ export class NameSearch {
   }
 }
 
-/** Ranks with the best tier in which each matches. */
+/** Ranks of matching names, each with its best tier. */
 class Hits {
   readonly #tiers = new Map<number, Tier>();
   readonly #limit: number;
@@ -99,7 +105,9 @@ class Hits {
     if (tier !== undefined && tier < (this.#tiers.get(rank) ?? 6)) this.#tiers.set(rank, tier);
   }
 
-  /** Adds candidates, which are in rank order, until enough of them match in `upTo` or a better tier. */
+  /**
+   * Adds candidates in rank order until `limit` of them have matched in `upTo` or a better tier.
+   */
   addFirst(
     candidates: Iterable<Candidate>,
     match: (folded: string) => Tier | undefined,
@@ -113,7 +121,7 @@ class Hits {
     }
   }
 
-  /** Whether no name in a worse tier than `upTo` can be among the best. */
+  /** Whether the best names all match in `upTo` or a better tier. */
   areEnough(upTo: number): boolean {
     if (this.#tiers.size < this.#limit) return false;
     let count = 0;
@@ -123,7 +131,7 @@ class Hits {
 
   best(): number[] {
     return [...this.#tiers]
-      .sort(([rank, tier], [otherRank, otherTier]) => tier - otherTier || rank - otherRank)
+      .sort(([aRank, aTier], [bRank, bTier]) => aTier - bTier || aRank - bRank)
       .slice(0, this.#limit)
       .map(([rank]) => rank);
   }

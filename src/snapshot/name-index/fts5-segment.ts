@@ -1,177 +1,198 @@
 /**
- * Writes posting lists that are in order into FTS5's own tables, as the one segment that its "optimize"
- * would leave: FTS5 takes ten times as long to find that order itself. The format is that of SQLite's
- * ext/fts5/fts5_index.c; SQLite checks it after each import.
+ * Writes sorted posting lists straight into FTS5's own tables, as the single segment that its
+ * "optimize" command would leave. To sort them itself, FTS5 would take ten times as long.
+ * ext/fts5/fts5_index.c in SQLite defines the format, and SQLite checks the result after each
+ * import.
  */
 import type { PostingList } from "../../search/posting-lists.ts";
-import type { Sqlite } from "../../sqlite/driver.ts";
+import type { Sqlite, Statement } from "../../sqlite/driver.ts";
 
-/** As FTS5's own, so that each fits on a page of SQLite. */
+/** FTS5's own default. A page of this size fits on one page of the database. */
 const PAGE_BYTES = 4050;
-/** Two numbers: where the first rank of a list that goes on here is, and where the terms' offsets are. */
-const HEAD_BYTES = 4;
-/** A list that goes on over so many pages before another term comes gets a skip page. */
+/**
+ * Two offsets: of the first document id of a list continued on this page, and of the term index.
+ */
+const HEADER_BYTES = 4;
+/** A list that fills at least this many pages after its term gets a skip page. */
 const MIN_SKIPPED = 4;
-/** Terms of the main index, which is the only one here, begin with a 0. */
+/** The first byte of every term: all of them belong to FTS5's main index. */
 const MAIN_INDEX = 0x30;
 
-// The keys of FTS5's blocks: the totals, the structure, and the pages of the segment, which is number 1.
+// The row ids of FTS5's blocks: the totals, the structure, and the pages of segment 1.
 const TOTALS = 1;
 const STRUCTURE = 10;
 const PAGES = 2 ** 37;
 const SKIP_PAGES = PAGES + 2 ** 36;
 
-/** The lists of `table`, an FTS5 table with `detail=none`, must be empty. */
-export function createSegment(db: Sqlite, table: string) {
-  const addBlock = db.prepare(`INSERT OR REPLACE INTO ${table}_data VALUES (?, ?)`);
-  const addTerm = db.prepare(`INSERT INTO ${table}_idx VALUES (1, ?, CAST(? AS INTEGER))`);
-  const page = createBytes();
-  /** Of the terms on the page, each from the one before. */
-  const offsets = createBytes();
-  let number = 1;
-  let lastOffset = 0;
-  const term = createBytes();
-  /** The last page with a term: its number, and what tells its first term from the one before. */
-  let termPage = 1;
-  let separator = new Uint8Array();
-  /** The first ranks on the pages after it. */
-  let firstRanks: number[] = [];
-  let entries = 0;
-  page.size = HEAD_BYTES;
+/** Writes the lists of an empty FTS5 table that has `detail=none`. */
+export class SegmentWriter {
+  readonly #addBlock: Statement<unknown>;
+  readonly #addTerm: Statement<unknown>;
+  readonly #page = new ByteWriter();
+  /** The offset of each term on the page, as the distance from the term before it. */
+  readonly #offsets = new ByteWriter();
+  readonly #term = new ByteWriter();
+  #pageNumber = 1;
+  #lastOffset = 0;
+  /**
+   * The last page that has a term, and the prefix that separates its first term from the term
+   * before.
+   */
+  #termPage = 1;
+  #separator = new Uint8Array();
+  /** The first document id of each page after it. */
+  #firstDocIds: number[] = [];
+  #entries = 0;
 
-  function finishPage(): void {
-    putUint16(page, 2, page.size);
-    append(page, offsets.bytes, 0, offsets.size);
-    addBlock.run(PAGES + number, taken(page));
-    number++;
-    page.bytes.fill(0, 0, HEAD_BYTES);
-    page.size = HEAD_BYTES;
-    offsets.size = 0;
-    lastOffset = 0;
+  constructor(db: Sqlite, table: string) {
+    this.#addBlock = db.prepare(`INSERT OR REPLACE INTO ${table}_data VALUES (?, ?)`);
+    this.#addTerm = db.prepare(`INSERT INTO ${table}_idx VALUES (1, ?, CAST(? AS INTEGER))`);
+    this.#page.size = HEADER_BYTES;
   }
 
-  /** Ends the pages that are found by the first term on the first of them. */
-  function finishTermPage(): void {
-    // A last one may have a term again.
-    const pagesWithoutTerm = number - termPage - 1;
-    const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && writeSkipPage();
-    addTerm.run(separator, 2 * termPage + Number(hasSkips));
-    firstRanks = [];
+  /** Lists must be added in the order of their n-grams' UTF-8. */
+  add(list: PostingList): void {
+    this.#startTerm(list);
+    this.#entries += list.count;
+    const page = this.#page;
+    const offsets = this.#offsets;
+    let last = 0;
+    for (let at = 0; at < list.size; at++) {
+      const docId = list.docIds[at] ?? 0;
+      if (page.size === HEADER_BYTES) {
+        // The list continues on this page.
+        page.putUint16(0, HEADER_BYTES);
+        this.#firstDocIds.push(docId);
+        last = 0;
+      }
+      page.addVarint(docId - last);
+      last = docId;
+      if (page.size + offsets.size >= PAGE_BYTES) this.#finishPage();
+    }
+  }
+
+  /** Must be called after the last list, with the number of names in all lists. */
+  finish(names: number): void {
+    if (this.#page.size > HEADER_BYTES) this.#finishPage();
+    const pages = this.#pageNumber - 1;
+    const totals = new ByteWriter();
+    totals.addVarint(names);
+    totals.addVarint(this.#entries);
+    this.#addBlock.run(TOTALS, totals.written());
+    if (pages === 0) return;
+    this.#finishTermPage();
+    const structure = new ByteWriter();
+    structure.size = 4; // the version of the settings, which are FTS5's defaults
+    // One segment of this many pages, on one level where nothing is being merged.
+    for (const value of [1, 1, pages, 0, 1, 1, 1, pages]) structure.addVarint(value);
+    this.#addBlock.run(STRUCTURE, structure.written());
+  }
+
+  #startTerm({ ngram, ngramBytes }: PostingList): void {
+    const page = this.#page;
+    const offsets = this.#offsets;
+    const term = this.#term;
+    const shared = sharedBytes(term, ngram, ngramBytes);
+    if (page.size + offsets.size + ngramBytes + 3 >= PAGE_BYTES) this.#finishPage();
+    const isFirst = offsets.size === 0;
+    offsets.addVarint(page.size - this.#lastOffset);
+    this.#lastOffset = page.size;
+    if (isFirst && this.#pageNumber > 1) this.#finishTermPage();
+    term.size = 0;
+    term.bytes[term.size++] = MAIN_INDEX;
+    term.append(ngram, 0, ngramBytes);
+    if (isFirst) {
+      const isFirstPage = this.#pageNumber === 1;
+      this.#separator = isFirstPage ? new Uint8Array() : term.bytes.slice(0, shared + 1);
+      this.#termPage = this.#pageNumber;
+    } else page.addVarint(shared);
+    const from = isFirst ? 0 : shared;
+    page.addVarint(term.size - from);
+    page.append(term.bytes, from, term.size);
+  }
+
+  #finishPage(): void {
+    const page = this.#page;
+    const offsets = this.#offsets;
+    page.putUint16(2, page.size);
+    page.append(offsets.bytes, 0, offsets.size);
+    this.#addBlock.run(PAGES + this.#pageNumber, page.written());
+    this.#pageNumber++;
+    page.bytes.fill(0, 0, HEADER_BYTES);
+    page.size = HEADER_BYTES;
+    offsets.size = 0;
+    this.#lastOffset = 0;
   }
 
   /**
-   * Writes where ranks go on: the first of each page after the one with the term. Returns false, and FTS5
-   * reads from the beginning, where there are none or more than fit: some two thousand pages.
+   * Registers the last page with a term, together with the pages after it that only continue a
+   * list.
    */
-  function writeSkipPage(): boolean {
-    if (firstRanks.length === 0) return false;
-    const skip = createBytes();
-    putVarint(skip, 0); // nothing comes before this page
-    putVarint(skip, termPage + 1);
+  #finishTermPage(): void {
+    // The current page is not counted, because it may have a term.
+    const pagesWithoutTerm = this.#pageNumber - this.#termPage - 1;
+    const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && this.#writeSkipPage();
+    this.#addTerm.run(this.#separator, 2 * this.#termPage + Number(hasSkips));
+    this.#firstDocIds = [];
+  }
+
+  /**
+   * Writes the first document id of each page after the one with the term. Returns false if there
+   * are no such pages, or more than fit (some two thousand). FTS5 then reads the list from its
+   * beginning.
+   */
+  #writeSkipPage(): boolean {
+    if (this.#firstDocIds.length === 0) return false;
+    const skip = new ByteWriter();
+    skip.addVarint(0); // flags: the list has a single skip page
+    skip.addVarint(this.#termPage + 1);
     let last = 0;
-    for (const rank of firstRanks) {
+    for (const docId of this.#firstDocIds) {
       if (skip.size >= PAGE_BYTES) return false;
-      putVarint(skip, rank - last);
-      last = rank;
+      skip.addVarint(docId - last);
+      last = docId;
     }
-    addBlock.run(SKIP_PAGES + termPage, taken(skip));
+    this.#addBlock.run(SKIP_PAGES + this.#termPage, skip.written());
     return true;
   }
+}
 
-  function startTerm({ ngram, ngramBytes }: PostingList): void {
-    const shared = sharedBytes(term, ngram, ngramBytes);
-    if (page.size + offsets.size + ngramBytes + 3 >= PAGE_BYTES) finishPage();
-    const isFirst = offsets.size === 0;
-    putVarint(offsets, page.size - lastOffset);
-    lastOffset = page.size;
-    if (isFirst && number > 1) finishTermPage();
-    term.size = 0;
-    term.bytes[term.size++] = MAIN_INDEX;
-    append(term, ngram, 0, ngramBytes);
-    if (isFirst) {
-      separator = number === 1 ? new Uint8Array() : term.bytes.slice(0, shared + 1);
-      termPage = number;
-    } else putVarint(page, shared);
-    const from = isFirst ? 0 : shared;
-    putVarint(page, term.size - from);
-    append(page, term.bytes, from, term.size);
+class ByteWriter {
+  readonly bytes = new Uint8Array(2 * PAGE_BYTES);
+  size = 0;
+
+  written(): Uint8Array {
+    return this.bytes.subarray(0, this.size);
   }
 
-  return {
-    /** In the order of the n-grams' UTF-8. */
-    add(list: PostingList): void {
-      startTerm(list);
-      entries += list.count;
-      let last = 0;
-      for (let at = 0; at < list.size; at++) {
-        const rank = list.ranks[at] ?? 0;
-        if (page.size === HEAD_BYTES) {
-          // The list goes on here.
-          putUint16(page, 0, HEAD_BYTES);
-          firstRanks.push(rank);
-          last = 0;
-        }
-        putVarint(page, rank - last);
-        last = rank;
-        if (page.size + offsets.size >= PAGE_BYTES) finishPage();
-      }
-    },
-    /** After the last list; `names` is how many names are in them. */
-    finish(names: number): void {
-      if (page.size > HEAD_BYTES) finishPage();
-      const pages = number - 1;
-      const totals = createBytes();
-      putVarint(totals, names);
-      putVarint(totals, entries);
-      addBlock.run(TOTALS, taken(totals));
-      if (pages === 0) return;
-      finishTermPage();
-      const structure = createBytes();
-      structure.size = 4; // the version of the settings, which are FTS5's own
-      // One level with one segment, written in so many pages; of that level nothing is being merged.
-      for (const value of [1, 1, pages, 0, 1, 1, 1, pages]) putVarint(structure, value);
-      addBlock.run(STRUCTURE, taken(structure));
-    },
-  };
-}
-
-interface Bytes {
-  bytes: Uint8Array;
-  size: number;
-}
-
-function createBytes(): Bytes {
-  return { bytes: new Uint8Array(2 * PAGE_BYTES), size: 0 };
-}
-
-function taken({ bytes, size }: Bytes): Uint8Array {
-  return bytes.subarray(0, size);
-}
-
-function append(target: Bytes, source: Uint8Array, from: number, to: number): void {
-  for (let at = from; at < to; at++) target.bytes[target.size++] = source[at] ?? 0;
-}
-
-function putUint16({ bytes }: Bytes, at: number, value: number): void {
-  bytes[at] = value >> 8;
-  bytes[at + 1] = value;
-}
-
-/** SQLite's: seven bits a byte, the highest first, the eighth bit set on all but the last. */
-function putVarint(target: Bytes, value: number): void {
-  let bytes = 1;
-  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
-  let rest = value;
-  for (let at = target.size + bytes - 1; at >= target.size; at--) {
-    target.bytes[at] = (rest % 0x80) + 0x80;
-    rest = Math.floor(rest / 0x80);
+  append(source: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at++) this.bytes[this.size++] = source[at] ?? 0;
   }
-  target.size += bytes;
-  target.bytes[target.size - 1] = value % 0x80;
+
+  putUint16(at: number, value: number): void {
+    this.bytes[at] = value >> 8;
+    this.bytes[at + 1] = value;
+  }
+
+  /**
+   * Adds a number in SQLite's format: seven bits per byte, highest first; the last byte is below
+   * 0x80.
+   */
+  addVarint(value: number): void {
+    let bytes = 1;
+    for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
+    let rest = value;
+    for (let at = this.size + bytes - 1; at >= this.size; at--) {
+      this.bytes[at] = (rest % 0x80) + 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    this.size += bytes;
+    this.bytes[this.size - 1] = value % 0x80;
+  }
 }
 
-/** How many bytes a term begins with that the one of an n-gram does, too. */
-function sharedBytes(term: Bytes, ngram: Uint8Array, ngramBytes: number): number {
+/** The length of the prefix that a term has in common with the term of an n-gram. */
+function sharedBytes(term: ByteWriter, ngram: Uint8Array, ngramBytes: number): number {
   if (term.size === 0) return 0;
   let at = 0;
   while (at < ngramBytes && at + 1 < term.size && ngram[at] === term.bytes[at + 1]) at++;

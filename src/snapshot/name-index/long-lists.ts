@@ -1,14 +1,15 @@
 /**
- * The long posting lists: those of n-grams that are in more than a small share of all names. They are not
- * in FTS5 but in blocks of ranks, one row each: several of them are intersected block by block, and
- * a block in which the first ones do not meet is not read of the others.
+ * The long posting lists: those that hold more than a small share of all names. They are not in
+ * FTS5 but in a table with one row per block of document ids. Lists are intersected block by block,
+ * and a block of one list is not read when the lists before it have nothing in common there. A
+ * name's document id is its rank.
  */
 import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
 import {
-  BITS_BYTES,
-  BLOCK_RANKS,
+  BITMAP_BYTES,
+  BLOCK_DOCS,
+  createBitmap,
   decodeBlock,
-  emptyBlock,
   encodeBlock,
 } from "../../search/posting-block.ts";
 import type { PostingList } from "../../search/posting-lists.ts";
@@ -17,41 +18,44 @@ import { type Bounded, bounded, bytesOf } from "../format/bounds.ts";
 import type { NameKind } from "../format/schema.ts";
 import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
 
-/** Rows are in order of block, then of list: so they are written in order, too. */
+/** Rows are ordered by block, then by list, so changes in rank order go through the table once. */
 const MAX_LISTS = 2 ** 20;
-const idOf = (list: number, block: number) => block * MAX_LISTS + list;
-const blockOf = (rank = 0) => Math.floor(rank / BLOCK_RANKS);
+const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
+const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
-/** The last there can be: a rank has 32 bits. */
+/** The last possible block: a document id has 32 bits. */
 const MAX_BLOCK = blockOf(2 ** 32 - 1);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
+/** Full lists are numbered from 0, all others from here. */
 const FIRST_SPARSE = MAX_LISTS / 2;
 
-/** Writes a list; returns its number. */
+/** Returns a function that writes a list and returns its number. */
 export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) {
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   let full = 0;
   let sparse = FIRST_SPARSE;
-  return ({ ranks, size }: Pick<PostingList, "ranks" | "size">): number => {
+  return ({ docIds, size }: Pick<PostingList, "docIds" | "size">): number => {
     const list = size >= names / FULL_SHARE ? full++ : sparse++;
     for (let from = 0, to = 0; from < size; from = to) {
-      const block = blockOf(ranks[from]);
-      while (to < size && blockOf(ranks[to]) === block) to++;
-      insert.run(idOf(list, block), encodeBlock(ranks, from, to));
+      const block = blockOf(docIds[from]);
+      while (to < size && blockOf(docIds[to]) === block) to++;
+      insert.run(rowIdOf(list, block), encodeBlock(docIds, from, to));
     }
     return list;
   };
 }
 
-/** Reads blocks; of a list that has no rank there, none. */
+/**
+ * Returns a function that reads a block. It returns undefined if the list has no document id there.
+ */
 function openBlocks(db: Sqlite, kind: NameKind) {
   const find = db.prepare<{ ranks: Bounded }>(
-    `SELECT ${bounded("ranks", BITS_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
+    `SELECT ${bounded("ranks", BITMAP_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
   );
   return (list: number, block: number): Bits | undefined => {
-    const row = find.get(idOf(list, block));
+    const row = find.get(rowIdOf(list, block));
     const bytes = row && bytesOf(row.ranks);
     return bytes ? decodeBlock(bytes) : undefined;
   };
@@ -72,25 +76,25 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   }
 
   return {
-    /** The ranks that are in all the lists, ascending. The shortest list should be the first. */
+    /** The document ids that all lists have, ascending. The shortest list should come first. */
     *intersect([first = 0, ...others]: number[]): Generator<number, void> {
       for (const [block, bits] of readAll(first)) {
-        const missing = others.findIndex((list) => {
+        const disjoint = others.findIndex((list) => {
           const other = read(list, block);
           return !other || !intersect(bits, other);
         });
-        if (missing < 0) for (const offset of listBits(bits)) yield block * BLOCK_RANKS + offset;
-        // In the next block, this list is probably again the one that does not meet the others.
-        else others.unshift(...others.splice(missing, 1));
+        if (disjoint < 0) for (const offset of listBits(bits)) yield block * BLOCK_DOCS + offset;
+        // This list probably leaves nothing in the next block either, so it is read first there.
+        else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** The ranks that are in all the lists, out of some ascending ranks. */
-    *filter(ranks: number[], lists: number[]): Generator<number, void> {
-      for (const [block, ranksOfBlock] of Map.groupBy(ranks, blockOf)) {
-        let left = ranksOfBlock;
+    /** Those of some ascending document ids that all lists have. */
+    *filter(docIds: number[], lists: number[]): Generator<number, void> {
+      for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
+        let left = docIdsOfBlock;
         for (const list of lists) {
           const bits = read(list, block);
-          left = bits ? left.filter((rank) => hasBit(bits, rank % BLOCK_RANKS)) : [];
+          left = bits ? left.filter((docId) => hasBit(bits, docId % BLOCK_DOCS)) : [];
           if (left.length === 0) break;
         }
         yield* left;
@@ -99,7 +103,10 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** Changes the lists, name by name in order of rank; `listOf` is the number of an n-gram's list. */
+/**
+ * Changes lists name by name, in order of rank. `listOf` returns the number of an n-gram's long
+ * list.
+ */
 export function openLongListChanges(
   db: Sqlite,
   kind: NameKind,
@@ -108,21 +115,21 @@ export function openLongListChanges(
   const read = openBlocks(db, kind);
   const write = db.prepare(`INSERT OR REPLACE INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_list WHERE id = ?`);
-  /** One block of each list that changes there. */
+  /** The current block of each list that changes in it. */
   const changed = new Map<number, Bits>();
   let block = 0;
   function finish(): void {
     for (const [list, bits] of changed) {
-      const ranks = Uint32Array.from(listBits(bits));
-      if (ranks.length > 0) write.run(idOf(list, block), encodeBlock(ranks));
-      else remove.run(idOf(list, block));
+      const docIds = Uint32Array.from(listBits(bits));
+      if (docIds.length > 0) write.run(rowIdOf(list, block), encodeBlock(docIds));
+      else remove.run(rowIdOf(list, block));
     }
     changed.clear();
   }
   return {
     /**
-     * Lists the name that is at a rank now under its n-grams, or one that was there no longer; returns
-     * those that have no long list. The last that is said of a rank holds.
+     * Adds a rank to the long lists of some n-grams, or removes it. Returns the n-grams that have
+     * no long list. When a rank is set twice in one list, the last call wins.
      */
     set(ngrams: string[], rank: number, isListed: boolean): string[] {
       if (blockOf(rank) !== block) finish();
@@ -130,8 +137,8 @@ export function openLongListChanges(
       return ngrams.filter((ngram) => {
         const list = listOf(ngram) ?? null;
         if (list === null) return true;
-        const bits = changed.get(list) ?? read(list, block) ?? emptyBlock();
-        setBit(bits, rank % BLOCK_RANKS, isListed);
+        const bits = changed.get(list) ?? read(list, block) ?? createBitmap();
+        setBit(bits, rank % BLOCK_DOCS, isListed);
         changed.set(list, bits);
         return false;
       });

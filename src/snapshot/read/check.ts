@@ -1,5 +1,5 @@
 /** Reads every byte of a snapshot file and says whether it is the one that was written. */
-import { BITS_BYTES } from "../../search/posting-block.ts";
+import { BITMAP_BYTES } from "../../search/posting-block.ts";
 import { MAX_TEXT_BYTES } from "../format/bounds.ts";
 import { InvalidSnapshot } from "../format/file.ts";
 import { countRows, type Meta, readMeta } from "../format/meta.ts";
@@ -10,8 +10,8 @@ const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
   ["user", [...names, "company_role", "roles", "achievements"], MAX_TEXT_BYTES],
   ["user_name", names, MAX_TEXT_BYTES],
   ["company_name", ["name"], MAX_TEXT_BYTES],
-  ["user_long_list", ["ranks"], BITS_BYTES],
-  ["company_long_list", ["ranks"], BITS_BYTES],
+  ["user_long_list", ["ranks"], BITMAP_BYTES],
+  ["company_long_list", ["ranks"], BITMAP_BYTES],
 ];
 
 /**

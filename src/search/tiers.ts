@@ -1,19 +1,22 @@
 /**
- * Ranking: in which tier a folded name matches a folded query. Pure; inside a tier the snapshot's
- * own order decides.
+ * The tier in which a folded name matches a folded query. README.md has the rules. Pure. Inside a
+ * tier, the order of the names in the snapshot decides.
  */
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * A query of more code points matches nothing: no name has over 200, and each comes apart into four
- * at most. Normalization takes time with the square of a run of marks: 2 ms for 800, 20 s for 128 KB.
+ * A longer query matches nothing: a name has at most 200 code points, and each decomposes into at
+ * most four. The bound also protects the server, because normalization takes quadratic time in a
+ * run of combining marks: 2 ms for 800 marks, 20 s for 128 KB.
  */
 export const MAX_QUERY_CODE_POINTS = 800;
 
 /** 1 equal, 2 prefix, 3 at a word start, 4 anywhere, 5 every word somewhere. */
 export type Tier = 1 | 2 | 3 | 4 | 5;
 
-/** The words a tier 5 match needs, or none when the query cannot match that way. */
+/**
+ * The words that a name needs for tier 5. There are none if the query cannot match in that tier.
+ */
 export function wordsOf(query: string): string[] {
   const words = query.split(" ");
   return words.length > 1 && words.every((word) => hasCodePoints(word, 2))
@@ -21,7 +24,7 @@ export function wordsOf(query: string): string[] {
     : [];
 }
 
-/** The first of the tiers 1 to 4 in which a name matches in any of its spellings, if there is one. */
+/** The best of tiers 1 to 4 in which any spelling of a name matches, if one does. */
 export function tierOf(spellings: string, query: string): Tier | undefined {
   let at = spellings.indexOf(query);
   if (at < 0) return undefined;
@@ -35,25 +38,22 @@ export function tierOf(spellings: string, query: string): Tier | undefined {
   return best;
 }
 
-/** Whether a name has all the words in one of its spellings: tier 5. */
+/** Whether one spelling of a name has all the words (tier 5). */
 export function hasWords(spellings: string, words: string[]): boolean {
   const hasAll = (spelling: string) => words.every((word) => spelling.includes(word));
   return hasAll(spellings) && spellings.split(SPELLING_END).some(hasAll);
 }
 
-/** Whether a place is between two spellings, or outside all of them. */
+/** Whether `at` is before, between or after the spellings. */
 function isSpellingEnd(spellings: string, at: number): boolean {
   return at < 0 || at >= spellings.length || spellings[at] === SPELLING_END;
 }
 
-/**
- * Where a word starts: a letter or digit, at the beginning or after a character that is neither. Marks
- * belong to the letter before them, so the look back passes over them.
- */
+/** A letter or digit that does not follow another one. Marks belong to the letter before them. */
 const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 const WORD_START_HERE = new RegExp(WORD_START, "uy");
 
-/** The code units at which words start. Without the objects of matches: of long names they are gigabytes. */
+/** The code units at which words start. Match objects of all long names would take gigabytes. */
 export function wordStartsOf(name: string): number[] {
   const starts: number[] = [];
   WORD_START.lastIndex = 0;
@@ -79,7 +79,10 @@ export function hasCodePoints(text: string, count: number): boolean {
   return text.length >= 2 * count || [...text].length >= count;
 }
 
-/** How many code points well-formed text has; an array of them would take fifty bytes for each. */
+/**
+ * The number of code points of well-formed text. An array of them would take 50 bytes per code
+ * point.
+ */
 export function codePointsOf(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -88,7 +91,7 @@ export function codePointsOf(text: string): number {
   return count;
 }
 
-/** Whether a code point began one code unit before. */
+/** Whether the code unit is the second half of a surrogate pair. */
 function isSecondHalf(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
