@@ -5,18 +5,16 @@
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * A longer query matches nothing: a name has at most 200 code points, and each decomposes into at
- * most four. The bound also protects the server, because normalization takes quadratic time in a
- * run of combining marks: 2 ms for 800 marks, 20 s for 128 KB.
+ * A longer query matches nothing. A name's own text is never longer: it has at most 200 code points,
+ * and each becomes at most four in NFD. The bound protects the server, because normalizing a run of
+ * combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
  */
 export const MAX_QUERY_CODE_POINTS = 800;
 
 /** 1 equal, 2 prefix, 3 at a word start, 4 anywhere, 5 every word somewhere. */
 export type Tier = 1 | 2 | 3 | 4 | 5;
 
-/**
- * The words that a name needs for tier 5. There are none if the query cannot match in that tier.
- */
+/** The words that a name needs for tier 5, or none if the query cannot match in that tier. */
 export function wordsOf(query: string): string[] {
   const words = query.split(" ");
   return words.length > 1 && words.every((word) => hasCodePoints(word, 2))

@@ -1,0 +1,26 @@
+/** The table of examples in src/search/README.md is true of the product and of the oracle. */
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { spell, spellQuery } from "../../src/search/spellings.ts";
+import { hasWords, tierOf, wordsOf } from "../../src/search/tiers.ts";
+import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
+import { root } from "../support.ts";
+
+const text = await Bun.file(join(root, "src/search/README.md")).text();
+const examples = [...text.matchAll(/^\| (`.+`) \| (.+) \| ([1-5]|none) \| .*\|$/gm)].flatMap(
+  ([, queries = "", name = "", tier = ""]) =>
+    [...queries.matchAll(/`(.+?)`/g)].map(([, query = ""]) => [query, name, tier] as const),
+);
+
+test("the table has 15 queries", () => expect(examples.length).toBe(15));
+
+test.each(examples)("query %s, name %s: tier %s", (query, name, tier) => {
+  const spellings = spell(name);
+  const tiers = spellQuery(query).flatMap((folded) => {
+    const words = wordsOf(folded);
+    return tierOf(spellings, folded) ?? (words.length > 0 && hasWords(spellings, words) ? 5 : []);
+  });
+  expect(tiers.length > 0 ? String(Math.min(...tiers)) : "none").toBe(tier);
+  const scan = searchAsWritten([{ id: 1, spellings: spellingsAsWritten(name), sortKey: 0 }]);
+  expect(scan(query)).toEqual(tier === "none" ? [] : [1]);
+});
