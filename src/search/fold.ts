@@ -1,7 +1,7 @@
 /**
- * Folding: names and queries are compared in their folded form, so "lodz" finds "Łódź". README.md
- * lists the steps. Pure. Snapshots contain folded names, so any change here needs a new schema
- * version.
+ * Folds texts. Names and queries are compared in their folded form, so "lodz" finds "Łódź".
+ * README.md lists the steps. Pure. Snapshots contain folded names, so any change here needs a new
+ * schema version.
  */
 
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;

@@ -24,19 +24,13 @@ export const SEPARATOR = "\n";
 
 export type Boundary = typeof START | typeof WORD | "";
 
-/**
- * The most code points in an n-gram. The limit keeps the index small for a thousand equal long
- * names.
- */
+/** The most code points in an n-gram, so that a thousand equal long names cost little. */
 export const MAX_NGRAM = 16;
 
 /** The most n-grams to look up for one text. More would hardly reduce the candidates. */
 const MAX_COVERING = 3;
 
-/**
- * For a text with no rare n-gram: each n-gram starts four code points after the last, so 12
- * overlap.
- */
+/** If a text has no rare n-gram, its n-grams start four code points apart and overlap by 12. */
 const OVERLAP_STEP = 4;
 
 type IsFrequent = (ngram: string) => boolean;
@@ -56,10 +50,9 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * The n-grams to look up for a text behind a boundary: every name with the text is in all their
- * posting lists. Either all of them are rare, or the text has only frequent n-grams. In that case
- * they overlap, so the only names that have all of them but not the text are those that repeat 12
- * code points.
+ * The n-grams to look up for a text behind a boundary. Every name with the text is in all their
+ * posting lists. All of them are rare, unless the text has only frequent n-grams. Those overlap, so
+ * that a name in all their lists has the text, or else repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);
@@ -74,7 +67,7 @@ export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsF
   return ngrams.length > 0 ? ngrams : [first, ...overlappingNgrams(inside, isFrequent)];
 }
 
-/** N-grams of full length, one every four code points; or only the first rare one among them. */
+/** N-grams of full length that start {@link OVERLAP_STEP} apart, or only the first rare one. */
 function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
   const characters = [...text];
   const last = characters.length - MAX_NGRAM;
@@ -89,8 +82,8 @@ function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns the shortest rare n-gram that starts at `from`, or the longest n-gram there is if all are
- * frequent. Calls `visit` with each n-gram on the way.
+ * Returns the shortest rare n-gram that starts at `from`, or the longest one if all are frequent.
+ * Calls `visit` with each n-gram on the way.
  */
 function extendWhileFrequent(
   boundary: Boundary,

@@ -4,7 +4,7 @@
  */
 import { type Bits, setBit } from "./bits.ts";
 
-/** The range of one block. A table row with its bitmap just fits a database page of 4096 bytes. */
+/** A block covers this many document ids. A row with its bitmap just fits a 4096-byte page. */
 export const BLOCK_DOCS = 32_256;
 
 /** The size of a bitmap, and the most that a block takes. */
@@ -16,13 +16,11 @@ export const BITMAP_BYTES = BLOCK_DOCS / 8;
  */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
-// Shared by all calls: an import of a million names encodes a hundred thousand blocks.
+// Shared by all calls, because an import of a million names encodes a hundred thousand blocks.
 const bitmap = createBitmap();
 const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
 
-/**
- * Encodes the document ids between two indexes of an array. They are ascending and of one block.
- */
+/** Encodes the document ids from one index to another. They must be ascending and of one block. */
 export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): Uint8Array {
   bitmap.fill(0);
   let size = 0;
@@ -43,7 +41,7 @@ export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): 
 }
 
 /**
- * The bitmap of a block. It may share its memory with `bytes`, so changing one changes the other.
+ * The bitmap of a block. It may share memory with `bytes`, so a change to one changes the other.
  */
 export function decodeBlock(bytes: Uint8Array): Bits {
   if (bytes.length === BITMAP_BYTES) {

@@ -1,7 +1,7 @@
 /**
  * The posting lists of all names, in the order of their n-grams' UTF-8. They come from a radix sort
- * of the positions at which n-grams start. Only frequent n-grams are sorted further, so the sort
- * itself finds the frequent n-grams and needs no table of n-grams. Pure. ngrams.ts has the rule.
+ * of the positions at which n-grams start. The sort descends only into frequent n-grams, so it
+ * needs no table of n-grams to find them. Pure. ngrams.ts has the rule.
  */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
@@ -42,8 +42,7 @@ const PARTS = 8;
 
 /**
  * The positions of a part are in memory twice, with 8 bytes each, which takes up to 64 MB. A part
- * with more positions has a single next byte. It gets a pass for its own list and is then divided
- * further.
+ * with more positions has a single next byte. It gets a pass for its own list, then it is divided.
  */
 export const MAX_POSITIONS = 1 << 22;
 
@@ -56,8 +55,8 @@ export function maxPositionsFor(bytes: number): number {
 }
 
 /**
- * `docIds` are those of `names`, ascending. N-grams with more than `threshold` positions are
- * frequent.
+ * N-grams with more than `threshold` positions are frequent. `docIds` are those of `names`,
+ * ascending.
  */
 export function* listPostings(
   names: FoldedNames,
@@ -102,7 +101,7 @@ export function* listPostings(
 }
 
 /**
- * All positions, in the order of their n-grams: boundary markers sort between ASCII and the rest.
+ * All positions in the order of their n-grams. Boundary markers sort between ASCII and the rest.
  */
 function allPositions({ text }: FoldedNames): Part[] {
   const part = { text: [], firstByte: 0, lastByte: 0xff, count: text.length };
@@ -145,9 +144,7 @@ export function groupByNextByte(
   return parts;
 }
 
-/**
- * Calls `visit` with the index of the name and the position, for each position of a part in order.
- */
+/** Calls `visit` with the index of the name and the position for each position, in order. */
 function visitPositions(
   { text, starts, laterWords }: FoldedNames,
   { boundary, text: beginning, firstByte, lastByte }: Part,
@@ -191,8 +188,8 @@ function collect(
 }
 
 /**
- * Fills `list` with the document ids of a part that has a single next byte. Returns one of its
- * positions, and how often each byte follows.
+ * Fills `list` for a part with a single next byte. Returns one of its positions, and how often each
+ * byte follows.
  */
 function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: PostingList) {
   const counts = new Uint32Array(256);
@@ -211,9 +208,7 @@ function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: Pos
   return { position, counts };
 }
 
-/**
- * Writes the n-gram of `bytes` bytes at a position into `list`. Returns its number of code points.
- */
+/** Writes the n-gram of `bytes` bytes at a position into `list`. Returns its code point count. */
 function writeNgram(
   text: Uint8Array,
   position: number,
@@ -287,10 +282,7 @@ function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Ui
   return size;
 }
 
-/**
- * Sorts a bucket by its next byte into `target`. Sets `ends` to where the positions of each byte
- * end.
- */
+/** Sorts a bucket by its next byte into `target`. `ends` receives the end of each byte's range. */
 function sortByNextByte(
   text: Uint8Array,
   positions: Uint32Array,

@@ -1,8 +1,8 @@
 /**
- * Spellings: the one to three forms under which a name is found. They are the name itself, a form
- * with digraphs for umlauts (Müller as "mueller") and a form in Latin letters (Иванов as "ivanov").
- * README.md has the rules. Pure. Snapshots contain the spellings, so a change here or another
- * version of any-ascii needs a new schema version.
+ * The spellings of a name, under each of which it is found: the name itself, a form with digraphs
+ * for umlauts (Müller as "mueller") and a form in Latin letters (Иванов as "ivanov"). README.md has
+ * the rules. Pure. Snapshots contain the spellings, so a change here or another version of
+ * any-ascii needs a new schema version.
  */
 import anyAscii from "any-ascii";
 import { fold, writeDigraphs } from "./fold.ts";
@@ -34,7 +34,7 @@ export function firstSpelling(spellings: string): string {
   return end < 0 ? spellings : spellings.slice(0, end);
 }
 
-/** The first spelling and all distinct non-empty others. */
+/** The first spelling, and the others that are not empty, without duplicates. */
 function distinct(first: string, ...others: string[]): string[] {
   return [...new Set([first, ...others.filter((spelling) => spelling !== "")])];
 }

@@ -77,10 +77,7 @@ export function hasCodePoints(text: string, count: number): boolean {
   return text.length >= 2 * count || [...text].length >= count;
 }
 
-/**
- * The number of code points of well-formed text. An array of them would take 50 bytes per code
- * point.
- */
+/** Counts the code points of well-formed text. An array of them would take 50 bytes for each. */
 export function codePointsOf(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {

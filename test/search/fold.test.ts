@@ -1,6 +1,4 @@
-/**
- * Folding: properties that hold for every text, and an example per step of src/search/README.md.
- */
+/** Folding: properties that hold for every text, and examples of src/search/README.md's steps. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
@@ -34,7 +32,7 @@ describe("folding", () => {
     );
   });
 
-  test("removes all control characters, of which some serve as boundary markers", () => {
+  test("removes all control characters, so a folded text has no boundary markers", () => {
     fc.assert(
       fc.property(text, (text) => expect(fold(text)).not.toMatch(CONTROL)),
       { numRuns: runs(1000) },

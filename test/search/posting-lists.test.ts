@@ -86,7 +86,7 @@ test("positions are grouped by their next byte, and a group above the maximum ha
   );
 });
 
-test("names that repeat one letter, which exceed the positions of a part, have the right lists", () => {
+test("a repeated letter with too many positions for one part has complete lists", () => {
   const texts = ["aaaa", "aaaaa", "aaaaaa", "\u{20000}\u{20000}\u{20000}"];
   const packer = new NamePacker(texts.length);
   for (const [at, text] of texts.entries()) packer.add(at, at, text);

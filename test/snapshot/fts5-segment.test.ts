@@ -1,6 +1,4 @@
-/**
- * FTS5 reads the posting lists that were written into its tables, from any rank in both directions.
- */
+/** FTS5 reads posting lists that were written into its tables, from any rank in both directions. */
 import { expect, test } from "bun:test";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { SegmentWriter } from "../../src/snapshot/name-index/fts5-segment.ts";

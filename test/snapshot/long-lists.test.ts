@@ -1,5 +1,6 @@
 /**
- * Writing, changing and intersecting long posting lists of several blocks, checked against sets.
+ * Long posting lists of several blocks: written, changed and intersected, as sets of ranks would
+ * be.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,7 +1,6 @@
 /**
- * The name index finds exactly the names that test/oracle.ts finds with a scan, which implements
- * src/search/README.md. The names are made so that many n-grams are frequent and their lists
- * intersect.
+ * The name index finds what test/oracle.ts finds, which follows src/search/README.md and scans all
+ * names. The names are made so that many n-grams are frequent and their lists intersect.
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -53,7 +52,7 @@ function countNames(db: Sqlite) {
   return { counting, count };
 }
 
-/** A search that returns ids, where the index returns ranks. The index reads from `counting`. */
+/** A search that returns ids instead of ranks. The index reads from `counting`. */
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
@@ -80,7 +79,7 @@ function rename(db: Sqlite, names: [id: number, name: string][]): void {
   if (!changes.finish()) for (const _ of buildNameIndex(db, "user"));
 }
 
-/** The long lists that differ from the ranks of the names with their n-gram. */
+/** The long lists that do not have exactly the ranks of the names with their n-gram. */
 function wrongLongLists(db: Sqlite): unknown[] {
   const frequent = db
     .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
@@ -123,9 +122,7 @@ function scan(names: string[], kind: NameKind = "user") {
   );
 }
 
-/**
- * Small alphabets, with marks that act as letters, surrogate pairs and characters of FTS5's syntax.
- */
+/** Small alphabets: marks that act as letters, surrogate pairs and characters of FTS5's syntax. */
 const alphabets = [
   "ab",
   "abc ",
@@ -193,7 +190,7 @@ describe("a search", () => {
     60_000,
   );
 
-  test("finds them after changes, which leave the long lists that a rebuild would create", () => {
+  test("finds what a scan finds after changes, which leave the long lists of a rebuild", () => {
     fc.assert(
       fc.property(community, ({ names, queries }) => {
         const { db, close } = openNames(names);
@@ -243,7 +240,7 @@ describe("a search", () => {
     30_000,
   );
 
-  test("finds a name of 200 code points by its full text in any normalization", () => {
+  test("finds a name of 200 code points by its full text in NFC and in NFD", () => {
     // No code points decompose into more code points, or more UTF-16 units, than these.
     const names = ["\u1f82".repeat(200), "\u{1d160}".repeat(200)];
     const { find, close } = openNames(names);
@@ -302,7 +299,7 @@ describe("a search", () => {
     index.close();
   }, 60_000);
 
-  test("returns the ids in the golden file", async () => {
+  test("returns the ids of the golden file", async () => {
     const golden = await Bun.file(join(import.meta.dir, "golden.txt")).text();
     const [names = [], cases = []] = golden
       .split("\n\n")

@@ -7,12 +7,12 @@ import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {
   kind: NameKind;
-  /** How many names make a search slow if it reads all of them. */
+  /** How many names make a search slow that reads all of them. */
   count: number;
   name(at: number): string;
   queries: string[];
   /**
-   * Queries whose n-grams are all in every name, in another order or spelling. They read all names.
+   * Queries that read every name: each name has all their n-grams, in another order or spelling.
    */
   worst?: string[];
 }

@@ -24,9 +24,7 @@ export interface Candidate {
   folded: string;
 }
 
-/**
- * The n-grams to look up for a text. Every name with the text behind the boundary has all of them.
- */
+/** The n-grams to look up for a text. Every name with the text behind the boundary has them all. */
 export interface Cover {
   /** Empty when candidates may have any text. */
   text: string;
@@ -36,40 +34,37 @@ export interface Cover {
   isRare: boolean;
 }
 
-interface Frequent {
+interface Frequency {
+  /** 0 for a rare n-gram. */
   count: number;
-  /** The number of its long list; null when its list is in FTS5. */
+  /** The number of the n-gram's long list. Null if the list is in FTS5. */
   list: number | null;
 }
 
-const RARE: Frequent = { count: 0, list: null };
+const RARE: Frequency = { count: 0, list: null };
 
 /** Separates names that are read as one value. Folding drops this character. */
 const RECORD_END = "\u001e";
 
-/**
- * A change may let the list of a rare n-gram grow to twice the usual bound. Two are read together.
- */
+/** A change may let a rare list grow to twice the usual length. Two of them are read together. */
 const MAX_RARE_NAMES = 4 * FREQUENT_ABOVE;
 
 export class Candidates {
-  readonly #known: LRUCache<string, Frequent>;
+  readonly #frequencies: LRUCache<string, Frequency>;
   readonly #prepared: ReturnType<typeof prepare>;
   readonly #longLists: ReturnType<typeof openLongLists>;
 
   constructor(db: Sqlite, kind: NameKind) {
     const prepared = prepare(db, kind);
     this.#prepared = prepared;
-    this.#known = new LRUCache({
+    this.#frequencies = new LRUCache({
       max: KNOWN_NGRAMS,
       memoMethod: (ngram) => prepared.findFrequentNgram.get(ngram) ?? RARE,
     });
     this.#longLists = openLongLists(db, kind);
   }
 
-  /**
-   * The cover of a text behind a boundary. Pass `END` as `end` if the name must end with the text.
-   */
+  /** The cover of a text behind a boundary. `end` is `END` if the name must end with the text. */
   cover(boundary: Boundary, text: string, end = ""): Cover {
     return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
   }
@@ -84,7 +79,7 @@ export class Candidates {
     return { boundary, text, ngrams, isRare: !ngrams.every(this.#isFrequent) };
   }
 
-  readonly #isFrequent = (ngram: string): boolean => this.#known.memo(ngram).count > 0;
+  readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
 
   /**
    * All candidates of the rare covers, of which there are at most two. They are read as one value,
@@ -104,8 +99,8 @@ export class Candidates {
   /** The candidates of one cover, read lazily. */
   list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
     const chosen = this.#choose(ngrams);
-    const long = chosen.flatMap((ngram) => this.#known.memo(ngram).list ?? []);
-    const short = chosen.filter((ngram) => this.#known.memo(ngram).list === null);
+    const long = chosen.flatMap((ngram) => this.#frequencies.memo(ngram).list ?? []);
+    const short = chosen.filter((ngram) => this.#frequencies.memo(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
     if (long.length === 0) return this.#prepared.listByShort.iterate(match, text);
     const ranks =
@@ -127,12 +122,11 @@ export class Candidates {
   /** The n-grams whose posting lists are worth reading, rarest first. */
   #choose(ngrams: string[]): string[] {
     const counted = ngrams
-      .map((ngram) => ({ ngram, count: this.#known.memo(ngram).count }))
+      .map((ngram) => ({ ngram, count: this.#frequencies.memo(ngram).count }))
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // After a short list, reading a long one takes longer than comparing the names it would rule
-      // out.
+      // After a short list, a long one takes longer to read than the names it would rule out.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // If a chosen n-gram contains this one, this list rules out nothing more.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
@@ -179,15 +173,14 @@ function prepare(db: Sqlite, kind: NameKind) {
       WHERE ngram.${kind}_ngram MATCH ? AND ${having}
       ORDER BY ngram.rowid`;
   return {
-    findFrequentNgram: db.prepare<Frequent>(
+    findFrequentNgram: db.prepare<Frequency>(
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
     findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
     /** The names among some ranks that contain a text. */
     listContaining: listAmong("name.folded"),
     /**
-     * The names among some ranks with a spelling that begins with a text, given behind
-     * SPELLING_END.
+     * Like listContaining, but a spelling must begin with the text. The text follows SPELLING_END.
      */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
@@ -208,9 +201,7 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/**
- * A query for FTS5. Quotes keep n-grams from being read as its syntax; quotes inside are doubled.
- */
+/** An FTS5 query for names with all n-grams. Quotes keep them from being read as its syntax. */
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
 }

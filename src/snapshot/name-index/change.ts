@@ -1,8 +1,7 @@
 /**
  * Changes the search index of a snapshot name by name. The result is an index that build.ts could
- * have built: in the same order, with short posting lists for rare n-grams, and without a trace of
- * removed names. Where that is slower than a rebuild, or impossible, the caller must rebuild the
- * index.
+ * have built: in the same order, with short lists for rare n-grams, and without a trace of removed
+ * names. If that is impossible, or slower than a rebuild, the caller must rebuild the index.
  */
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import { spell } from "../../search/spellings.ts";
@@ -24,7 +23,9 @@ interface Entry extends Name {
   rank: number;
 }
 
-/** The folded names at a rank before and after all changes. Undefined stands for a free rank. */
+/**
+ * The folded names at a rank before and after all changes. Undefined means that the rank is free.
+ */
 interface Change {
   rank: number;
   before: string | undefined;
@@ -45,7 +46,9 @@ export class NameChanges {
   readonly #maxChanges: number;
   /** The removed entries by id. Undefined for an id that had no name. */
   readonly #removed = new Map<number, Entry | undefined>();
-  /** The folded name that each rank had before its first change. Undefined for a free rank. */
+  /**
+   * The folded name that each rank had before its first change. Undefined means that it was free.
+   */
   readonly #before = new Map<number, string | undefined>();
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -81,9 +84,7 @@ export class NameChanges {
     return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
   }
 
-  /**
-   * Adds the changed ids that still have a name. Returns false if there are too many, or no room.
-   */
+  /** Adds the changed names that still exist. Returns false if there are too many, or no room. */
   #addAll(): boolean {
     const moved: Name[] = [];
     for (const [id, old] of this.#removed) {
@@ -108,8 +109,7 @@ export class NameChanges {
   }
 
   /**
-   * Frees a rank: moves the names from there to the next free rank up by one. False if it is too
-   * far.
+   * Moves the names from a rank to the next free one up by one. Returns false if that is too far.
    */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];
@@ -130,13 +130,13 @@ export class NameChanges {
     if (!this.#before.has(rank)) this.#before.set(rank, folded);
   }
 
-  /** The name that the id has in its row. */
+  /** The name in the row with this id. */
   #nameOf(id: number): Name | undefined {
     const row = this.#sql.findRow.get(id);
     return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
-  /** The lowest rank that the name may have: the one right after the name before it. */
+  /** The lowest rank that the name may have, right after the name before it. */
   #findRank(name: Name): number {
     const sortKeyOfName = sortKeyOf[this.#kind];
     const sortKey = sortKeyOfName(name);
@@ -215,17 +215,14 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   return setCounts(db, kind, changed) && areShortAfterMerge(db, kind, grownRare);
 }
 
-/**
- * Stores the new counts of frequent n-grams. Returns false if one is too low or too high for its
- * place.
- */
+/** Stores the new counts of frequent n-grams. Returns false if one no longer fits its place. */
 function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
-    // An n-gram that is frequent but that few names have would reveal removed names.
+    // A frequent n-gram that few names still have would reveal removed names.
     if (count < FREQUENT_ABOVE / 2) return false;
-    // FTS5 is slow with a list that has become long.
+    // FTS5 is slow for a list that has become long.
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
     setCount.run(count, ngram);
   }

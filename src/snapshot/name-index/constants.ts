@@ -15,14 +15,14 @@ export const FREQUENT_ABOVE = 100;
 export const LONG_SHARE = 512;
 
 /**
- * Lists with at least one in this many names are numbered before all others. Their rows fill a page
- * each, and as neighbours they leave no half-empty pages.
+ * Lists with at least one in this many names are numbered before all others. Each of their rows
+ * fills a page, so together they leave no page half empty.
  */
 export const FULL_SHARE = 16;
 
 /** FTS5 reads every list it intersects to the end, so only the rarest lists are intersected. */
 export const MAX_SHORT_LISTS = 8;
-/** The lists of a few rare n-grams leave fewer names to read than another list has entries. */
+/** A few lists of rare n-grams leave so few names that reading another list takes longer. */
 export const MAX_RARE_LISTS = 3;
 
 /** The first names are read one at a time, because ten are usually enough. */
@@ -31,15 +31,15 @@ export const MAX_SINGLE_READS = 64;
 export const BATCH_NAMES = 1024;
 
 /**
- * For how many n-grams a search remembers whether they are frequent. Most queries have the same few
+ * A search remembers whether this many n-grams are frequent. Most queries have the same few
  * thousand n-grams, and one lookup takes 1.6 of the 60 to 100 µs of a search.
  */
 export const KNOWN_NGRAMS = 4096;
 
 /**
- * Among names with equal sort keys, one rank is left free after every this many names. Behind them,
- * where most new names go, this many ranks are left free, and one more per this many names. So a
- * name can be added without moving more than a few others.
+ * Ranks have gaps, so that adding a name moves only a few others. With N for this number, one rank
+ * is free after every N names with equal sort keys. After the last of them, where most new names
+ * go, N ranks are free and one more per N names.
  */
 export const NAMES_PER_GAP = 16;
 

@@ -19,10 +19,7 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /**
-   * Whether names that equal a query need a lookup, since they may come after many that begin with
-   * it.
-   */
+  /** Whether names that equal a query may come after many that begin with it and need a lookup. */
   readonly #isEqualLate: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -30,9 +27,7 @@ export class NameSearch {
     this.#isEqualLate = mayEqualComeLate(db, kind);
   }
 
-  /**
-   * The ranks of the best names for `text`, which is not folded yet. Best first, at most `limit`.
-   */
+  /** Returns the ranks of at most `limit` matches, best first. `text` is not folded yet. */
   find(text: string, limit: number): number[] {
     const queries = isTooLong(text) ? [] : spellQuery(text);
     const hits = new Hits(limit);
@@ -56,8 +51,7 @@ export class NameSearch {
 
   /**
    * Adds at least the best names in which a query with only frequent n-grams occurs. There are too
-   * many to compare all, so the names of each tier are read from posting lists that contain few
-   * others.
+   * many to compare, so each tier is read from posting lists that contain few other names.
    */
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -105,9 +99,7 @@ class Hits {
     if (tier !== undefined && tier < (this.#tiers.get(rank) ?? 6)) this.#tiers.set(rank, tier);
   }
 
-  /**
-   * Adds candidates in rank order until `limit` of them have matched in `upTo` or a better tier.
-   */
+  /** Adds candidates in rank order until `limit` of them match in `upTo` or a better tier. */
   addFirst(
     candidates: Iterable<Candidate>,
     match: (folded: string) => Tier | undefined,

@@ -1,21 +1,18 @@
 /**
  * Writes sorted posting lists straight into FTS5's own tables, as the single segment that its
- * "optimize" command would leave. To sort them itself, FTS5 would take ten times as long.
- * ext/fts5/fts5_index.c in SQLite defines the format, and SQLite checks the result after each
- * import.
+ * "optimize" command would leave. FTS5 would take ten times as long to sort them itself. SQLite's
+ * ext/fts5/fts5_index.c defines the format, and SQLite checks the result after each import.
  */
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite, Statement } from "../../sqlite/driver.ts";
 
 /** FTS5's own default. A page of this size fits on one page of the database. */
 const PAGE_BYTES = 4050;
-/**
- * Two offsets: of the first document id of a list continued on this page, and of the term index.
- */
+/** Two 16-bit offsets: of the first document id that continues a list, and of the term index. */
 const HEADER_BYTES = 4;
 /** A list that fills at least this many pages after its term gets a skip page. */
 const MIN_SKIPPED = 4;
-/** The first byte of every term: all of them belong to FTS5's main index. */
+/** The first byte of every term. It stands for FTS5's main index, the only one here. */
 const MAIN_INDEX = 0x30;
 
 // The row ids of FTS5's blocks: the totals, the structure, and the pages of segment 1.
@@ -34,13 +31,10 @@ export class SegmentWriter {
   readonly #term = new ByteWriter();
   #pageNumber = 1;
   #lastOffset = 0;
-  /**
-   * The last page that has a term, and the prefix that separates its first term from the term
-   * before.
-   */
+  /** The last page with a term, and the prefix that sorts its first term after the term before. */
   #termPage = 1;
   #separator = new Uint8Array();
-  /** The first document id of each page after it. */
+  /** The first document id of each page after that one. */
   #firstDocIds: number[] = [];
   #entries = 0;
 
@@ -125,8 +119,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Registers the last page with a term, together with the pages after it that only continue a
-   * list.
+   * Registers the last page with a term. The pages after it that only continue a list need no
+   * entry.
    */
   #finishTermPage(): void {
     // The current page is not counted, because it may have a term.
@@ -138,8 +132,7 @@ export class SegmentWriter {
 
   /**
    * Writes the first document id of each page after the one with the term. Returns false if there
-   * are no such pages, or more than fit (some two thousand). FTS5 then reads the list from its
-   * beginning.
+   * are none, or more than fit (some two thousand). FTS5 then reads the list from its beginning.
    */
   #writeSkipPage(): boolean {
     if (this.#firstDocIds.length === 0) return false;
@@ -175,8 +168,8 @@ class ByteWriter {
   }
 
   /**
-   * Adds a number in SQLite's format: seven bits per byte, highest first; the last byte is below
-   * 0x80.
+   * Adds a number as a varint of SQLite: seven bits per byte, highest first, flagged but for the
+   * last.
    */
   addVarint(value: number): void {
     let bytes = 1;
@@ -191,7 +184,7 @@ class ByteWriter {
   }
 }
 
-/** The length of the prefix that a term has in common with the term of an n-gram. */
+/** How many bytes a term shares with the term of an n-gram, from the first byte on. */
 function sharedBytes(term: ByteWriter, ngram: Uint8Array, ngramBytes: number): number {
   if (term.size === 0) return 0;
   let at = 0;

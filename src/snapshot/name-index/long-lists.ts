@@ -1,8 +1,8 @@
 /**
- * The long posting lists: those that hold more than a small share of all names. They are not in
- * FTS5 but in a table with one row per block of document ids. Lists are intersected block by block,
- * and a block of one list is not read when the lists before it have nothing in common there. A
- * name's document id is its rank.
+ * The long posting lists, which hold more than a small share of all names. They are not in FTS5 but
+ * in a table with one row per block of document ids. Lists are intersected block by block. A block
+ * is not read if the lists before it have nothing in common there. A name's document id is its
+ * rank.
  */
 import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
 import {
@@ -47,9 +47,7 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
   };
 }
 
-/**
- * Returns a function that reads a block. It returns undefined if the list has no document id there.
- */
+/** Returns a function that reads a block, or undefined if the list has no document ids there. */
 function openBlocks(db: Sqlite, kind: NameKind) {
   const find = db.prepare<{ ranks: Bounded }>(
     `SELECT ${bounded("ranks", BITMAP_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
@@ -88,7 +86,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** Those of some ascending document ids that all lists have. */
+    /** The ascending `docIds` that are in all lists. */
     *filter(docIds: number[], lists: number[]): Generator<number, void> {
       for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
         let left = docIdsOfBlock;
@@ -104,8 +102,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
 }
 
 /**
- * Changes lists name by name, in order of rank. `listOf` returns the number of an n-gram's long
- * list.
+ * Changes lists name by name in rank order. `listOf` returns the number of an n-gram's long list.
  */
 export function openLongListChanges(
   db: Sqlite,

@@ -1,8 +1,8 @@
 /**
- * A table of the spellings that are at least as long as the longest n-gram. No n-gram contains the
- * end of such a spelling, so a query that equals one is looked up here. For users the table is
- * filled only if some user has several spellings. Otherwise a user whose name equals a query is
- * among the first of those whose names begin with it, because shorter names come first.
+ * The table of the spellings that are at least as long as the longest n-gram. No n-gram contains
+ * the end of such a spelling, so queries that equal one are looked up here. For users, the table is
+ * empty unless some user has several spellings. Shorter users come first, so a user whose only
+ * spelling equals a query is among the first of those that begin with it.
  */
 import { MAX_NGRAM } from "../../search/ngrams.ts";
 import { SPELLING_END } from "../../search/spellings.ts";
