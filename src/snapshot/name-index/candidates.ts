@@ -1,6 +1,6 @@
 /**
- * Reads the candidates of a search: the names in the posting lists of the query's n-grams, in rank
- * order. A candidate does not always match the query. find.ts compares it.
+ * Reads the candidates of a search, which are names in the posting lists of the query's n-grams, in
+ * rank order. A candidate may not match the query, so find.ts compares it.
  */
 import { LRUCache } from "lru-cache";
 import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
@@ -179,9 +179,7 @@ function prepare(db: Sqlite, kind: NameKind) {
     findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
     /** The names among some ranks that contain a text. */
     listContaining: listAmong("name.folded"),
-    /**
-     * Like listContaining, but a spelling must begin with the text. The text follows SPELLING_END.
-     */
+    /** The same for a spelling that begins with the text. Pass SPELLING_END before the text. */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     readRare: db.prepare<{ ranks: string; names: string | null }>(

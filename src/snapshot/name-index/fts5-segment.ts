@@ -118,10 +118,7 @@ export class SegmentWriter {
     this.#lastOffset = 0;
   }
 
-  /**
-   * Registers the last page with a term. The pages after it that only continue a list need no
-   * entry.
-   */
+  /** Registers the last page with a term. Pages that only continue a list have no entry. */
   #finishTermPage(): void {
     // The current page is not counted, because it may have a term.
     const pagesWithoutTerm = this.#pageNumber - this.#termPage - 1;
@@ -167,10 +164,7 @@ class ByteWriter {
     this.bytes[at + 1] = value;
   }
 
-  /**
-   * Adds a number as a varint of SQLite: seven bits per byte, highest first, flagged but for the
-   * last.
-   */
+  /** Adds a SQLite varint: seven bits per byte, highest first. Only the last byte is below 0x80. */
   addVarint(value: number): void {
     let bytes = 1;
     for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
