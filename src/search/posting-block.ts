@@ -40,9 +40,7 @@ export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): 
     : distances.slice(0, size);
 }
 
-/**
- * The bitmap of a block. It may share memory with `bytes`, so a change to one changes the other.
- */
+/** The bitmap of a block. It may share memory with `bytes`, so do not use those afterwards. */
 export function decodeBlock(bytes: Uint8Array): Bits {
   if (bytes.length === BITMAP_BYTES) {
     const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();

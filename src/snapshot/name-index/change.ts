@@ -11,7 +11,7 @@ import { addNameSql, sortKeyOf } from "./build.ts";
 import { matchAll } from "./candidates.ts";
 import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
-import { mayEqualComeLate, openLongNames } from "./long-names.ts";
+import { needsEqualLookup, openLongNames } from "./long-names.ts";
 
 interface Name {
   id: number;
@@ -23,9 +23,7 @@ interface Entry extends Name {
   rank: number;
 }
 
-/**
- * The folded names at a rank before and after all changes. Undefined means that the rank is free.
- */
+/** The folded names at a rank before and after all changes. Undefined means the rank is free. */
 interface Change {
   rank: number;
   before: string | undefined;
@@ -42,20 +40,18 @@ export class NameChanges {
   readonly #db: Sqlite;
   readonly #kind: NameKind;
   readonly #sql: ReturnType<typeof prepare>;
-  readonly #couldEqualComeLate: boolean;
+  readonly #neededEqualLookup: boolean;
   readonly #maxChanges: number;
   /** The removed entries by id. Undefined for an id that had no name. */
   readonly #removed = new Map<number, Entry | undefined>();
-  /**
-   * The folded name that each rank had before its first change. Undefined means that it was free.
-   */
+  /** The folded name at each rank before its first change. Undefined means the rank was free. */
   readonly #before = new Map<number, string | undefined>();
 
   constructor(db: Sqlite, kind: NameKind) {
     this.#db = db;
     this.#kind = kind;
     this.#sql = prepare(db, kind);
-    this.#couldEqualComeLate = mayEqualComeLate(db, kind);
+    this.#neededEqualLookup = needsEqualLookup(db, kind);
     this.#maxChanges = this.#lastRank() / REBUILD_SHARE;
   }
 
@@ -75,7 +71,7 @@ export class NameChanges {
   /** Updates the index to match the rows. Returns false if the index must be rebuilt instead. */
   finish(): boolean {
     if (!this.#addAll()) return false;
-    if (mayEqualComeLate(this.#db, this.#kind) !== this.#couldEqualComeLate) return false;
+    if (needsEqualLookup(this.#db, this.#kind) !== this.#neededEqualLookup) return false;
     const changes = [...this.#before]
       .map(([rank, before]) => ({ rank, before, after: this.#sql.findFolded.get(rank)?.folded }))
       .filter(({ before, after }) => before !== after)
@@ -108,9 +104,7 @@ export class NameChanges {
     this.#sql.addEntry.run(rank, folded, id);
   }
 
-  /**
-   * Moves the names from a rank to the next free one up by one. Returns false if that is too far.
-   */
+  /** Moves names up by one, from a rank to the next free one. Returns false if that is too far. */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];
     for (const entry of this.#sql.listFrom.iterate(rank)) {

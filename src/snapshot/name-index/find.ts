@@ -8,7 +8,7 @@ import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/ti
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
-import { mayEqualComeLate } from "./long-names.ts";
+import { needsEqualLookup } from "./long-names.ts";
 
 /** Where a query may occur in a name, best tier first. */
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
@@ -19,12 +19,12 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query may come after many that begin with it and need a lookup. */
-  readonly #isEqualLate: boolean;
+  /** Whether names that equal a query need a lookup of their own, which long-names.ts explains. */
+  readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
     this.#candidates = new Candidates(db, kind);
-    this.#isEqualLate = mayEqualComeLate(db, kind);
+    this.#needsEqualLookup = needsEqualLookup(db, kind);
   }
 
   /** Returns the ranks of at most `limit` matches, best first. `text` is not folded yet. */
@@ -56,7 +56,7 @@ export class NameSearch {
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {
       const frequent = this.#addRare(hits, queries, boundary);
-      if (boundary === START && this.#isEqualLate) {
+      if (boundary === START && this.#needsEqualLookup) {
         for (const query of frequent) {
           hits.addFirst(this.#candidates.listEqual(query), (folded) => tierOf(folded, query), 1);
         }

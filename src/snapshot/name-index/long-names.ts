@@ -10,15 +10,15 @@ import { hasCodePoints } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 
-/** Whether a name that equals a query may come after names that only begin with it. */
-export function mayEqualComeLate(db: Sqlite, kind: NameKind): boolean {
+/** Whether a name that equals a query may come after many that only begin with it. */
+export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
   const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
   return kind === "company" || Boolean(db.prepare(several).get());
 }
 
 /** Undefined if the index needs no such table. */
 export function openLongNames(db: Sqlite, kind: NameKind) {
-  if (!mayEqualComeLate(db, kind)) return undefined;
+  if (!needsEqualLookup(db, kind)) return undefined;
   const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_name WHERE folded = ? AND rank = ?`);
   const list = db.prepare<{ rank: number; folded: string }>(
