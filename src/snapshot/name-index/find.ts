@@ -19,7 +19,7 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query need a lookup of their own, which long-names.ts explains. */
+  /** Whether names that equal a query need a separate lookup. long-names.ts explains why. */
   readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
