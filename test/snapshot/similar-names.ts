@@ -1,26 +1,26 @@
 /**
- * Sets of similar names, as chance or an adversary might create them. All names of a set share long
- * parts, so a query may have no rare n-gram and a naive search would read every name.
+ * Names that have long texts in common, by chance or on purpose. No n-gram of a query is rare in
+ * them, so a naive search would compare the query with every name.
  */
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {
   kind: NameKind;
-  /** How many names make a search slow that reads all of them. */
+  /** Enough names to make a search that reads all of them slow. */
   count: number;
   name(at: number): string;
   queries: string[];
   /**
-   * Queries that read every name: each name has all their n-grams, in another order or spelling.
+   * Queries whose n-grams are in every name, but in another order or spelling. They read all names.
    */
   worst?: string[];
 }
 
-/** Member counts in no order. */
+/** The member count of a company, in no particular order. */
 export const membersOf = (index: number) => (index * 7919) % 600;
 
-/** Adds `count` users or companies with the ids 1, 2, 3 … and these names. */
+/** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
 export function fillNames(
   db: Sqlite,
   { kind, name }: Pick<SimilarNames, "kind" | "name">,
@@ -40,7 +40,7 @@ const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
 
 const letters = (at: number) => String.fromCharCode(97 + (at % 26));
 
-/** All pairs of the first eleven letters, one after another. */
+/** All pairs of the first eleven letters: 242 letters. */
 const pairs = Array.from({ length: 121 }, (_, at) => letters(at % 11) + letters(at / 11)).join("");
 
 export const similarNames: Record<string, SimilarNames> = {
@@ -91,7 +91,7 @@ export const similarNames: Record<string, SimilarNames> = {
     name: () => "\ufdfa".repeat(190),
     queries: ["\ufdfa\ufdfa", "\ufdfa".repeat(30), "\ufdfa\ufdfaa", "a\ufdfa", "\ufdfa \ufdfa"],
   },
-  "a common beginning and end": {
+  "a common prefix and a common suffix": {
     kind: "user",
     count: 100_000,
     name: (at) => `Driver of the great ${number(at)} northern community`,
@@ -128,7 +128,7 @@ export const similarNames: Record<string, SimilarNames> = {
       "telecommunications internationalization-0",
     ],
   },
-  "different ends": {
+  "a common long prefix": {
     kind: "user",
     count: 150_000,
     name: (at) => `The same long beginning of every name ${number(at)}`,
@@ -147,7 +147,7 @@ export const similarNames: Record<string, SimilarNames> = {
     queries: ["ab".repeat(20), "ba".repeat(20), `${"ab".repeat(20)}b`, `${"ba".repeat(20)} ab`],
     worst: ["ab".repeat(41)],
   },
-  "one text in two contexts": {
+  "the same text in two contexts": {
     kind: "user",
     count: 60_000,
     name: (at) => `heavy loads by day ${number(at)} light loads by night`,
@@ -158,7 +158,7 @@ export const similarNames: Record<string, SimilarNames> = {
       "night heavy loads by",
     ],
   },
-  "one long text in two contexts": {
+  "the same long text in two contexts": {
     kind: "user",
     count: 60_000,
     name: (at) => `heavy transports by night and day ${number(at)} light transports by night only`,
@@ -179,7 +179,7 @@ export const similarNames: Record<string, SimilarNames> = {
       "we drive on the left ".repeat(38),
     ],
   },
-  "many words, one of which half of the names lack": {
+  "many words, one of them missing from half of the names": {
     kind: "user",
     count: 200_000,
     name: (at) => (at % 2 ? `${pairs.slice(0, 180)}${number(at)}` : `zz ${number(at)} zz`),
@@ -189,7 +189,7 @@ export const similarNames: Record<string, SimilarNames> = {
       "zz ab",
     ],
   },
-  "marks before letters": {
+  "combining marks before letters": {
     kind: "user",
     count: 20_000,
     name: (at) => `${"\u093f".repeat(90)}क${"\u093f".repeat(90)}क${number(at)}`,
@@ -207,7 +207,7 @@ export const similarNames: Record<string, SimilarNames> = {
     queries: ["новый водитель", "novyy voditel", "oe 0", "VODITEL 000012", "новыи"],
     worst: ["мюллер novyy"],
   },
-  "letters inside words": {
+  "letters at word starts and inside words": {
     kind: "user",
     count: 20_000,
     name: (at) => `${"xab".repeat(58)} ab ${number(at)}`,
