@@ -5,9 +5,9 @@
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * A longer query matches nothing. A name's own text is never longer: it has at most 200 code points,
- * and each becomes at most four in NFD. The bound protects the server, because normalizing a run of
- * combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
+ * A longer query matches nothing. A name's own text is never longer, because it has at most 200
+ * code points, and each becomes at most four in NFD. The bound protects the server, because
+ * normalizing a run of combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
  */
 export const MAX_QUERY_CODE_POINTS = 800;
 

@@ -61,7 +61,7 @@ test("the memory for sorting is bounded for any number of names", () => {
   expect(maxPositionsFor(10_000 * megabyte)).toBe(4 * megabyte);
 });
 
-test("positions are grouped by their next byte, and a group above the maximum has only one byte", () => {
+test("only a group of positions with a single next byte exceeds the maximum", () => {
   const bytes = fc.uint32Array({ minLength: 256, maxLength: 256, max: 50 });
   const boundary = fc.constantFrom<Boundary>("", START, WORD);
   fc.assert(

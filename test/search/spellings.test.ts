@@ -75,13 +75,13 @@ describe("a search", () => {
     expect((await find("companies", query))?.sort()).toEqual([...expected].sort());
   });
 
-  test("orders by tier of the best spelling, then by length of the name itself, then by id", async () => {
+  test("orders by the tier of the best spelling, then by the name itself", async () => {
     // Both names have a spelling that equals the query, and both have six code points.
     expect(await find("users", "ivanov")).toEqual(["Иванов", "Ivanov"]);
   });
 });
 
-test("a name that equals the query in any spelling comes before names that only begin with it", async () => {
+test("a name with a spelling that equals the query comes before names that begin with it", async () => {
   // At least twelve names with lower ranks begin with "shchuka" or "igor" in some spelling.
   const shorter = Array.from({ length: 12 }, (_, at) => `Щука${"ъ".repeat(at % 2)}х`);
   const longer = Array.from({ length: 12 }, () => "Igora");
