@@ -4,7 +4,7 @@
  * failure is reported with the seed and the request that caused it.
  */
 import { connect, type Socket } from "node:net";
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
@@ -160,10 +160,7 @@ function stallReaders(host: string, port: number): Socket[] {
   });
 }
 
-/**
- * Twice a second, opens many connections at once and sends part of a request, a whole one or
- * nothing.
- */
+/** Every half second, opens many connections at once and sends a partial, complete or no request. */
 async function storm(host: string, port: number, end: number): Promise<void> {
   const request = Buffer.from(
     "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",
@@ -209,7 +206,11 @@ if (import.meta.main) {
     .description("send malformed requests to a server; exit with 1 if one breaks it")
     .argument("[ORIGIN]", "a running server, such as http://127.0.0.1:3000 (default: start one)")
     .option("--seconds <N>", "how long to run", Number, 600)
-    .option("--seed <N>", "the same seed sends the same requests", Number, Date.now() % 2 ** 31)
+    .addOption(
+      new Option("--seed <N>", "the same seed sends the same requests")
+        .argParser(Number)
+        .default(Date.now() % 2 ** 31, "the time"),
+    )
     .parse();
   const [given] = command.processedArgs;
   const { seconds, seed } = command.opts();

@@ -64,8 +64,7 @@ async function bundleTypes(): Promise<void> {
   const { dts } = await require("rolldown-plugin-dts");
   for (const [name, file] of Object.entries(entryPoints)) {
     const bundle = await rolldown({
-      // Comments contain file paths relative to this folder, so the bytes do not depend on the
-      // machine.
+      // Generated comments contain paths relative to this folder. Others would name the machine's.
       cwd: declarations,
       input: { [name]: join(declarations, `${file}.d.ts`) },
       external: (id: string) => !/^[./]/.test(id),

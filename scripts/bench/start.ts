@@ -37,7 +37,9 @@ export async function benchStart({ size, users, isQuick }: Options): Promise<voi
       formatRounds(results(name).map((result) => result[figure])),
     ),
   ]);
-  console.log(tableOf(["server", "ready, ms:", "resident, MB:", "without files, MB:"], rows));
+  console.log(
+    tableOf(["server", "ready, ms:", "resident, MB:", "without mapped files, MB:"], rows),
+  );
 }
 
 async function measure(open: () => Promise<Server>) {

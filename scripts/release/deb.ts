@@ -5,17 +5,24 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { description, version } from "../../package.json" with { type: "json" };
 import { formatManPage } from "./man.ts";
 
 const root = join(import.meta.dir, "../..");
 const values = new Command("bun scripts/release/deb.ts")
   .description("make a Debian package of an executable")
-  .option("--executable <FILE>", "the executable to package", join(root, "dist/roadbook-linux-x64"))
+  .addOption(
+    new Option("--executable <FILE>", "the executable to package").default(
+      join(root, "dist/roadbook-linux-x64"),
+      "dist/roadbook-linux-x64",
+    ),
+  )
   .option("--architecture <NAME>", "the processor architecture: amd64 or arm64", "amd64")
   .option("--compression <NAME>", "the compression, as for dpkg-deb -Z", "zstd")
-  .option("--to <FOLDER>", "where to write the package", join(root, "dist"))
+  .addOption(
+    new Option("--to <FOLDER>", "where to write the package").default(join(root, "dist"), "dist"),
+  )
   .parse()
   .opts();
 mkdirSync(values.to, { recursive: true });

@@ -100,10 +100,7 @@ function sentenceOf(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/**
- * Escapes roff syntax: backslashes, literal hyphens, quotes, and a dot or apostrophe that starts a
- * line.
- */
+/** Escapes roff syntax: backslashes, hyphens, quotes, and a dot or apostrophe that starts a line. */
 function escapeRoff(text: string): string {
   return text
     .replaceAll("\\", "\\e")
