@@ -71,7 +71,7 @@ function sourceDateMs(): number | undefined {
   return seconds ? Number(seconds) * 1000 : undefined;
 }
 
-/** The time of the commit. Without a repository: of package.json, which `git archive` sets to it. */
+/** The time of the commit, or that of package.json, which `git archive` sets to the same. */
 function commitDateMs(): number {
   const git = Bun.spawnSync(["git", "log", "-1", "--format=%ct"], { cwd: root, stderr: "ignore" });
   const seconds = git.success ? Number(git.stdout.toString()) : 0;
@@ -93,7 +93,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     splitting: true,
     // Names without folders, as the temporary folder has a different name in each build.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-    // Otherwise pino's modules would contain folders of this machine, where it looks for workers.
+    // pino's modules look for workers in these folders. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
     // Only Node.js needs better-sqlite3. Under Bun, #sqlite is bun:sqlite.

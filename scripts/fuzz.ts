@@ -160,7 +160,7 @@ function stallReaders(host: string, port: number): Socket[] {
   });
 }
 
-/** Every half second, opens many connections at once and sends a partial, complete or no request. */
+/** Every half second, opens many connections and sends partial, complete or no requests. */
 async function storm(host: string, port: number, end: number): Promise<void> {
   const request = Buffer.from(
     "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",

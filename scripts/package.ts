@@ -64,7 +64,7 @@ async function bundleTypes(): Promise<void> {
   const { dts } = await require("rolldown-plugin-dts");
   for (const [name, file] of Object.entries(entryPoints)) {
     const bundle = await rolldown({
-      // Generated comments contain paths relative to this folder. Others would name the machine's.
+      // Generated comments contain paths relative to this folder, so no path of the machine.
       cwd: declarations,
       input: { [name]: join(declarations, `${file}.d.ts`) },
       external: (id: string) => !/^[./]/.test(id),

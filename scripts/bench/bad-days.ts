@@ -13,7 +13,7 @@ import {
 } from "../../test/snapshot/bad-days.ts";
 import { format, type Options } from "./measure.ts";
 
-/** Sizes that the flood claims in the snapshot's header. The disk must have room for them. */
+/** The snapshot sizes that the flooding source announces. The disk must have room for them. */
 const PROMISED_BYTES = [1e7, 2e9];
 
 export async function benchBadDays({ seed, isQuick }: Options): Promise<void> {
@@ -22,7 +22,7 @@ export async function benchBadDays({ seed, isQuick }: Options): Promise<void> {
     : { kills: 500, flips: 2000, swaps: 1000, floodSeconds: 20 };
   process.stdout.write("| condition | count | outcome | wrong |\n| --- | --: | --- | --: |\n");
   const { unfinished, wrong, leftovers } = await killWriters(kills, seed);
-  printRow("kill -9 of import and apply", kills, `${unfinished} before the replacement`, [
+  printRow("kill -9 of import and apply", kills, `${unfinished} killed before the replacement`, [
     ...wrong,
     ...leftovers,
   ]);

@@ -176,7 +176,7 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
   const served = `${path}.served`;
   copyFileSync(path, served);
   const server = await openExecutable(["--snapshot", served]);
-  // Reversed each time, so that the two take turns.
+  // Reversed in each round, so that the two files take turns.
   const files = [path, changedPath];
   const seconds = await medianOf(ROUNDS, async () => {
     copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
@@ -212,7 +212,7 @@ async function timePublish(path: string, changedPath: string) {
   return { publish, "publish, PUT only": median(puts) / 1000 };
 }
 
-/** The median of several rounds in seconds; `time` returns milliseconds. */
+/** Returns the median of several rounds, in seconds. `time` returns milliseconds. */
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < rounds) times.push(await time());

@@ -1,8 +1,7 @@
 /**
- * Measures what hostile clients cost. For very long requests: the time from the last byte sent to
- * the first byte of the response, for each input that a client can make long, filled with its
- * slowest known content. For clients that never read: the memory that their responses occupy in the
- * server.
+ * Measures two costs of hostile clients. The first is how long the server takes to respond to very
+ * long requests, for each input that a client can make long, filled with its slowest known content.
+ * The second is how much memory it holds for clients that never read their responses.
  */
 import { once } from "node:events";
 import { longDataset, makeSnapshot } from "../../test/datasets.ts";
@@ -15,7 +14,7 @@ const TRIES = 11;
 
 const SEARCH = "/search/users?q=";
 const PROFILE = "/users/public/42";
-/** By title, the path and header of a request with `length` bytes of filling. */
+/** Create the path and a header of a request that is about `length` bytes long. */
 const longRequests: Record<string, (length: number) => [path: string, header?: string]> = {
   "q: marks out of order": (length) => [`${SEARCH}a${fill("%CC%81%CC%96", length)}`],
   "q: marks in opposite order": (length) => [
@@ -99,7 +98,7 @@ const unreadResponses: Record<string, [pathOf: (index: number) => string, coding
   ],
 };
 
-/** Prints how much the server's memory grows while clients request something and never read it. */
+/** Prints how much memory the server needs for clients that never read their responses. */
 async function benchUnread(count: number): Promise<void> {
   const snapshot = await makeSnapshot(longDataset(count));
   const rows: string[][] = [];

@@ -105,7 +105,7 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
 }
 
 /**
- * Waits until the server is idle. A slow server is still working on requests of clients that have
+ * Waits until the server is idle. A slow server still works on requests of clients that have
  * disconnected, which would slow down the next measurement.
  */
 async function untilIdle(pid: number): Promise<void> {

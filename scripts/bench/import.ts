@@ -80,7 +80,7 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
   const postgres = await openPostgres(at("snapshot"));
   if (postgres) {
     const seconds = formatRounds([postgres.buildMs / 1000]);
-    rows.push(["PostgreSQL, names alone, pg_trgm", seconds, "", "", ""]);
+    rows.push(["PostgreSQL, names only, pg_trgm", seconds, "", "", ""]);
     await postgres.close();
   } else console.error("PostgreSQL is skipped: it is not installed");
   const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:"];

@@ -63,6 +63,7 @@ async function main(): Promise<number> {
     }
     const [name = "", ...rest] = positionals;
     bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+    if (name === "") throw new Error("no bench given");
     if (!bench || rest.length > 0) throw new Error(`unknown bench "${positionals.join(" ")}"`);
     const size = values.size ?? (values.quick ? "10k" : "1M");
     const users = sizes[size];

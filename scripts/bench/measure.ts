@@ -1,4 +1,4 @@
-/** Shared by all benches: interleaved rounds, their statistics, and the tables they print. */
+/** Helpers for all benches: interleaved rounds, processor time and memory, statistics, tables. */
 import { readFileSync } from "node:fs";
 import { arch, cpus, release, totalmem } from "node:os";
 import { root, run } from "../../test/support.ts";

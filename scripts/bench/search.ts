@@ -27,8 +27,8 @@ const QUERIES = 300;
 const KIND_MS = 1000;
 
 /**
- * Found by `bun run bench adversary` with a million users. Some are from the time when the long
- * posting lists were in FTS5.
+ * Found by `bun run bench adversary` with a million users. Some were found when the long posting
+ * lists were still in FTS5.
  */
 const worst = [
   "av mes",

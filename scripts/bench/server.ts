@@ -98,7 +98,7 @@ export function buildTables(users: number): string {
   return path;
 }
 
-/** Returns, by name, functions that start the typical implementations to compare with. */
+/** Returns a start function for each rival, by name: typical implementations with `LIKE`. */
 export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = buildTables(users);
   const opener = (runtime: string, file: string) => () =>
@@ -106,7 +106,7 @@ export function listRivals(users: number): Record<string, () => Promise<Server>>
   const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
   // better-sqlite3 crashes older versions of Node.js.
   const hasNode = Number(/\d+/.exec(node)) >= 22;
-  if (!hasNode) console.error("Fastify is left out: it needs Node.js 22 or newer on the PATH");
+  if (!hasNode) console.error("Fastify is skipped: it needs Node.js 22 or newer on the PATH");
   return {
     [ELYSIA]: opener(process.execPath, "elysia.ts"),
     ...(hasNode && { [FASTIFY]: opener("node", "fastify.mjs") }),

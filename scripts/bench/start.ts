@@ -28,7 +28,7 @@ export async function benchStart({ size, users, isQuick }: Options): Promise<voi
     "bare `Bun.serve`, compiled": () => spawnServer([program]),
     ...listRivals(users),
   };
-  // The first start reads the program from disk, so it is not counted.
+  // Warm-up: the first start reads the program from disk.
   for (const open of Object.values(servers)) await measure(open);
   const results = await alternate(isQuick ? 1 : ROUNDS, servers, measure);
   const rows = Object.keys(servers).map((name) => [

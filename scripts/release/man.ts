@@ -7,7 +7,7 @@ import { description, version } from "../../package.json" with { type: "json" };
 import { createProgram } from "../../src/commands/command-line.ts";
 import { variableOf } from "../../src/commands/environment.ts";
 
-/** The line of the help that begins like this becomes the section EXIT STATUS. */
+/** The line of the help with this prefix becomes the section EXIT STATUS. */
 const EXIT_CODES = "Exit codes: ";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
@@ -100,7 +100,7 @@ function sentenceOf(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** Escapes roff syntax: backslashes, hyphens, quotes, and a dot or apostrophe that starts a line. */
+/** Escapes roff syntax: backslashes, hyphens, quotes, and a leading dot or apostrophe. */
 function escapeRoff(text: string): string {
   return text
     .replaceAll("\\", "\\e")

@@ -23,7 +23,7 @@ export const isWindows = (platform: Platform) => platform.startsWith("windows");
 
 const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
 
-/** Returns the path of a platform's Bun. The first call downloads all platforms' (400 MB). */
+/** Returns the path of Bun for a platform. The first call downloads 400 MB for all platforms. */
 export async function findRuntime(platform: Platform): Promise<string> {
   if (`bun@${Bun.version}` !== packageManager) {
     throw new Error(`a release must be built with ${packageManager}, got bun@${Bun.version}`);

@@ -8,8 +8,8 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 /**
- * Made by `openFloor` from Roadbook's own responses. The key of a body is its path, or
- * its path and decoded query for a search.
+ * Made by `openFloor` from Roadbook's own responses. The key of a body is its path, or its path and
+ * decoded query for a search.
  */
 export interface FloorContent {
   bodies: Record<string, string>;
