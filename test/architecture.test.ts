@@ -1,5 +1,5 @@
 /**
- * Enforces the rules of ARCHITECTURE.md and of style that a machine can check: layers, invariants,
+ * Enforces the layers and invariants of ARCHITECTURE.md, checks links in documents, and bounds the
  * lengths of lines and functions.
  */
 import { describe, expect, test } from "bun:test";
@@ -185,10 +185,10 @@ describe("invariants", () => {
 });
 
 describe("documents", () => {
-  const maps = ["README.md", "ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
+  const documents = ["README.md", "ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
   const folders = ["domain", "search", "snapshot", "limit", "http"];
 
-  test.each([...maps, ...folders.map((folder) => `src/${folder}/README.md`)])(
+  test.each([...documents, ...folders.map((folder) => `src/${folder}/README.md`)])(
     "%s has only links that lead somewhere",
     (document) => {
       const text = readFileSync(join(root, document), "utf8");

@@ -113,7 +113,7 @@ test("the everyday commands work as written", async () => {
   symlinkSync(bin, join(folder, "dist/roadbook"));
   const [sample = ""] = blocks("json");
   writeFileSync(join(folder, "dataset.ndjson"), sample);
-  const [demo = "", asks = "", ownData = "", change = ""] = everyday;
+  const [demo = "", requests = "", ownData = "", change = ""] = everyday;
   const [build, serveDemo = ""] = demo.split("\n");
   expect(build).toBe("bun run build");
 
@@ -129,7 +129,7 @@ test("the everyday commands work as written", async () => {
   };
 
   await withServer(serveDemo, async (origin) => {
-    const urls = [...asks.matchAll(/http:\/\/127\.0\.0\.1:3000(\/[^\s']*)/g)].map(
+    const urls = [...requests.matchAll(/http:\/\/127\.0\.0\.1:3000(\/[^\s']*)/g)].map(
       ([, path = ""]) => path,
     );
     expect(urls).toHaveLength(4);
