@@ -223,8 +223,8 @@ describe("style", () => {
   const isComment = /^\s*(?:\*|\/[*/])|[;,{}()[\]] +\/\/ /;
 
   /**
-   * Lines over 100 columns that could be shorter. Biome breaks code wherever it can, so in code only
-   * comments can be at fault. A URL is never broken.
+   * Lines over 100 columns that could be shorter. Biome breaks code wherever it can, so in code
+   * only comments can be at fault. A URL is never broken.
    */
   function overlong(file: string, text: string): number[] {
     const isCode = /\.m?ts$|\.mjs$/.test(file);

@@ -1,6 +1,7 @@
 /**
- * Tests the Containerfile and the manifests without pulling or running an image. The commands of the
- * Containerfile build a root folder, in which the executable is run by chroot as the image's user.
+ * Tests the Containerfile and the manifests without pulling or running an image. The commands of
+ * the Containerfile build a root folder, in which the executable is run by chroot as the image's
+ * user.
  */
 import { expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /**
- * Tests scripts/deploy: the five commands for a small VPS, the proxies, the admin port, the health check
- * and the units. The VPS is a temporary folder. Its ssh runs commands there, its apt-get does nothing,
- * and the test starts the server as the installed unit says.
+ * Tests scripts/deploy: the five commands for a small VPS, the proxies, the admin port, the health
+ * check and the units. The VPS is a temporary folder. Its ssh runs commands there, its apt-get does
+ * nothing, and the test starts the server as the installed unit says.
  */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

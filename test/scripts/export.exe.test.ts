@@ -15,8 +15,8 @@ function commandOf(script: string): string {
 
 /**
  * The tables of a platform, with missing, duplicate and invalid values: nothing but the ids is
- * required. `zoned` and `local` are column types for times with and without a time zone. `never` is a
- * value of both that is not a real time.
+ * required. `zoned` and `local` are column types for times with and without a time zone. `never` is
+ * a value of both that is not a real time.
  */
 const tables = (zoned: string, local: string, text: string, never: string) => `
 CREATE TABLE users (id bigint PRIMARY KEY, name ${text}, avatar_url ${text}, is_public boolean, created_at ${zoned});
@@ -37,7 +37,9 @@ INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 
 INSERT INTO user_achievements VALUES (50, 9, 1, '2024-03-01 00:00:00'), (50, 9, 3, '2024-03-03 00:00:00'), (50, 9, 2, '2024-03-02 00:00:00'), (50, 9, 4, NULL), (50, 7, 1, '${never}'), (50, 777, 1, '2024-03-01 00:00:00'), (50, 8, NULL, '2024-03-01 00:00:00');
 `;
 
-/** Runs the commands in the head of the script, then checks what a server of the snapshot responds. */
+/**
+ * Runs the commands in the head of the script, then checks what a server of the snapshot responds.
+ */
 async function importAndCheck(file: string, env: Record<string, string>) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "dist"));
