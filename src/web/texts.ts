@@ -1,6 +1,6 @@
 /**
- * The languages of the page, and which one a reader gets. A script of the page has one of them: it is
- * bundled with another file in the place of this one (assets.ts).
+ * The languages of the page. In the browser, this module is replaced by one that holds a single
+ * language, so that a script carries no other texts (assets.ts).
  */
 import { cs } from "./texts/cs.ts";
 import { de } from "./texts/de.ts";
