@@ -18,7 +18,7 @@ const FIRST = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
 
-/** Entries with defaults, because objects of one shape are a third faster to read. */
+/** Missing fields get defaults, because drawing from objects of one shape is a third faster. */
 const chances = data.map(({ id, points, rarity, after = 0, ...rest }) => {
   const { years = 0, on = "", hours = [], once = false, owner = false } = rest;
   const share = rarity / (data[after - 1]?.rarity ?? 100);
@@ -65,7 +65,7 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
   return unlocks;
 }
 
-/** The first second of a day. Early days are likelier, above all for achievements of few points. */
+/** The first second of a day. Early days are likelier, especially if `points` is small. */
 function drawDay(random: Random, from: number, until: number, points: number, on: string): number {
   const span = (until - from) * Math.min(1, points / 25);
   const at = from + span * random.next() * random.next();

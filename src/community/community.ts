@@ -24,7 +24,7 @@ export interface CommunityOptions {
 }
 
 interface GivenCompany extends CompanyName {
-  /** The minimum of `member_count`. */
+  /** The lower bound of `member_count`. */
   members: number;
   /** Whether a given user is the owner. */
   isOwned: boolean;

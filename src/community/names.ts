@@ -1,6 +1,6 @@
 /**
  * Draws names of users and companies in many scripts. data/words.json holds the words, and the
- * patterns that combine them, with weights. Each `{word}` of a pattern is replaced by a random word.
+ * patterns that combine them, with weights. A random word replaces each `{word}` of a pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
@@ -70,7 +70,7 @@ const languages = data.languages.map((entry) => {
   };
 });
 const byCode = new Map(languages.map((language) => [language.code, language]));
-/** Each language, repeated by its share. */
+/** Each language, repeated `share` times. */
 const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );
@@ -82,7 +82,7 @@ function parse(pattern: string): Pattern {
   return pattern.replaceAll("##", "{digits}").split(/[{}]/);
 }
 
-/** Each pattern, repeated by its weight. `full` is the language's order of names. */
+/** Each pattern, repeated `weight` times. `full` is the language's order of names. */
 function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   return Object.entries(patterns).flatMap(([text, weight]) =>
     Array<Pattern>(weight).fill(parse(text.replace("{full}", full))),

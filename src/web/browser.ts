@@ -47,7 +47,7 @@ let navigations = 0;
 let entryIndex = 0;
 /** The query whose results are shown or loading; empty if there are none. */
 let currentQuery = "";
-/** By the wall clock, because the limit's window goes on while the device sleeps. */
+/** Wall-clock time of the last view, because the limit's window continues during sleep. */
 let shownAt = Date.now();
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 let isStartingOver = false;
@@ -93,7 +93,7 @@ document.addEventListener("keydown", (event) => {
   const isTyping = target === field;
   const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
   const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
-  // New results focus the heading, which counts as the field, so the next stop is the first result.
+  // From the heading, which has the focus after a search, ArrowDown leads to the first result.
   const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
   const next = step && stops[at + step];
   if (key === "/" && !isTyping) field.select();
@@ -161,7 +161,7 @@ if (isKiosk) {
   }, HIGHLIGHT_MS);
 }
 
-/** After the idle time, returns a kiosk to the start page, or refreshes that page if it is shown. */
+/** After the idle time, returns a kiosk to the start page, or refreshes it if it is shown. */
 function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
   clearTimeout(idleTimer);
   idleTimer = setTimeout(() => {
@@ -225,9 +225,9 @@ function showAgain(y?: number): Promise<void> {
 }
 
 /**
- * Goes back to the first history entry. Called again on arrival, it turns that entry into the start
- * page and pushes a second one, which removes all later entries. Neither back nor forward then leads
- * to the views of an earlier visitor.
+ * Goes back to the first history entry. Called again on arrival, it turns that entry into the
+ * start page and pushes a second one, which removes all later entries. Neither back nor forward
+ * then leads to the views of an earlier visitor.
  */
 function startOver(): void {
   if (entryIndex > 0 && !isStartingOver) {
@@ -275,7 +275,7 @@ async function show(
   onLoaded?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  // The canonical link belongs to the first view, and phones would share it instead of this one.
+  // Phones would share the canonical link, which still belongs to the first view.
   document.querySelector("link[rel=canonical]")?.remove();
   document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
@@ -328,14 +328,14 @@ function saveEntry(y = scrollY): void {
   putEntry(false, location.href, y);
 }
 
-/** Adds the entry at `entryIndex`, or replaces the current one. */
+/** Adds a history entry, or replaces the current one. */
 function putEntry(isNew: boolean, url: string, y = 0): void {
   const entry: Entry = { index: entryIndex, y };
   if (isNew) history.pushState(entry, "", url);
   else history.replaceState(entry, "", url);
 }
 
-/** The path without the base path, which stands for the start page even without a slash. */
+/** The path without the base path, which alone means the start page, even without a slash. */
 function pathOf(pathname: string): string {
   return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname) || "/";
 }

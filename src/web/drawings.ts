@@ -1,6 +1,6 @@
 /**
- * Draws the pictures that a dataset lacks: avatars, badges of achievements, and the page's icon. The
- * same input always gives the same bytes. Pure.
+ * Draws the pictures that a dataset lacks: avatars, badges of achievements, and the page's icon.
+ * The same input always gives the same bytes. Pure.
  */
 import type { Achievement } from "../domain/achievement.ts";
 import { textColourOn } from "./brand.ts";

@@ -1,4 +1,4 @@
-/** A template tag for HTML that escapes every value except HTML. Never touches the DOM. */
+/** A template tag that escapes all values except nested HTML. Never touches the DOM. */
 
 export class Html {
   readonly text: string;

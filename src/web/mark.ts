@@ -1,6 +1,6 @@
 /**
- * Highlights the parts of a name that match a query. Matches by the Latin spelling of another script
- * stay unmarked, because the table of spellings is too large for a browser. Pure.
+ * Highlights the parts of a name that match a query. Matches by the Latin spelling of another
+ * script stay unmarked, because the table of spellings is too large for a browser. Pure.
  */
 import { fold, writeDigraphs } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
@@ -12,7 +12,7 @@ const SPACE = /^\p{White_Space}/u;
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 const spellings = [fold, (text: string) => fold(writeDigraphs(text))];
 
-/** Wraps every occurrence of the query in `<mark>`, or else of each of its words. */
+/** Wraps the query in `<mark>` wherever it occurs, or its words if it does not. */
 export function markMatches(name: string, query: string): Html {
   const letters = name.match(LETTER) ?? [];
   for (const spell of spellings) {
@@ -29,7 +29,7 @@ export function markMatches(name: string, query: string): Html {
   return html`${name}`;
 }
 
-/** The indexes of the pieces that the query covers, or else its words if all of them occur. */
+/** The indexes of the pieces that match the query, or its words if all of them occur. */
 function findLetters(pieces: readonly string[], query: string): Set<number> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));

@@ -186,7 +186,7 @@ function renderRetry(texts: Texts): Html {
   return html`<a class="button" href="" data-retry>${texts.tryAgain}</a>`;
 }
 
-/** The company and, for drivers who share it and their name, the date they joined. */
+/** The company, and the date of joining if drivers must be told apart. */
 function detailOf({ company, created_at }: FoundDriver, texts: Texts, language: Language): Html {
   const joined = created_at && `${texts.memberSince} ${dateIn(language, created_at)}`;
   return html`${company}${company && joined && html`<br>`}${joined}`;

@@ -1,6 +1,6 @@
 /**
- * The languages of the page. In the browser, this module is replaced by one that holds a single
- * language, so that a script carries no other texts (assets.ts).
+ * The languages of the page. In each script of the page, a module with a single language replaces
+ * this one (assets.ts).
  */
 import { cs } from "./texts/cs.ts";
 import { de } from "./texts/de.ts";

@@ -29,7 +29,7 @@ export type View =
 /** Drivers with the same name and company are told apart by the date they joined. */
 export type FoundDriver = UserSearchResult & { created_at?: string };
 
-/** The maximum number of drivers or of companies in a response of the API. */
+/** The API returns at most this many drivers or companies. */
 export const MAX_FOUND = 10;
 
 export type Problem = "short" | "private" | "unknown" | "limited" | "offline" | "broken";
@@ -49,7 +49,7 @@ export interface PageUrl {
   query: string;
 }
 
-/** Earlier results of a search. Of drivers, only the ids, because a profile may become private. */
+/** Earlier results of a search. Drivers are kept as ids, because profiles may become private. */
 export interface KnownResults {
   driverIds: readonly number[];
   companies: readonly CompanySearchResult[] | undefined;
@@ -119,7 +119,7 @@ async function loadResults(query: string, fetchApi: FetchApi): Promise<View> {
     return { kind: "problem", problem: "short", query };
   }
   const q = encodeURIComponent(query);
-  // In sequence, because the limit could refuse either of two concurrent requests.
+  // In sequence, because the limit could reject either of two concurrent requests.
   const drivers = await fetchApi(`/search/users?q=${q}`);
   if (!drivers.ok) return problemOf(drivers, query);
   const companies = await fetchApi(`/search/companies?q=${q}`);

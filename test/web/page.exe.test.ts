@@ -1,6 +1,6 @@
 /**
- * The page in a real browser: its flows and states at three sizes, in light and dark mode. A request
- * to any other server, a console error or an axe violation fails the test.
+ * The page in a real browser: its flows and states at three sizes, in light and dark mode. Requests
+ * to other servers, console errors and axe violations fail the test.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
@@ -302,7 +302,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     ["no result", "/?q=zzzzqq", "Results for “zzzzqq”"],
   ];
   test.each(states)(
-    "%s has a heading and a way on, whether loaded or navigated to",
+    "%s gets a heading and a link to other drivers, whether loaded or navigated to",
     (_, path, text) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -454,7 +454,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       const titles = {
         pl: "Kto jest w trasie",
         fr: "Qui est sur la route",
-        es: "Quién está en la carretera",
+        es: "Quién está en ruta",
         cs: "Kdo je na cestách",
       };
       for (const [locale, title] of Object.entries(titles)) {

@@ -8,7 +8,7 @@ const page = { dataset: community, page: true, language: "en", searchLimit: 0 } 
 
 type Options = Parameters<typeof openInProcess>[0];
 
-/** The tags of a page's head: the description and canonical link, and the properties. */
+/** The meta tags of a page by name, its canonical link, and its HTML. */
 async function tagsOf(path: string, options: Partial<Options> = {}) {
   const target = await openInProcess({ ...page, ...options });
   const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();

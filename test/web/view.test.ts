@@ -21,7 +21,7 @@ function problemOf(view: View): string | undefined {
   return view.kind === "problem" ? view.problem : undefined;
 }
 
-test("compressed, the script is under 8 KB in every language, and the style under 4", async () => {
+test("compressed, every script is under 8 KB, and the style under 4 KB", async () => {
   const { scripts, style } = await pageAssets();
   for (const [language, { text }] of Object.entries(scripts)) {
     expect(Bun.gzipSync(text).length).toBeLessThan(8 * 1024);

@@ -8,7 +8,7 @@ export const cs: Texts = {
   title: "Kdo je na cestách",
   description: "Najděte řidiče a firmy a podívejte se, čeho dosáhli.",
   searchLabel: "Najít řidiče nebo firmu",
-  searchHint: "Část jména nebo názvu",
+  searchHint: "Část jména",
   searchButton: "Hledat",
   toStart: "úvodní stránka",
   skipToContent: "Přejít k obsahu",

@@ -8,7 +8,7 @@ export const de: Texts = {
   title: "Wer unterwegs ist",
   description: "Finde Fahrer und Firmen und sieh dir an, was sie erreicht haben.",
   searchLabel: "Fahrer oder Firma suchen",
-  searchHint: "Name oder Teil davon",
+  searchHint: "Teil des Namens",
   searchButton: "Suchen",
   toStart: "Startseite",
   skipToContent: "Zum Inhalt springen",

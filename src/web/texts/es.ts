@@ -5,7 +5,7 @@ import type { Texts } from "./en.ts";
 const plural = pluralsOf("es");
 
 export const es: Texts = {
-  title: "Quién está en la carretera",
+  title: "Quién está en ruta",
   description: "Encuentra conductores y empresas, y descubre sus logros.",
   searchLabel: "Buscar conductor o empresa",
   searchHint: "Parte del nombre",

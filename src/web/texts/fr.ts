@@ -7,9 +7,9 @@ const plural = pluralsOf("fr");
 export const fr: Texts = {
   title: "Qui est sur la route",
   description: "Trouvez des conducteurs et des entreprises, et découvrez leurs succès.",
-  searchLabel: "Rechercher un conducteur ou une entreprise",
-  searchHint: "Une partie du nom",
-  searchButton: "Rechercher",
+  searchLabel: "Conducteur ou entreprise",
+  searchHint: "Partie du nom",
+  searchButton: "Chercher",
   toStart: "accueil",
   skipToContent: "Aller au contenu",
   drivers: "Conducteurs",
@@ -55,7 +55,7 @@ export const fr: Texts = {
     unknown: {
       heading: "Conducteur introuvable",
       advice:
-        "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le rechercher par son nom.",
+        "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
     },
     limited: {
       heading: "C’est l’heure de la pause",
