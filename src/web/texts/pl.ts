@@ -8,7 +8,7 @@ export const pl: Texts = {
   title: "Kto jest w trasie",
   description: "Znajdź kierowców i firmy, zobacz ich osiągnięcia.",
   searchLabel: "Znajdź kierowcę lub firmę",
-  searchHint: "Fragment nazwy",
+  searchHint: "Część nazwy",
   searchButton: "Szukaj",
   toStart: "strona główna",
   skipToContent: "Przejdź do treści",
@@ -41,7 +41,7 @@ export const pl: Texts = {
     nothing: {
       heading: "Nikt się tak nie nazywa",
       advice:
-        "Spróbuj wpisać mniej liter albo inny fragment nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
+        "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
     },
     short: {
       heading: "Jedna litera to za mało",
