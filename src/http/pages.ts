@@ -8,7 +8,7 @@ import pLimit from "p-limit";
 import { type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
-import { type Address, loadView, type Problem } from "../web/view.ts";
+import { loadView, type PageUrl, type Problem } from "../web/view.ts";
 import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
@@ -101,12 +101,12 @@ export function pages(service: PagesService): AnyElysia {
     return assets;
   };
   const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
-  const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
-  const renderNow = async (request: Request, address: Address) => {
+  const render = (request: Request, url: PageUrl) => inTurn(() => renderNow(request, url));
+  const renderNow = async (request: Request, url: PageUrl) => {
     const language = page.language ?? languageOf(request);
     const featured = page.featured ?? snapshot().meta.featured;
     const [view, { scriptPaths, stylePath, logoPath }] = await Promise.all([
-      loadView(address, featured, (path) => ask(request, path)),
+      loadView(url, featured, (path) => ask(request, path)),
       readOnce(),
     ]);
     const html = renderDocument({
@@ -136,11 +136,11 @@ export function pages(service: PagesService): AnyElysia {
       .get("/drivers/:driverId", async ({ request, params }) => {
         const id = parseUserId(params.driverId);
         // 0 is nobody's.
-        const address = { path: `/drivers/${id ?? 0}`, query: "" };
-        if (prefersPage(request)) return render(request, address);
+        const url = { path: `/drivers/${id ?? 0}`, query: "" };
+        if (prefersPage(request)) return render(request, url);
         if (id === undefined) return fail("invalid_user_id");
         const profile = await ask(request, `/users/public/${id}`);
-        if (profile.ok) return render(request, address);
+        if (profile.ok) return render(request, url);
         return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
       })
       .get("/assets/:file", async ({ params }) => {
