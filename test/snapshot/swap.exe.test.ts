@@ -285,7 +285,7 @@ describe("a large snapshot that is written over in place", () => {
     success: false,
     error: {
       code: "unavailable",
-      message: "The data cannot be served at the moment; try again later.",
+      message: "The data is temporarily unavailable; try again later.",
     },
   })}`;
 
