@@ -1,4 +1,4 @@
-/** The error codes of the API. A message is one sentence that tells a person how to proceed. */
+/** The error codes of the API. Each message is one sentence that a person can act on. */
 
 export const errors = {
   invalid_user_id: {

@@ -52,8 +52,8 @@ export interface AppOptions
 }
 
 /**
- * Responds to a request, synchronously if nothing must be awaited. `from` tells where the request
- * came from; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
+ * Responds to a request, synchronously if nothing must be awaited. `from` is the source of the
+ * request; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
  */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
