@@ -1,13 +1,13 @@
 /**
- * Builds the Elysia app and defines the order in which a request is processed. A search passes:
+ * Builds the Elysia app. It defines the order in which a search is processed:
  *
- * 1. `onBeforeHandle`, which ends it if the snapshot is closed,
- * 2. the rate limit, then the fault injector if there is one: `beforeSearch`,
- * 3. its handler in search.ts,
- * 4. `createFinish`: the response with its ETag or 304 and its content coding (response.ts), the
- *    rate limit's headers, then `onResponse` for log and metrics.
+ * 1. `onBeforeHandle` responds with a 503 if the snapshot has been closed.
+ * 2. `beforeSearch` applies the rate limit, then the fault injector if there is one.
+ * 3. The handler in search.ts runs the search.
+ * 4. `finish` makes the response: ETag or 304, content coding, the limit's and other headers.
+ * 5. `finish` calls `onResponse` for log and metrics. The body is sent after that.
  *
- * A step that ends the request early, or throws, continues with step 4. The body is sent after it.
+ * If a step responds early or throws, the steps from 4 on still run.
  */
 import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
@@ -47,7 +47,7 @@ export interface AppOptions
   onBug(error: unknown, requestId: string): void;
   /** Receives the facts of every response, before its body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
-  /** The peer of requests that come without one. If it is missing too, searches are not counted. */
+  /** The peer of requests without one. A search without any peer is not counted. */
   defaultPeer?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ export function createApp(options: AppOptions) {
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
-      // An encoded slash divides a path like a plain one. Only the name of an icon may contain one.
+      // An encoded slash separates segments like a plain one. Only an icon's name may have one.
       const isDivided =
         !route.endsWith("/icons/:file") && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
@@ -176,8 +176,8 @@ function reportBug({ onBug }: AppOptions, error: unknown, requestId: string): vo
 }
 
 /**
- * Only a fault that closes the connection returns a `Response`, which is sent unchanged. HEAD gets
- * a 500 instead, because Bun would send its head before it closes the connection.
+ * Only a fault that closes the connection returns a `Response`, which is sent unchanged. A HEAD
+ * request gets a 500 instead, because Bun would send the head before it closes the connection.
  */
 function isAborting(value: unknown): value is Response {
   return value instanceof Response;
@@ -187,5 +187,5 @@ function hasSlash(parameter: unknown): boolean {
   return String(parameter).includes("/");
 }
 
-/** The client's origin may be invalid in a `Request`. The request context has it. */
+/** A `Request` cannot have every origin that a client may use. The context keeps the real one. */
 const SUBREQUEST_ORIGIN = "http://localhost";

@@ -1,4 +1,6 @@
-/** Content coding (RFC 9110, 12.5.3): chooses a coding that the client accepts, and compresses. */
+/**
+ * Content coding (RFC 9110, 12.5.3): chooses a coding that the client accepts and encodes bodies.
+ */
 import zlib from "node:zlib";
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
@@ -54,7 +56,7 @@ interface PreferringNegotiator {
   ): string | undefined;
 }
 
-/** The coding with the highest weight in the header, or the first of several such codings. */
+/** The coding with the highest weight in the header. Among equals, the first available wins. */
 function choose(header: string, available = codings): Coding {
   const negotiator: PreferringNegotiator = new Negotiator({
     headers: { "accept-encoding": header },

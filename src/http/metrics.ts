@@ -85,7 +85,7 @@ function addDurations(registry: Registry) {
     help: "Time from the head of a request to the head of its response, before that is sent",
     buckets: DURATIONS,
   });
-  // Derived from the histogram, because counting again would take 3 of about 25 µs.
+  // Derived from the histogram, because counting again would take 3 of the 25 µs of a request.
   new Counter({
     ...common,
     name: "http_requests_total",

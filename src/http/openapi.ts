@@ -35,7 +35,7 @@ export interface Operation {
   success: Record<string, TSchema>;
   /** The demo's response to the parameter's example. */
   example: unknown;
-  /** The errors of this route. Those that every route can have are added. */
+  /** The errors of this route, to which those of every route are added. */
   errors: readonly ErrorCode[];
   cache: CachePolicy;
   /** Whether a request counts against the search limit. */

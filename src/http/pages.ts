@@ -25,7 +25,7 @@ export interface PageOptions {
   kioskIdle?: string | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;
-  /** The language of the page. Default the one that each reader's browser prefers. */
+  /** The language of the page. Default the one that a reader's browser asks for. */
   language?: Language | undefined;
   /** The community's name. Default Roadbook. */
   title?: string | undefined;
@@ -54,7 +54,7 @@ const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit"
 /** Longer than any name in any normalization, so the rest of a query cannot change its result. */
 const MAX_QUERY_LENGTH = 1600;
 
-/** Bounds Accept and Accept-Language, of which browsers send about 150 characters. */
+/** The rest of Accept and Accept-Language is ignored. Browsers send about 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
 /** The checked options. */
@@ -132,7 +132,7 @@ export function pages(service: PagesService): AnyElysia {
         const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
         return render(request, { path: "/", query: cut });
       })
-      // A client that does not prefer HTML gets the JSON of the API if there is an error.
+      // If there is an error, a client that does not prefer HTML gets the API's JSON.
       .get("/drivers/:driverId", async ({ request, params }) => {
         const id = parseUserId(params.driverId);
         // No user has the id 0.
@@ -183,7 +183,7 @@ async function readAssets(
   };
 }
 
-/** A search always succeeds as a page. A driver who cannot be shown is an error. */
+/** Results are always a 200. A driver who cannot be shown is an error. */
 const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
 
 function toPage(html: string, language: Language, status: number): Content {

@@ -18,7 +18,7 @@ export interface ResponseFacts {
   isSubrequest: boolean;
   /** The decision of the search limit. Undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;
-  /** From the head of the request to the head of the response, before that is sent. */
+  /** From receiving the head of the request until the response is ready to be sent. */
   durationMs: number;
   /**
    * The client that searches are counted by: an IPv4 address or an IPv6 network. Must be called
@@ -29,10 +29,10 @@ export interface ResponseFacts {
 
 export interface RequestContext {
   peer: Peer;
-  /** As the client or a proxy sent it. The `Request` that Elysia gets may have another. */
+  /** As the client or a proxy sent it. The `Request` for Elysia may have a different one. */
   url: string;
   requestId: string;
-  /** As the client sent it. The `Request` that Elysia gets may have another, see toRoutable. */
+  /** As the client sent it. The `Request` for Elysia may have a different one, see toRoutable. */
   method: string;
   isSubrequest: boolean;
   startMs: number;
@@ -72,7 +72,7 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     return context;
   }
 
-  /** Starts the context of a request that came through the app of another program. */
+  /** A request that came through a host's app has no context yet, so one is started. */
   const of = (request: Request): RequestContext => contexts.get(request) ?? start(request);
 
   const isTrusted = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));

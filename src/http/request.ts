@@ -51,7 +51,7 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** Of scheme, host and port. A host name has at most 253 characters, and responses contain it. */
+/** Bounds scheme, host and port, which responses repeat. Host names have at most 253 characters. */
 const MAX_PREFIX_LENGTH = 280;
 
 /** The origin for a request without a valid host, which usually comes from the same machine. */
@@ -110,7 +110,7 @@ function decodeWords(text: string): string | undefined {
  */
 const MAX_DECODED_LENGTH = 4096;
 
-/** Elysia searches for the path from this index on, as it assumes a host of some length. */
+/** Elysia looks for the path from this index on, so a shorter host must be replaced. */
 const MIN_PATH_START = 11;
 
 /**

@@ -28,7 +28,7 @@ export class Content {
   readonly coding: "gzip" | undefined;
   /** The encoded forms of a shared body, each made when it is first needed. */
   readonly shared: Partial<Record<Coding, Blob>> | undefined;
-  /** The hash of the body in its ETag, made when it is first needed. */
+  /** The hash of the body, which becomes part of its ETag. Made when it is first needed. */
   hash: string | undefined;
 
   constructor(type: string, body: Body | null, options: ContentOptions = {}) {

@@ -30,7 +30,7 @@ interface HookContext {
   server: { requestIP?(request: Request): { address: string } | null } | null;
 }
 
-/** The given hooks, in that order, for `beforeHandle`. */
+/** Leaves out the undefined hooks and keeps the order of the others. */
 export function hooksOf(...hooks: (Hook | undefined)[]): Hook[] {
   return hooks.filter((hook) => hook !== undefined);
 }

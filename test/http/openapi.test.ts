@@ -87,7 +87,7 @@ describe("an example", () => {
     const response = await demo.fetch(path.replace(/\{\w+\}/, value) + query);
     expect(response.status).toBe(200);
     const body = JSON.parse(await response.text());
-    // Each executable has a newly built demo.
+    // The demo's build time differs between executables.
     const example = responses[200]?.content?.["application/json"]?.example;
     const built = body.snapshot && {
       snapshot: { ...body.snapshot, built_at: expect.any(String) },
