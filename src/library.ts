@@ -26,11 +26,11 @@ export type { Role, RoleLine } from "./domain/role.ts";
 export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
-export type { Fetch } from "./http/app.ts";
+export type { FetchHandler, FetchHandler as Fetch } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
-export type { ResponseFacts } from "./http/exchange.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
 export type { Peer } from "./http/peer.ts";
+export type { ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
 

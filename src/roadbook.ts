@@ -4,11 +4,11 @@
  */
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
-import { type App, createApp, type Fetch } from "./http/app.ts";
+import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { DocsScript } from "./http/docs.ts";
-import type { ResponseFacts } from "./http/exchange.ts";
 import type { PageAssets, PageOptions, Pages } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
+import type { ResponseFacts } from "./http/request-context.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import {
@@ -111,7 +111,7 @@ export interface Roadbook extends AsyncDisposable {
    * which address the request came, which searches are counted by: the address, a function that returns
    * it, or what Bun, Deno and Hono pass. Without an address, see `defaultPeer`.
    */
-  fetch: Fetch;
+  fetch: FetchHandler;
   /**
    * The same for `http.createServer` of Node and for `app.use` of Express, where requests for unknown
    * paths go to the next handler.

@@ -4,9 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
-import type { Fetch } from "../http/app.ts";
-import type { ResponseFacts } from "../http/exchange.ts";
+import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
+import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { formatDuration } from "../options.ts";
 import { createRoadbook, type RoadbookOptions } from "../roadbook.ts";
@@ -85,7 +85,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
       respond,
     );
   }
-  const complete = async (request: Request, responding: ReturnType<Fetch>) => {
+  const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;
     if (!isReady) response.headers.set("connection", "close");
     // Bun dates every response but those to HEAD.
@@ -93,7 +93,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     return response;
   };
   // Waiting for each response would take 7 % of the time of a profile request.
-  const respond: Fetch = (request, peer) => {
+  const respond: FetchHandler = (request, peer) => {
     const response = roadbook.fetch(request, peer);
     return isReady && request.method !== "HEAD" ? response : complete(request, response);
   };

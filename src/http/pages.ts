@@ -1,6 +1,6 @@
 /**
- * The routes of the page for people. It reads the public API as any client does, and what it asks for
- * counts for whoever opened the page.
+ * The routes of the page for people. The page reads the public API like any client, and its
+ * searches count against the limit of the client that opened it.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
@@ -17,19 +17,19 @@ import type { Service } from "./service.ts";
 
 export interface PageOptions {
   /**
-   * For an unattended screen: no link leads off the site, the page returns to the start, and searches from
-   * the server's own machine are not limited.
+   * For an unattended screen: no link leads off the site, the page returns to the start, and
+   * searches from the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
-  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
+  /** The idle time after which a kiosk returns to the start, such as `90s`. Default `2m`. */
   kioskIdle?: string | undefined;
   /** Lets search engines list the page and its drivers. */
   index?: boolean | undefined;
-  /** The language for everyone; without it, each reader's own. */
+  /** The language of the page. Default the one that a reader's browser asks for. */
   language?: Language | undefined;
-  /** The community's name, in the place of Roadbook. */
+  /** The community's name. Default Roadbook. */
   title?: string | undefined;
-  /** The one colour, such as `#0a7d4f`; text on it is black or white, whichever can be read. */
+  /** The accent colour, such as `#0a7d4f`. Text on it is black or white for the best contrast. */
   accent?: string | undefined;
   /** The path or the bytes of an SVG or PNG of at most 256 KB, shown beside the name. */
   logo?: string | Uint8Array | undefined;
@@ -37,7 +37,7 @@ export interface PageOptions {
   featured?: readonly number[] | undefined;
 }
 
-/** The script for each language and the style of the page; a file's name changes with its content. */
+/** The page's script for each language, and its style. A file's name changes with its content. */
 export interface PageAssets {
   scripts: Record<Language, PageAsset>;
   style: PageAsset;
@@ -48,16 +48,16 @@ export interface PageAsset {
   text: string;
 }
 
-/** They read the page that somebody has linked to, for its preview, and obey robots.txt. */
-const PREVIEWERS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+/** These robots fetch a linked page for its preview and obey robots.txt. */
+const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
-/** No name is as long, in any normalization: what is behind it changes no result. */
+/** Longer than any name in any normalization, so the rest of a query cannot change its result. */
 const MAX_QUERY_LENGTH = 1600;
 
-/** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
+/** The rest of Accept and Accept-Language is ignored. Browsers send about 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-/** The options as they are served. */
+/** The checked options. */
 export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
   kioskIdleMs: number;
   title: string;
@@ -65,26 +65,26 @@ export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
 }
 
 export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
-  /** Without it, the start leads to the docs. */
+  /** Without a page, / redirects to /docs. */
   page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
-  /** Asks the API for a path on behalf of the client: a search counts against its limit. */
-  ask(request: Request, path: string): Promise<Response>;
+  /** Requests a path of the API on behalf of the client, whose limit counts its searches. */
+  subrequest(request: Request, path: string): Promise<Response>;
 }
 
 /**
- * A page of a driver with a thousand achievements takes 10 MB while it is made. Others wait: with 800 at
+ * Rendering a driver with a thousand achievements takes 10 MB, so further pages wait. With 800 at
  * once the server would need 150 MB more.
  */
-const MAX_RENDERED_AT_ONCE = 4;
+const MAX_CONCURRENT_RENDERS = 4;
 
 export function pages(service: PagesService): AnyElysia {
-  const { page, pageAssets, ask, snapshot, basePath, baseUrl } = service;
+  const { page, pageAssets, subrequest, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
-    // Profiles of people are not for search engines, unless the operator says so.
+    // Search engines may list profiles only if the operator allows it.
     const rules = page?.index
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
-      : `User-agent: *\nDisallow: /\n\n${PREVIEWERS}\nAllow: /`;
+      : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
     const text = `${rules}\n`;
     return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
   });
@@ -100,13 +100,13 @@ export function pages(service: PagesService): AnyElysia {
     assets ??= readAssets(pageAssets, page);
     return assets;
   };
-  const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
-  const render = (request: Request, url: PageUrl) => inTurn(() => renderNow(request, url));
+  const enqueue = pLimit(MAX_CONCURRENT_RENDERS);
+  const render = (request: Request, url: PageUrl) => enqueue(() => renderNow(request, url));
   const renderNow = async (request: Request, url: PageUrl) => {
     const language = page.language ?? languageOf(request);
     const featured = page.featured ?? snapshot().meta.featured;
     const [view, { scriptPaths, stylePath, logoPath }] = await Promise.all([
-      loadView(url, featured, (path) => ask(request, path)),
+      loadView(url, featured, (path) => subrequest(request, path)),
       readOnce(),
     ]);
     const html = renderDocument({
@@ -125,21 +125,21 @@ export function pages(service: PagesService): AnyElysia {
   };
   return (
     plugin
-      // The start, or the results of a search.
+      // The start page, or the results of a search.
       .get("/", ({ request }) => {
         const query = URL.parse(request.url)?.searchParams.get("q") ?? "";
-        // Cut in the middle of a character, it would be no text to ask for.
+        // The cut may split a surrogate pair, which cannot be percent-encoded.
         const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
         return render(request, { path: "/", query: cut });
       })
-      // A client that does not ask for a page gets an error as the API has it.
+      // If there is an error, a client that does not prefer HTML gets the API's JSON.
       .get("/drivers/:driverId", async ({ request, params }) => {
         const id = parseUserId(params.driverId);
-        // 0 is nobody's.
+        // No user has the id 0.
         const url = { path: `/drivers/${id ?? 0}`, query: "" };
         if (prefersPage(request)) return render(request, url);
         if (id === undefined) return fail("invalid_user_id");
-        const profile = await ask(request, `/users/public/${id}`);
+        const profile = await subrequest(request, `/users/public/${id}`);
         if (profile.ok) return render(request, url);
         return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
       })
@@ -177,13 +177,13 @@ async function readAssets(
     files,
     scriptPaths: new Map(scriptPaths),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
-    // Opened by itself, an SVG is a document, which may have scripts.
+    // An SVG that is opened directly is a document, which may contain scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
   };
 }
 
-/** A search is a page whatever it finds; a driver who cannot be shown is an error. */
+/** Results are always a 200. A driver who cannot be shown is an error. */
 const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
 
 function toPage(html: string, language: Language, status: number): Content {
@@ -198,7 +198,7 @@ function toPage(html: string, language: Language, status: number): Content {
   });
 }
 
-/** A client that takes anything, as most programs do, has not asked for a page. */
+/** A client that accepts anything, as most programs do, gets JSON. */
 function prefersPage(request: Request): boolean {
   const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
   return best === "text/html";
@@ -209,7 +209,7 @@ function languageOf(request: Request): Language {
   return isLanguage(best) ? best : DEFAULT_LANGUAGE;
 }
 
-/** Who sends neither header takes anything. */
+/** A client that sends neither header accepts anything. */
 function preferencesOf({ headers }: Request): Negotiator {
   const start = (name: string) => headers.get(name)?.slice(0, MAX_HEADER_LENGTH);
   return new Negotiator({

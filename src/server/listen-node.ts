@@ -6,7 +6,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import type { Fetch } from "../http/app.ts";
+import type { FetchHandler } from "../http/app.ts";
 import { type Address, type Listener, listenError } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
@@ -20,7 +20,7 @@ const DRAIN_MS = 20;
 /** Rejects with an error whose message is for the operator. */
 export async function listenOnNode(
   { host, port, reusePort = false, ...address }: Address,
-  respond: Fetch,
+  respond: FetchHandler,
   tls?: TlsFiles,
 ): Promise<Listener> {
   const options = { maxHeaderSize: MAX_HEAD_BYTES };

@@ -4,7 +4,7 @@
  */
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import type { Fetch } from "../http/app.ts";
+import type { FetchHandler } from "../http/app.ts";
 import { createTickGuard } from "./connection-storms.ts";
 import type { TlsFiles } from "./tls.ts";
 
@@ -68,7 +68,7 @@ export function listenError(error: unknown, { host, port, flagPrefix }: Address)
 /** Throws an error whose message is for the operator. */
 export function listen(
   { host, port, reusePort = false, flagPrefix }: Address,
-  respond: Fetch,
+  respond: FetchHandler,
   tls?: TlsFiles,
 ): Listener {
   const waitInStorm = createTickGuard();

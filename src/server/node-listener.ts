@@ -3,7 +3,7 @@
  * and a middleware for Express. Opens nothing.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Fetch } from "../http/app.ts";
+import type { FetchHandler } from "../http/app.ts";
 
 /** With `next`, as in Express, requests for unknown paths are passed on. */
 export type NodeListener = (
@@ -12,7 +12,7 @@ export type NodeListener = (
   next?: () => void,
 ) => void;
 
-export function createNodeListener(respond: Fetch): NodeListener {
+export function createNodeListener(respond: FetchHandler): NodeListener {
   return (incoming, outgoing, next) => {
     send(incoming, outgoing, respond, next).catch(() => outgoing.destroy());
   };
@@ -22,7 +22,7 @@ export function createNodeListener(respond: Fetch): NodeListener {
 async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  respond: Fetch,
+  respond: FetchHandler,
   next: (() => void) | undefined,
 ): Promise<void> {
   const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);

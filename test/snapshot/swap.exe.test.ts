@@ -285,7 +285,7 @@ describe("a large snapshot that is written over in place", () => {
     success: false,
     error: {
       code: "unavailable",
-      message: "The data cannot be served at the moment; try again later.",
+      message: "The data is temporarily unavailable; try again later.",
     },
   })}`;
 
@@ -343,7 +343,7 @@ describe("a large snapshot that is written over in place", () => {
     const health = await server.fetch("/health");
     const { error } = (await health.json()) as { error: { code: string; message: string } };
     expect([health.status, error.code]).toEqual([503, "unavailable"]);
-    expect(error.message).toContain("written over");
+    expect(error.message).toContain("overwritten in place");
     const { code, stderr } = await roadbook(["health", server.origin]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("responded with 503")]);
     expect((await server.fetch("/", { headers: { accept: "text/html" } })).status).toBe(503);
