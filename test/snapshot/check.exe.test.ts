@@ -202,7 +202,7 @@ describe("a forged file with a correct checksum is rejected with one line", () =
        INSERT INTO user_long_list VALUES (5, zeroblob(5000000))`,
       "/search/users?q=xy",
     ],
-  ])("by check, and with a 500 when it is read: a huge %s", async (column, sql, path) => {
+  ])("with a huge %s: check rejects it, and reading it is a 500", async (column, sql, path) => {
     const snapshot = await makeSnapshot();
     await craft(snapshot, sql);
     const { code, stderr } = await roadbook(["check", snapshot]);

@@ -184,7 +184,7 @@ describe("a path that becomes something other than a file is refused at once", (
   });
 });
 
-test("a replacement that fails with too many open files is tried again until it opens", async () => {
+test("a replacement that fails with too many open files is tried again", async () => {
   const snapshot = await makeSnapshot();
   let log = "";
   const server = await openExecutable(["--snapshot", snapshot], (text) => {

@@ -23,7 +23,7 @@ export interface SourceOptions {
   timeoutMs: number;
   /** Accepts a snapshot that was built before the current copy. */
   allowOlder: boolean;
-  /** Called when an attempt fails while there is a copy, unless the reason is the same as before. */
+  /** Called when an attempt fails while there is a copy, unless the reason is still the same. */
   onDown(reason: string): void;
   /** Called at the first success after failures. */
   onUp(): void;

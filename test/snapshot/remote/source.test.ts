@@ -440,7 +440,7 @@ describe("the path of a cache that cannot be written is logged, but not in the s
   });
 });
 
-test("without a copy, a source that fails is an error that names it", async () => {
+test("without a copy, a failing source is an error that names its URL", async () => {
   respond = fail(403);
   await expect(open()).rejects.toThrow(`${origin}/community.snapshot responded with 403`);
   const location = parseWebLocation("http://127.0.0.1:1/x?token=secret");
@@ -469,7 +469,7 @@ test("an untrusted certificate is an error with its code", async () => {
   await server.stop(true);
 });
 
-test("without a copy, a cache that cannot be written is an error that names it", async () => {
+test("without a copy, a cache that cannot be written is an error that names its path", async () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   const cacheFolder = join(file, "cache");
