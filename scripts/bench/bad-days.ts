@@ -34,7 +34,7 @@ export async function benchBadDays({ seed, isQuick }: Options): Promise<void> {
   for (const flood of floods) {
     for (const promisedBytes of PROMISED_BYTES) {
       const found = await floodDisk(flood, promisedBytes, floodSeconds * 1000);
-      const [promised, most] = [promisedBytes, found.maxBytes].map((bytes) => format(bytes / 1e6));
+      const [promised, most] = [promisedBytes, found.mostBytes].map((bytes) => format(bytes / 1e6));
       const [longest, before] = [found.longestMs, found.longestBeforeMs].map(format);
       const responses = `longest response ${longest} ms (${before} ms before)`;
       const outcome = `at most ${most} MB on the disk, ${responses}`;

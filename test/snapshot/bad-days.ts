@@ -230,7 +230,7 @@ interface Flood {
   /** Downloads that were started. */
   downloads: number;
   /** The most disk space used at once, without the snapshot being served. */
-  maxBytes: number;
+  mostBytes: number;
   /** The longest response during the flood, and for the same time before it. */
   longestMs: number;
   longestBeforeMs: number;
@@ -241,8 +241,8 @@ interface Flood {
 export const floods = ["a zstd bomb", "an endless body"] as const;
 
 /**
- * Makes a server fetch an endless body whose header declares `declaredBytes`, for `durationMs`, and
- * requests a profile from it all the time.
+ * Makes a server fetch an endless body whose header declares `declaredBytes`, for `durationMs`.
+ * Meanwhile, keeps requesting a profile from the server.
  */
 export async function floodDisk(
   flood: (typeof floods)[number],
@@ -281,7 +281,7 @@ export async function floodDisk(
   const servedBytes = bytesIn(cache);
   const result: Flood = {
     downloads: 0,
-    maxBytes: 0,
+    mostBytes: 0,
     longestMs: 0,
     longestBeforeMs: 0,
     wrong: [],
@@ -300,11 +300,11 @@ export async function floodDisk(
   isFlooding = true;
   while (performance.now() < start + 2 * durationMs) {
     result.longestMs = Math.max(result.longestMs, await request());
-    result.maxBytes = Math.max(result.maxBytes, bytesIn(cache) - servedBytes);
+    result.mostBytes = Math.max(result.mostBytes, bytesIn(cache) - servedBytes);
     await Bun.sleep(1);
   }
   result.downloads = downloads;
-  if (result.maxBytes > declaredBytes + 1e6) result.wrong.push(`${result.maxBytes} bytes`);
+  if (result.mostBytes > declaredBytes + 1e6) result.wrong.push(`${result.mostBytes} bytes`);
   await server.close();
   await source.stop(true);
   return result;

@@ -49,7 +49,7 @@ describe("export", () => {
     const text = fc.string({ unit: "binary", maxLength: 30 });
     const name = fc
       .string({ unit: "binary", minLength: 1, maxLength: 30 })
-      .filter((one) => one.trim() !== "");
+      .filter((text) => text.trim() !== "");
     const integer = fc.maxSafeInteger();
     const count = fc.maxSafeNat();
     const time = fc.date({
@@ -57,7 +57,7 @@ describe("export", () => {
       max: new Date("9999-12-31T23:59:59Z"),
       noInvalidDate: true,
     });
-    const things = fc.record({
+    const records = fc.record({
       name,
       text,
       icon: text,
@@ -69,7 +69,7 @@ describe("export", () => {
       hasAvatar: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(things, { minLength: 1, maxLength: 8 }), async (list) => {
+      fc.asyncProperty(fc.array(records, { minLength: 1, maxLength: 8 }), async (list) => {
         const lines = list.flatMap(
           ({ name, text, icon, kind, hierarchy, count, points, time, hasAvatar }, index) => {
             const id = index + 1;

@@ -1,6 +1,4 @@
-/**
- * A large snapshot that is overwritten in place: requests fail, it is reported once, and recovers.
- */
+/** A large snapshot that is overwritten in place: requests fail until a good file is there. */
 import { expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from "node:fs";
 import { createRoadbook } from "../../src/roadbook.ts";

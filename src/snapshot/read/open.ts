@@ -21,7 +21,7 @@ import { openUsers } from "./users.ts";
 export type Snapshot = ReturnType<typeof snapshotOf>;
 
 export interface OpenOptions {
-  /** Skips the checksum, and for bytes the schema check too, for a faster start. */
+  /** Starts faster by skipping the checksum and, for bytes, the schema check. */
   trust?: boolean;
 }
 
@@ -77,7 +77,7 @@ export async function openSnapshot(
   }
 }
 
-/** The queries of the routes. Each throws a {@link SpoiledSnapshot} once the file is spoiled. */
+/** The queries that routes use. Each throws a {@link SpoiledSnapshot} once the file is spoiled. */
 export function snapshotOf({ db, isSpoiled, close }: Tables) {
   let isKnownSpoiled = false;
   /** Once true, always true. */

@@ -1,5 +1,5 @@
 /**
- * The snapshot that is being served. Opens the file again after it was replaced, and keeps the old
+ * The snapshot that is being served. Opens the file again when it is replaced, and keeps the old
  * snapshot if the new one is bad. Never watches the clock: the caller decides when to check.
  */
 import { fileOf, findIdentity } from "../../files/read.ts";
@@ -30,7 +30,7 @@ export async function openReloadableSnapshot(
   source: string | Uint8Array,
   options: OpenOptions = {},
 ): Promise<ReloadableSnapshot> {
-  // Taken before the file is opened, so that the first check notices a replacement meanwhile.
+  // Taken before the file is opened, so that a replacement in between is noticed.
   const identity = identityOf(source);
   return new ReloadableSnapshot(source, identity, await openSnapshot(source, options));
 }
@@ -66,7 +66,7 @@ class ReloadableSnapshot {
   /**
    * Checks the file and resolves to the result, or to undefined if there is nothing new. A bad file
    * is opened again when it changes. After a transient error, some later check tries again. With
-   * `isForced`, either is opened again at once.
+   * `isForced`, this check tries again in both cases.
    */
   refresh = (isForced = false): Promise<Replacement | undefined> =>
     this.#enqueue(() => this.#check(isForced));
@@ -119,8 +119,7 @@ class ReloadableSnapshot {
       return this.#isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      // A file that is being overwritten is bad for one reason after another; only the first
-      // counts.
+      // While a file is being overwritten, its error keeps changing. Only the first is reported.
       const isSameFile = fileOf(identity) === this.#spoiledFile;
       const isNew = (isChanged || error.message !== this.#refused?.message) && !isSameFile;
       this.#refused = error;

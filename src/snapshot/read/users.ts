@@ -1,6 +1,6 @@
 /**
- * Reads users: profiles, achievements and the list of public ids. Tells a private user from an
- * unknown one and returns nothing else about either.
+ * Reads users: profiles, achievements and the list of public ids. Distinguishes private from
+ * unknown users and returns nothing else about either.
  */
 import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
@@ -12,7 +12,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
 
-/** A page of the list of public users covers this many ranks, so it has at most as many users. */
+/** A page of public users covers this many ranks. It may hold fewer users, as ranks have gaps. */
 const PAGE_RANKS = 10_000;
 
 /** Why a user cannot be read. */
@@ -23,7 +23,7 @@ export interface Missing {
 export function openUsers(db: Database) {
   const queries = prepareQueries(db);
 
-  /** Encoded once each: there are few definitions, and many users who unlocked them. */
+  /** Each definition is encoded once, because many users have unlocked it. */
   const definitions = new Map<number, Uint8Array>();
   function definitionOf(id: number): Uint8Array {
     const known = definitions.get(id);
@@ -33,7 +33,7 @@ export function openUsers(db: Database) {
     return json;
   }
 
-  /** By the JSON of the ids: most users have one of a few sets of roles. */
+  /** Cached by the JSON of the ids, because most users have one of a few sets of roles. */
   const roleLists = new LRUCache<string, Role[]>({ max: 1000, memoMethod: readRoles });
   function readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
@@ -142,7 +142,7 @@ function prepareQueries(db: Database) {
   };
 }
 
-/** In chunks, because the list may be megabytes long and the response joins them only once. */
+/** Returns chunks, because the list may be megabytes long. The response joins them once. */
 function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => Uint8Array): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (const [id, tier, unlockedAt] of unlocks) {

@@ -1,6 +1,6 @@
 /**
  * The location of a snapshot on another machine: an http(s) URL, or an object in an S3-compatible
- * store. Prepares requests to it, and sends none. Its name never contains a secret.
+ * store. Prepares requests and never sends them. The name of a location never contains a secret.
  */
 import { unescape as percentDecode } from "node:querystring";
 
@@ -17,11 +17,11 @@ export interface S3Settings {
   secretAccessKey: string;
   sessionToken?: string | undefined;
   region?: string | undefined;
-  /** Default Amazon's. */
+  /** Amazon's by default. */
   endpoint?: string | undefined;
 }
 
-/** Long enough for a slow clock on this machine and a request that waits before it is sent. */
+/** Covers a clock that is behind the store's, and the time until the request is sent. */
 const SIGNATURE_SECONDS = 900;
 
 /** Parses an http(s) URL; undefined for any other text. User and password move into a header. */
@@ -43,8 +43,7 @@ export function parseS3Location(text: string, settings: S3Settings): RemoteLocat
   if (bucket === undefined || key === undefined) return undefined;
   const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = settings;
   const client = new Bun.S3Client({
-    // Bun copies the id into the URL and the signature, where a colon (Swift ids have one) is
-    // invalid.
+    // Bun does not encode the id, but a colon, as in the ids of Swift, must be encoded.
     accessKeyId: encodeURIComponent(accessKeyId),
     secretAccessKey,
     bucket,
@@ -54,8 +53,8 @@ export function parseS3Location(text: string, settings: S3Settings): RemoteLocat
   });
   return {
     name: `s3://${bucket}/${key}`,
-    // Bun's client only signs. It cannot send conditions, stream from a file or return the store's
-    // response. A signed URL leaves other headers free, because SigV4 signs only Host.
+    // Bun's client is only used to sign. It cannot send conditions, stream from a file or return
+    // the store's response. A signed URL leaves other headers free, because SigV4 signs only Host.
     prepare: (method) => ({
       url: client.presign(key, { method, expiresIn: SIGNATURE_SECONDS }),
       headers: {},

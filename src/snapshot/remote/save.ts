@@ -1,6 +1,6 @@
 /**
- * Saves a snapshot from another machine, compressed or not. Its header declares its size, and one
- * byte more is the most that is ever written. Checks nothing else: opening the file does that.
+ * Saves a snapshot from another machine, compressed or not. Never writes more than one byte beyond
+ * the size that its header declares. Checks nothing else: opening the file does that.
  */
 import { createWriteStream } from "node:fs";
 import { statfs } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Keeps a local copy of a snapshot on another machine. Replaces the copy after a change there, if
- * every byte of the download is right. Never watches the clock: the caller decides when to check.
+ * Keeps a local copy of a snapshot on another machine. Downloads a changed snapshot and replaces
+ * the copy if every byte is right. Never watches the clock: the caller decides when to check.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -41,10 +41,10 @@ export interface SourceStatus {
   error: string | null;
 }
 
-/** A bit may flip on the way. After this many bad downloads in a row, the source itself is bad. */
+/** A download may be damaged on the way. After this many in a row, the source must be bad. */
 const MAX_DOWNLOADS = 3;
 
-/** A start with a copy waits for a download only for this share of its time limit. */
+/** If there is a copy, a start waits for only this share of a download's time limit. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
@@ -147,7 +147,7 @@ export class Source {
     }
   }
 
-  /** Adopts a file that another process has put at the path; resolves to whether it is good. */
+  /** Adopts a good file that another process has put at the path; resolves to whether it did. */
   async #adopt(): Promise<boolean> {
     const identity = findIdentity(this.path);
     if (identity === this.#identity) return false;
@@ -175,7 +175,7 @@ export class Source {
         this.#identity = findIdentity(this.path);
         this.#isCopyThere = true;
       } catch (error) {
-        // The body may be unread, or be what failed.
+        // The body may still be unread. If it is what failed, cancelling it fails too.
         await response.body?.cancel().catch(() => {});
         if (!(error instanceof Unchanged)) throw error;
         isNew = false;
@@ -225,7 +225,7 @@ async function verify(path: string): Promise<Meta> {
   return meta;
 }
 
-/** The predicate of a sentence about the source. It may contain `path`. */
+/** Why an attempt failed, as the rest of a sentence about the source. May contain `path`. */
 function reasonFor(error: unknown, path: string): string {
   if (error instanceof SnapshotError) return error.reason;
   if (isFileSystemError(error)) return `cannot write ${path}: ${reasonOf(error)}`;
@@ -241,7 +241,7 @@ function writeEtag(etagPath: string, etag: string | undefined, meta: Meta): void
   else writeFileSync(etagPath, JSON.stringify({ etag, meta }));
 }
 
-/** The saved ETag, unless it belongs to another file than the copy with this metadata. */
+/** The saved ETag, if it belongs to the file with this metadata. */
 function readEtag(etagPath: string, meta: Meta): string | undefined {
   try {
     const saved = JSON.parse(readFileSync(etagPath, "utf8"));

@@ -78,7 +78,7 @@ function send(
       ...headers,
       ...(file && { "content-length": String(file.size) }),
     },
-    // Given the file itself, Bun reads all of it into memory when it speaks TLS.
+    // A stream, because over TLS Bun would read the whole file into memory.
     ...(file && { body: file.stream() }),
     // Compression is recognised by the first bytes of the body.
     decompress: false,

@@ -18,7 +18,7 @@ import { run, temporaryFolder, until } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The bytes of a snapshot with three users and `users` more, built at that second of a day. */
+/** A snapshot with three users and `users` more, built `second` seconds into 2026. */
 async function build(second: number, users: number): Promise<Buffer> {
   setSystemTime(new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
   const more = Array.from({ length: users }, (_, at) => user(100 + at, `Driver ${at}`));
