@@ -215,7 +215,7 @@ describe("changes", () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
     const changes: ChangeLine[] = [{ type: "user", id: 42, public: false }];
-    expect(roadbook.apply(changes)).rejects.toThrow("change a file with applyChanges");
+    expect(roadbook.apply(changes)).rejects.toThrow("call applyChanges and then refresh");
     await applyChanges(changes, snapshot);
     expect(await roadbook.refresh()).toMatchObject({ meta: { counts: { public_users: 1 } } });
     expect((await ask(roadbook, "/users/public/42")).status).toBe(403);

@@ -5,7 +5,7 @@ import { applyChanges } from "../snapshot/build/apply.ts";
 import type { ReadOptions } from "../snapshot/build/dataset.ts";
 import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
-import type { Location } from "../snapshot/remote/location.ts";
+import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
@@ -15,7 +15,7 @@ interface Target extends PutOptions {
   /** The flag as it was given. */
   to: string;
   /** The parsed place, if it is not a file. */
-  location: Location | undefined;
+  location: RemoteLocation | undefined;
 }
 
 /** `dataset` is the path of a file, or `-`. */

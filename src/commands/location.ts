@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
 import {
-  type Location,
   parseS3Location,
   parseWebLocation,
+  type RemoteLocation,
   type S3Settings,
 } from "../snapshot/remote/location.ts";
 import type { Environment } from "./environment.ts";
@@ -16,7 +16,7 @@ export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
   env: Environment,
-): Location | undefined {
+): RemoteLocation | undefined {
   if (text === undefined || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return undefined;
   const isObject = /^s3:/i.test(text);
   if (flag === "--to" && !isObject) {

@@ -15,7 +15,7 @@ import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
-import type { Location } from "../snapshot/remote/location.ts";
+import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
@@ -26,7 +26,7 @@ const REFRESH_MS = 200;
 /** The flags of `serve`, and the settings made of them and the environment. */
 interface ServeConfig extends ServeFlags {
   /** Where the snapshot is, if it is not a file. */
-  location: Location | undefined;
+  location: RemoteLocation | undefined;
   /** Where searches are counted, if not in this process's memory. */
   storeUrl: string | undefined;
   /** The names of the variables that look like settings but are not. */
@@ -253,7 +253,7 @@ function logReplacement(log: Logger, replacement: Replacement, unavailable: numb
   const outcome = isSpoiled
     ? "responding with 503 until a good file is there"
     : "serving the old snapshot";
-  const retrying = refused.isPassing && !isSpoiled ? ", trying again" : "";
+  const retrying = refused.isTransient && !isSpoiled ? ", trying again" : "";
   log.error(`${refused.message}; ${outcome}${retrying}`);
 }
 

@@ -76,7 +76,7 @@ test("a takedown by a machine whose clock is behind reaches a server that fetche
   const newer = readFileSync(path);
   await importDataset(community, path, { builtAtMs: Date.parse("2031-01-01T00:00:00.001Z") });
   expect(await source.refresh()).toBe(false);
-  expect(down).toEqual([expect.stringContaining("--allow-older accepts it")]);
+  expect(down).toEqual([expect.stringContaining("--allow-older is not set")]);
   expect(readFileSync(source.path).equals(newer)).toBe(true);
 });
 
