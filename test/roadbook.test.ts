@@ -276,7 +276,7 @@ describe("closed meanwhile", () => {
           success: false,
           error: {
             code: "unavailable",
-            message: "The data cannot be served at the moment; try again later.",
+            message: "The data is unavailable at the moment; try again later.",
           },
         },
       ]);

@@ -1,24 +1,26 @@
-/** The error codes of the API: one table of code, status and the sentence a person can act on. */
+/** The errors of the API. Each has a code, a status, and a sentence that a person can act on. */
 
 export const errors = {
   invalid_user_id: {
     status: 400,
-    message: `The user id must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, written in plain digits.`,
+    message:
+      `The user id must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, ` +
+      "in digits without a sign or leading zeros.",
   },
   invalid_query: {
     status: 400,
-    message: "Give the query parameter q exactly once, in UTF-8, with at least 2 characters.",
+    message: "Send the query parameter q exactly once, in UTF-8, with at least 2 characters.",
   },
   profile_private: { status: 403, message: "This user's profile is private." },
   user_not_found: { status: 404, message: "There is no user with this id." },
   route_not_found: {
     status: 404,
-    message: "There is nothing at this path; see /docs for what there is.",
+    message: "There is nothing at this path; see /docs for the paths of this API.",
   },
-  method_not_allowed: { status: 405, message: "Use GET or HEAD: this API only reads." },
+  method_not_allowed: { status: 405, message: "Use GET or HEAD: this API is read-only." },
   rate_limited: {
     status: 429,
-    message: "Too many searches from your address; try again after the seconds in retry_after.",
+    message: "Too many searches from your address; try again in retry_after seconds.",
   },
   internal_error: {
     status: 500,
@@ -26,7 +28,7 @@ export const errors = {
   },
   unavailable: {
     status: 503,
-    message: "The data cannot be served at the moment; try again later.",
+    message: "The data is unavailable at the moment; try again later.",
   },
 } as const;
 

@@ -172,10 +172,7 @@ describe("what is no file, in a snapshot's place, is refused at once", () => {
       expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     }
     const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
-    expect([code, stderr]).toEqual([
-      1,
-      `roadbook: ${snapshot} is not a file that can be replaced\n`,
-    ]);
+    expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     // A good file is served again, without a signal.
     await Bun.$`rm -r ${snapshot}`;
     replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
@@ -285,7 +282,7 @@ describe("a large snapshot that is written over in place", () => {
     success: false,
     error: {
       code: "unavailable",
-      message: "The data cannot be served at the moment; try again later.",
+      message: "The data is unavailable at the moment; try again later.",
     },
   })}`;
 

@@ -421,7 +421,7 @@ describe("of a cache that cannot be written the path is in the log, and not in t
         rmSync(path);
         mkdirSync(path);
       },
-      /^the cache is not a file that can be replaced$/,
+      /^the cache is not a regular file$/,
     ],
   ])("%s", async (_, spoil, reason) => {
     const cacheFolder = join(temporaryFolder(), "cache");
