@@ -21,9 +21,7 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
-/**
- * The texts are short, because a response with a user's achievements repeats up to 1,000 of them.
- */
+/** The texts are short, because one response may contain 1,000 achievements. */
 export const AchievementLine = closedObject({
   type: Type.Literal("achievement"),
   id: Id,

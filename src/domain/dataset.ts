@@ -1,7 +1,7 @@
 /**
  * One line of a dataset or change file: its shape for each `type`, and the parser that validates
- * it. Never compares lines, so duplicate ids and missing references are found elsewhere. README.md
- * has the rules of both.
+ * it. Never compares lines, so duplicate ids and missing references are found elsewhere. See
+ * README.md for the rules.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -174,7 +174,7 @@ function shapeOf({
   return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
 }
 
-/** The members of all objects in a value. Its text has more if it has duplicate members. */
+/** Counts the members of all objects in a value. A text with duplicate members has more. */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let count = 0;

@@ -24,7 +24,7 @@ const BROKEN_MEMBERS = {
 };
 const USER_TYPE = /["']user["']/i;
 
-/** How often JSON may be wrapped in a string. */
+/** How many times JSON may be wrapped in a string. */
 const MAX_UNWRAPPED = 4;
 
 /**

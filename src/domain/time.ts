@@ -10,7 +10,7 @@ const RFC3339 =
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
-/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so it gets every year 400 years later. */
+/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so it always gets the year plus 400. */
 const CYCLE_YEARS = 400;
 const CYCLE_SECONDS = 146_097 * 86_400;
 
@@ -53,7 +53,7 @@ function offsetOf(text: string): number {
   return (text.at(-6) === "-" ? -60 : 60) * minutes;
 }
 
-/** The number that two digits write, four times as fast as `Number(text.slice(at, at + 2))`. */
+/** Parses two digits, four times as fast as `Number(text.slice(at, at + 2))`. */
 function twoDigits(text: string, at: number): number {
   return 10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * 48;
 }

@@ -11,7 +11,7 @@ import { explainMissingDay } from "./time.ts";
 export interface ValidationError {
   field: string;
   reason: string;
-  /** Errors with the same kind are grouped. Default the reason. */
+  /** Errors in the same field and of the same kind are grouped. Default the reason. */
   kind?: string;
   /** How to correct errors of this kind. */
   fix?: string;

@@ -6,7 +6,7 @@ import { codeOf, reasonOf } from "./errors.ts";
 /** The output buffer. Node's default of 16 KiB makes decompression three times as slow. */
 const CHUNK_BYTES = 1 << 18;
 
-/** RFC 8878, 3.1: the magic numbers of a frame and of skippable frames, which have sixteen. */
+/** RFC 8878, 3.1: the magic number of a frame, and the first of the sixteen of skippable frames. */
 const FRAME = 0xfd2fb528;
 const FIRST_SKIPPABLE_FRAME = 0x184d2a50;
 

@@ -41,14 +41,16 @@ const entirely = { recursive: true, force: true };
 /** The cleanup to run if the process exits before a file is finished. */
 const unfinished = new Set<() => void>();
 
-/** Removes all folders and locks of unfinished files. Must be called before the process exits. */
+/**
+ * Removes what unfinished calls leave on disk. A process that exits at once must call this first.
+ */
 export function discardUnfinished(): void {
   for (const discard of [...unfinished].reverse()) discard();
 }
 
 /**
- * Calls `write` to make a file at a temporary path, then moves the file to `target`. It gets the
- * permissions of the old file. If `target` is a symbolic link, the file that it leads to is
+ * Calls `write` to make a file at a temporary path, then moves the file to `target` and gives it
+ * the permissions of the old one. If `target` is a symbolic link, the file that it leads to is
  * replaced, and `write` gets that file's path as its second argument. `write` may leave other files
  * beside the temporary path. If it throws, `target` is untouched. File system errors become one
  * line that names `target`. Throws a {@link BusyError} if another process is writing `target`.
@@ -220,7 +222,7 @@ function findReplaceable(target: string): string {
   return file;
 }
 
-/** Removes the folders of killed writers. The caller has the lock, so there are no living ones. */
+/** Removes the folders of killed writers. The caller has the lock, so none is alive. */
 async function sweep(parent: string, name: string): Promise<void> {
   // The names that Roadbook 0.1 used.
   const former = [`.${name}.new`, `.${name}.new-journal`];

@@ -12,10 +12,10 @@ interface Hop {
   isLoopback: boolean;
 }
 
-/** The longest spelling of an address, with brackets, zone and port, is shorter. */
+/** Longer than any spelling of an address with brackets, zone and port. */
 const MAX_HOP_LENGTH = 80;
 
-/** Longer than any chain of proxies. To parse 256 KB of trusted addresses would take 100 ms. */
+/** Longer than any chain of proxies. Parsing 256 KB of trusted addresses would take 100 ms. */
 const MAX_HOPS = 100;
 
 /** RFC 6052: the last 32 bits are an IPv4 address. */
@@ -122,8 +122,7 @@ export function parseCidr(text: string): [Address, number] {
 
 function formatKey(address: Address, ipv6Prefix: number): string {
   if (address.kind() === "ipv4") return address.toString();
-  // Only when counting. A client can put any IPv4 address in here, so it never makes a proxy
-  // trusted.
+  // Only when counting: a client can write any IPv4 address like this, so none may be trusted.
   if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   const bytes = address.toByteArray().map((byte, i) => {
     const bits = Math.min(Math.max(ipv6Prefix - 8 * i, 0), 8);

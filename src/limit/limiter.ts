@@ -69,9 +69,7 @@ export function createLimiter({
   maxClients = 100_000,
   clock = () => performance.now(),
 }: LimiterOptions) {
-  /**
-   * The times of each client's allowed requests, oldest first. `max` would preallocate all of it.
-   */
+  /** The times of each client's allowed requests, oldest first. `max` would preallocate memory. */
   const clients = new LRUCache<string, number[]>({
     maxSize: maxClients,
     sizeCalculation: () => 1,

@@ -37,9 +37,7 @@ export interface SharedLimiterOptions extends LimiterOptions {
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 
-/**
- * The delay before the first attempt to reconnect. It doubles with each failure, up to the maximum.
- */
+/** The delay before the first reconnect. It doubles after each failure, up to the maximum. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 
@@ -49,8 +47,8 @@ const STEADY_MS = 60_000;
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * One budget per client over all instances with the same URL, limit and window. Waits about {@link
- * CONNECT_MS} for the store at most, then starts in memory. See {@link consumeBoth}.
+ * One budget per client over all instances with the same URL, limit and window. Starts in memory if
+ * the store does not respond within about a second. See {@link consumeBoth}.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
   const limiter = new SharedLimiter(options);
@@ -96,8 +94,7 @@ class SharedLimiter implements Limiter {
   async connect(): Promise<void> {
     const candidate = new RedisClient(this.#options.url, {
       autoReconnect: false,
-      // This timeout runs on while the process is busy, so it must not decide whether the store is
-      // up.
+      // Runs on while the process is busy, so it must not decide whether the store is up.
       connectionTimeout: 10 * CONNECT_MS,
     });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
@@ -141,7 +138,7 @@ class SharedLimiter implements Limiter {
     } catch (error) {
       if (isFullError(error)) {
         this.#warn(
-          "the rate limit store is full, counting new searches in memory: raise its maxmemory",
+          "the rate limit store is full, so new searches are counted in memory; raise its maxmemory",
         );
       } else if (error instanceof UnexpectedReply || isServerError(error)) {
         await this.#ignoreKey(store, reasonOf(error));
@@ -156,7 +153,9 @@ class SharedLimiter implements Limiter {
   async #ignoreKey(store: RedisClient, reason: string): Promise<void> {
     try {
       await within(DEADLINE_MS, probe(store));
-      this.#warn(`the rate limit store cannot count a client, counting it in memory: ${reason}`);
+      this.#warn(
+        `the rate limit store cannot count a client, so it is counted in memory: ${reason}`,
+      );
     } catch (error) {
       this.#drop(store, reasonOf(error));
     }

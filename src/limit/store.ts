@@ -84,7 +84,7 @@ export async function decide(
   try {
     reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
   } catch (error) {
-    // The store does not have the script yet, or was restarted or flushed.
+    // The store has not seen the script yet, or has lost it by a restart or a flush.
     if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
     reply = await store.send("EVAL", [SCRIPT, ...args]);
   }

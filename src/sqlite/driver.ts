@@ -39,6 +39,6 @@ export interface SqliteDriver {
 
 /**
  * Caches 32 MB of pages. The file is not memory-mapped, because copying over a served file would
- * then end the process with a bus error. That costs 0.02 of 0.44 ms per search in a million names.
+ * then end the process with a bus error. The cost is 0.02 of 0.44 ms per search in a million names.
  */
 export const READ_CACHE = "PRAGMA cache_size = -32768";

@@ -10,7 +10,7 @@ import { importDataset } from "../../src/snapshot/build/import.ts";
 import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
 import { listBeside, makeSnapshot } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { community, openInProcess, temporaryFolder } from "../support.ts";
+import { community, openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
 
 async function* bytesOf(...chunks: (string | Uint8Array)[]) {
@@ -301,6 +301,13 @@ test("CRLF, blank lines, a BOM and a missing last line break are accepted", asyn
   expect(
     await errorsOf(`\ufeff${JSON.stringify(role)}\r`, "\r", "   ", JSON.stringify(user)),
   ).toEqual([]);
+});
+
+test("the example in src/domain/README.md is valid", async () => {
+  const readme = await Bun.file(join(root, "src/domain/README.md")).text();
+  const [, example = ""] = /```json\n(.*?)```/s.exec(readme) ?? [];
+  expect(example).toContain('"type":"end"');
+  expect(await errorsOf(example)).toEqual([]);
 });
 
 test("lines may arrive in chunks of any size", async () => {

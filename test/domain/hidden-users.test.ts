@@ -1,6 +1,4 @@
-/**
- * With --skip-invalid, an invalid line that may make a user private does so, or the import fails.
- */
+/** With --skip-invalid, a line that may make a user private does so, or the import fails. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

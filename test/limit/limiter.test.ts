@@ -1,4 +1,4 @@
-/** The limiter in memory is exact and bounded, as its docstring says. */
+/** The limiter in memory is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLimiter, type Decision } from "../../src/limit/limiter.ts";

@@ -1,4 +1,7 @@
-/** Instances share one exact budget through a real store, and decide on their own without it. */
+/**
+ * The shared store of src/limit/README.md: instances share one exact budget through it, and decide
+ * on their own without it.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -183,7 +186,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
       await limiter.consume("b");
       expect(await server.send("LLEN", "roadbook:limit:b")).toBe(1);
-      const warning = `the rate limit store cannot count a client, counting it in memory: ${reason}`;
+      const warning = `the rate limit store cannot count a client, so it is counted in memory: ${reason}`;
       expect([events, limiter.status().up]).toEqual([["up", `warning: ${warning}`], true]);
     },
   );
@@ -230,7 +233,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       expect(await allowedOf(second, "new")).toBe(3);
       expect([first, second].map((limiter) => limiter.status().up)).toEqual([true, true]);
       const full =
-        "warning: the rate limit store is full, counting new searches in memory: raise its maxmemory";
+        "warning: the rate limit store is full, so new searches are counted in memory; raise its maxmemory";
       expect(events).toEqual(["up", "up", full, full]);
     } finally {
       await server.send("CONFIG", "SET", "maxmemory", "0");
