@@ -269,7 +269,7 @@ describe("--skip-invalid", () => {
     expect([code, stdout, stderr]).toEqual([
       0,
       "imported 2 users (2 public), 0 companies, 1 achievements, 1 roles to s, skipped 5 lines, 3 fields and 3 references\n",
-      `line 1: name: must be a string of 1 to 200 code points that is not blank, got "" (role 1)
+      `line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
 line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
 line 5: is not valid JSON
   fix: put each object on one line: jq -c . FILE

@@ -17,7 +17,7 @@ import {
   succeed,
   user,
 } from "../datasets.ts";
-import { achievement as plainAchievement } from "../domain/wrong-lines.ts";
+import { achievement as plainAchievement } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 

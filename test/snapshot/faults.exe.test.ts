@@ -157,7 +157,7 @@ describe("two writers of one target", () => {
       const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
       expect([code, stderr]).toEqual([
         1,
-        `roadbook: another command is writing ${target} at this moment\n`,
+        `roadbook: another command is currently writing ${target}\n`,
       ]);
     }
     first.stdin.write(lines.slice(100));
@@ -177,7 +177,7 @@ describe("two writers of one target", () => {
     expect(outcomes.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
     for (const { code, stderr } of outcomes) {
       if (code !== 0)
-        expect(stderr).toBe(`roadbook: another command is writing ${target} at this moment\n`);
+        expect(stderr).toBe(`roadbook: another command is currently writing ${target}\n`);
     }
     await checkSnapshot(target);
     expect(listBeside(target)).toEqual(["snapshot"]);
@@ -250,8 +250,8 @@ describe("input that cannot be taken leaves the target as it was", () => {
 
 describe("a target that cannot be written is one clear line", () => {
   test.each([
-    ["a folder", () => temporaryFolder(), /is not a file that can be replaced/],
-    ["a device", () => "/dev/null", /\/dev\/null is not a file that can be replaced/],
+    ["a folder", () => temporaryFolder(), /is not a regular file/],
+    ["a device", () => "/dev/null", /\/dev\/null is not a regular file/],
     [
       "a folder that is not there",
       () => join(temporaryFolder(), "no/where"),

@@ -172,10 +172,7 @@ describe("a path that becomes something other than a file is refused at once", (
       expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     }
     const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
-    expect([code, stderr]).toEqual([
-      1,
-      `roadbook: ${snapshot} is not a file that can be replaced\n`,
-    ]);
+    expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     // A good file is served again, without a signal.
     await Bun.$`rm -r ${snapshot}`;
     replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));

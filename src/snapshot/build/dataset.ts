@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { EndLine } from "../../domain/dataset.ts";
 import {
-  findMistake,
+  detectOtherFormat,
   findRecord,
   type RecordKey,
   type ValidationError,
@@ -101,7 +101,7 @@ export async function readDataset<Line extends RecordKey>(
       last = line.number;
       if (found.length === 0) continue;
       const place = { line: line.number, type: record.type, id: record.id };
-      const mistake = lines === 1 && findMistake(line.text);
+      const mistake = lines === 1 && detectOtherFormat(line.text);
       if (mistake) {
         wrong.add({ ...mistake, ...place });
         throw new DatasetError(errors);

@@ -5,7 +5,7 @@
  * private. A line that may hide a user, but does not say which one, is not left out: it is an error.
  */
 import { eq, sql } from "drizzle-orm";
-import { type DatasetLine, withoutWrongFields } from "../../domain/dataset.ts";
+import { type DatasetLine, parseWithoutInvalidFields } from "../../domain/dataset.ts";
 import { findHiddenUsers } from "../../domain/hidden-users.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
@@ -64,7 +64,7 @@ export function createSkippingWriter(db: Database) {
         return { refused: [{ field: "", reason }] };
       }
       for (const id of ids) hide.run(id);
-      const rest = problem === undefined ? withoutWrongFields(text) : undefined;
+      const rest = problem === undefined ? parseWithoutInvalidFields(text) : undefined;
       if (!rest || writer.add(rest.line, number).length > 0) return {};
       hasTakenBack = true;
       return { lost: rest.lost };

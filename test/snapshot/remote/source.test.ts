@@ -426,7 +426,7 @@ describe("the path of a cache that cannot be written is logged, but not in the s
         rmSync(path);
         mkdirSync(path);
       },
-      /^the cache is not a file that can be replaced$/,
+      /^the cache is not a regular file$/,
     ],
   ])("%s", async (_, spoil, reason) => {
     const cacheFolder = join(temporaryFolder(), "cache");
