@@ -120,8 +120,9 @@ export function pages(service: PagesService): AnyElysia {
       stylePath,
       logoPath,
     });
-    const status = snapshot().isSpoiled() ? 503 : view.kind === "problem" && statusOf[view.problem];
-    return toPage(html, language, status || 200);
+    if (snapshot().isSpoiled()) return toPage(html, language, 503);
+    if (view.kind !== "problem") return toPage(html, language, 200);
+    return toPage(html, language, statusOf[view.problem] ?? 200, view.retryAfterSeconds);
   };
   return (
     plugin
@@ -183,10 +184,14 @@ async function readAssets(
   };
 }
 
-/** Results are always a 200. A driver who cannot be shown is an error. */
-const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
+const statusOf: Partial<Record<Problem, number>> = {
+  private: 403,
+  unknown: 404,
+  limited: 429,
+  broken: 500,
+};
 
-function toPage(html: string, language: Language, status: number): Content {
+function toPage(html: string, language: Language, status: number, retryAfterSeconds = 0): Content {
   return new Content("text/html; charset=utf-8", html, {
     status,
     cache: "page",
@@ -194,6 +199,7 @@ function toPage(html: string, language: Language, status: number): Content {
       "content-security-policy": PAGE_POLICY,
       "content-language": language,
       "referrer-policy": "same-origin",
+      ...(retryAfterSeconds > 0 && { "retry-after": String(retryAfterSeconds) }),
     },
   });
 }

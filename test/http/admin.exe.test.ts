@@ -92,7 +92,7 @@ describe("metrics", () => {
 
   test("count a page as one request and its searches only as decisions of the limit", async () => {
     await target.fetch("/?q=no");
-    expect(await read('http_requests_total{route="/",status="200"}')).toBe(1);
+    expect(await read('http_requests_total{route="/",status="429"}')).toBe(1);
     expect(await read('http_requests_total{route="/search/users",status="429"}')).toBe(3);
     expect(await read('roadbook_search_limit_decisions_total{decision="refused"}')).toBe(4);
   });

@@ -332,6 +332,12 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
         error: { code: "rate_limited", message: expect.any(String), retry_after: seconds },
       });
       expect((await limited.fetch("/users/public/42")).status).toBe(200);
+
+      const page = await limited.fetch("/?q=ann", { headers: { accept: "text/html" } });
+      expect(page.status).toBe(429);
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(page.headers.get("cache-control")).toBe("no-store");
+      expect(Number(page.headers.get("retry-after"))).toBeWithin(3500, 3601);
     });
   });
 });
