@@ -59,34 +59,34 @@ describe("the end line", () => {
       "counts one too many",
       [role, ann, end(3)],
       [],
-      "line 3: lines: is 3, but 2 lines come before it",
+      "line 3: lines: must be 2, the number of lines before it, got 3",
     ],
     [
       "counts one too few",
       [role, ann, end(1)],
       [],
-      "line 3: lines: is 1, but 2 lines come before it",
+      "line 3: lines: must be 2, the number of lines before it, got 1",
     ],
     [
       "counts blank lines",
       `${textOf([role])}\n \n${textOf([ann, end(4)])}`,
       [],
-      "line 5: lines: is 4, but 2 lines come before it",
+      "line 5: lines: must be 2, the number of lines before it, got 4",
     ],
-    ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line 2"],
-    ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line 2"],
+    ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line (line 2)"],
+    ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line (line 2)"],
     ["counts nothing", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
     [
       "is wanted and missing",
       [role, ann],
       ["--expect-end"],
-      "line 3: the end line is missing, so the dataset may have been cut",
+      "line 3: the end line is missing, so the dataset may be incomplete",
     ],
     [
       "is wanted of nothing",
       "",
       ["--expect-end"],
-      "line 1: the end line is missing, so the dataset may have been cut",
+      "line 1: the end line is missing, so the dataset may be incomplete",
     ],
   ];
 
@@ -134,7 +134,9 @@ describe("the end line", () => {
   test("may be among the objects of a dataset in process", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
-    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: is 2, but 1 lines");
+    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
+      "lines: must be 1, the number of lines before it, got 2",
+    );
   });
 });
 
@@ -158,7 +160,7 @@ describe("an import that would take too much away is an error, and the target st
       code: 1,
       stdout: "",
       stderr: expect.stringMatching(
-        /^roadbook: the dataset has no users and no companies, nothing was written(; if it comes through a pipe, see whether the program in front has failed)?\n$/,
+        /^roadbook: the dataset has no users and no companies; nothing was written( \(if the dataset comes through a pipe, check whether the command before it failed\))?\n$/,
       ),
     };
     expect(await importStream(dataset, ["--allow-shrink"], folder)).toEqual(expected);
@@ -171,19 +173,19 @@ describe("an import that would take too much away is an error, and the target st
 
   test.each([
     ["half of the users", people(10), people(5), undefined],
-    ["more than half of the users", people(10), people(4), "10 users and the dataset 4"],
-    ["more than half of an odd number", people(11), people(5), "11 users and the dataset 5"],
+    ["more than half of the users", people(10), people(4), "6 of its 10 users"],
+    ["more than half of an odd number", people(11), people(5), "6 of its 11 users"],
     ["less than half of an odd number", people(11), people(6), undefined],
     ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
     [
       "more than half of the companies",
       [ann, ...companies(4)],
       [ann, ...companies(1)],
-      "4 companies and the dataset 1",
+      "3 of its 4 companies",
     ],
-    ["the only company", [ann, company], [ann], "1 companies and the dataset 0"],
+    ["the only company", [ann, company], [ann], "1 of its 1 companies"],
     ["no user, of whom most are private now", people(10), [ann, ...hidden(9)], undefined],
-    ["users who were private", hidden(10), hidden(4), "10 users and the dataset 4"],
+    ["users who were private", hidden(10), hidden(4), "6 of its 10 users"],
     ["everybody for others", people(10), people(10, 500), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
@@ -193,7 +195,7 @@ describe("an import that would take too much away is an error, and the target st
     expect(code).toBe(expected ? 1 : 0);
     if (expected) {
       expect(stderr).toBe(
-        `roadbook: ${target} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+        `roadbook: ${target} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)\n`,
       );
       expect(stateOf(target)).toEqual(before);
       const words = ["import", dataset, "--to", target, "--allow-shrink"];
@@ -209,7 +211,7 @@ describe("an import that would take too much away is an error, and the target st
     writeFileSync(target, bytes);
     await expect(checkSnapshot(target)).rejects.toThrow("has schema 1");
     const words = ["import", makeFile(people(4)), "--to", target];
-    expect((await roadbook(words)).stderr).toContain("10 users and the dataset 4");
+    expect((await roadbook(words)).stderr).toContain("6 of its 10 users");
     expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 
@@ -278,9 +280,9 @@ line 6: roles[0]: there is no role 1 (user 5)
 line 6: achievements[0].id: there is no achievement 7 (user 5)
 line 7: member_count: must be an integer from 0 to 9007199254740991, got "many" (company 1)
 line 8: created_at: must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z, got "yesterday" (user 6)
-line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; only this field is left out (user 7)
-line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; only this field is left out (user 7)
-line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
+line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; only this field is skipped (user 7)
+line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; only this field is skipped (user 7)
+line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
 `,
     ]);
     expect(kept).toEqual([
@@ -302,7 +304,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
   test("reports a few errors of a kind and how many there are, or more with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
-    expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this, 33 in all\n");
+    expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this (33 in all)\n");
     const { stderr: all } = await importSkipping(lines, ["--max-errors", "33"]);
     expect(all).toEndWith("line 33: is not valid JSON\n");
     expect(stdout).toEndWith("to s, skipped 33 lines\n");
@@ -375,7 +377,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     [
       "an end line that counts wrongly",
       textOf([bea, "x", end(9)] as object[]),
-      /lines: is 9, but 2/,
+      /lines: must be 2, the number of lines before it, got 9/,
     ],
     ["an end line that is wrong", textOf([bea, end("1")]), /line 2: lines: must be/],
     ["a line after the end", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
@@ -404,7 +406,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     copyFileSync(await makeSnapshot([ann, bea, user(3, "Cid")]), join(folder, "s"));
     const lines = [ann, user(2, ""), user(3, "")];
     const { code, stderr } = await importStream(lines, ["--skip-invalid"], folder);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("3 users and the dataset 1")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("2 of its 3 users")]);
   });
 });
 
@@ -514,7 +516,7 @@ test.each(["s", "s.zst"])(
     });
     const before = [readdirSync(folder), stateOf(join(folder, to))];
     expect((await dryRun([ann, user(2, "Bea")])).code).toBe(0);
-    expect((await dryRun([ann])).stderr).toContain("3 users and the dataset 1");
+    expect((await dryRun([ann])).stderr).toContain("2 of its 3 users");
     expect((await dryRun([{ ...ann, name: "" }])).stderr).toContain("line 1: name: must be");
     expect([readdirSync(folder), stateOf(join(folder, to))]).toEqual(before);
   },

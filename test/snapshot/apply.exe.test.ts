@@ -7,7 +7,7 @@ import { seedDataset } from "../../src/community/community.ts";
 import { formatTime } from "../../src/domain/time.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
-import { GuardError } from "../../src/snapshot/build/shrink-guard.ts";
+import { OverwriteError } from "../../src/snapshot/build/overwrite-guard.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
 import {
@@ -197,7 +197,7 @@ describe("a change file that is refused leaves the file as it was, with nothing 
         { type: "user", id: 44, public: false },
         { type: "user", id: 44, deleted: true },
       ],
-      "line 2: id: duplicate id 44, first on line 1 (user 44)",
+      "line 2: id: duplicate user id 44 (first on line 1)",
     ],
     [
       "a reference to what the same file deletes",
@@ -224,7 +224,7 @@ describe("a change file that is refused leaves the file as it was, with nothing 
     const before = stateOf(path);
     const { code, stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
     const count = expected.split("\n").length;
-    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes, nothing was written`;
+    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes; nothing was written`;
     expect([code, stderr]).toEqual([1, `${head}\n${expected}\n`]);
     expect(stateOf(path)).toEqual(before);
   });
@@ -276,7 +276,7 @@ test("a few errors of a kind are reported, and all with --max-errors", async () 
   const { stderr } = await roadbook(words);
   expect(stderr.trim().split("\n")).toHaveLength(8);
   expect(stderr).toEndWith(
-    "  … and 25 more like this, 30 in all\n--max-errors N shows more of each kind\n",
+    "  … and 25 more like this (30 in all)\n--max-errors N shows more of each kind\n",
   );
   const { stderr: all } = await roadbook([...words, "--max-errors", "30"]);
   expect(all).toEndWith("line 30: deleted: must be true, got 1 (user 129)\n");
@@ -289,8 +289,8 @@ describe("a change that would remove too much", () => {
     Array.from({ length: ids }, (_, index) => ({ type, id: index + 1, deleted: true }));
 
   test.each([
-    ["most users", deleted("user", 6), "11 users and the changes would leave 5"],
-    ["most companies", deleted("company", 3), "4 companies and the changes would leave 1"],
+    ["most users", deleted("user", 6), "6 of its 11 users"],
+    ["most companies", deleted("company", 3), "3 of its 4 companies"],
     ["less than half of the users", deleted("user", 5), undefined],
     ["half of the companies", deleted("company", 2), undefined],
     ["no user, as all go private", people.map((line) => ({ ...line, public: false })), undefined],
@@ -307,10 +307,10 @@ describe("a change that would remove too much", () => {
     if (expected) {
       expect([code, stderr]).toEqual([
         1,
-        `roadbook: ${path} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+        `roadbook: ${path} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)\n`,
       ]);
       expect(stateOf(path)).toEqual(before);
-      await expect(applyChanges(lines, path)).rejects.toThrow(GuardError);
+      await expect(applyChanges(lines, path)).rejects.toThrow(OverwriteError);
       await succeed([...words, "--allow-shrink"]);
     } else expect([code, stderr]).toEqual([0, ""]);
     const wanted = await makeSnapshot(edited([...people, ...companies], lines));
@@ -343,7 +343,7 @@ test.each([
   [
     "a dataset",
     () => makeFile(community),
-    /^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/,
+    /^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/,
   ],
 ])("changes to %s are one clear line", async (_, target, expected) => {
   const path = await makeSnapshot();
@@ -359,7 +359,10 @@ test("a damaged snapshot is not made good by changing it", async () => {
   await Bun.write(path, bytes);
   const before = stateOf(path);
   const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", path]);
-  expect([code, stderr]).toEqual([1, `roadbook: ${path} is damaged: a part of it has changed\n`]);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${path} is damaged: its checksum does not match\n`,
+  ]);
   expect(stateOf(path)).toEqual(before);
 });
 

@@ -139,7 +139,7 @@ describe("export", () => {
   test("of what is no snapshot is one clear line", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/);
+    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/);
   });
 });
 

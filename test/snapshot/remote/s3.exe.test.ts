@@ -86,7 +86,7 @@ test("a compressed file is written and changed, and is no file to serve", async 
   });
   expect(await run("check", to)).toMatchObject({
     code: 1,
-    stderr: `roadbook: ${to} is compressed: decompress it with zstd -d, or serve it from a URL\n`,
+    stderr: `roadbook: ${to} is compressed; decompress it with zstd -d, or serve it from a URL\n`,
   });
   const { code, stderr } = await run("import", makeFile([user(1, "One")]), "--to", to);
   expect([code, stderr]).toEqual([
@@ -102,7 +102,7 @@ test("an import that would take most users away from an object is an error", asy
   const { code, stderr } = await run("import", makeFile(many.slice(0, 4)), "--to", to);
   expect([code, stderr]).toEqual([
     1,
-    `roadbook: ${to} has 10 users and the dataset 4: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+    `roadbook: ${to} would lose 6 of its 10 users; nothing was written (to remove more than half, add --allow-shrink)\n`,
   ]);
 });
 
