@@ -1,5 +1,4 @@
-/** What an import does when the dataset is not what was meant: cut, emptied, or wrong in some lines. */
-
+/** An import of a dataset that is truncated, emptied or invalid in some lines. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
@@ -56,13 +55,13 @@ function importStream(
 describe("the end line", () => {
   const wrong: [string, string | object[], string[], string][] = [
     [
-      "counts one too many",
+      "is one too high",
       [role, ann, end(3)],
       [],
       "line 3: lines: must be 2, the number of lines before it, got 3",
     ],
     [
-      "counts one too few",
+      "is one too low",
       [role, ann, end(1)],
       [],
       "line 3: lines: must be 2, the number of lines before it, got 1",
@@ -74,25 +73,25 @@ describe("the end line", () => {
       "line 5: lines: must be 2, the number of lines before it, got 4",
     ],
     ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line (line 2)"],
-    ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line (line 2)"],
-    ["counts nothing", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
+    ["is repeated", [ann, end(1), end(2)], [], "line 3: comes after the end line (line 2)"],
+    ["has no number", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
     [
-      "is wanted and missing",
+      "is missing with --expect-end",
       [role, ann],
       ["--expect-end"],
       "line 3: the end line is missing, so the dataset may be incomplete",
     ],
     [
-      "is wanted of nothing",
+      "is missing in an empty dataset",
       "",
       ["--expect-end"],
       "line 1: the end line is missing, so the dataset may be incomplete",
     ],
   ];
 
-  describe.each([["import"], ["apply"]])("of what is given to %s", (command) => {
+  describe.each([["import"], ["apply"]])("in the input of %s", (command) => {
     test.each(wrong)(
-      "that %s is an error, and the target stays",
+      "is an error if it %s, and the target stays",
       async (_, lines, words, expected) => {
         const target = await makeSnapshot();
         const before = stateOf(target);
@@ -106,7 +105,7 @@ describe("the end line", () => {
       },
     );
 
-    test("is taken when it is right, wanted or not", async () => {
+    test("is accepted if it is correct, with and without --expect-end", async () => {
       const target = await makeSnapshot([role, ann]);
       const stdin = `\n${textOf([role])} \r\n${textOf([ann, end(2)])}\n  \n`;
       for (const words of [[], ["--expect-end"]]) {
@@ -116,7 +115,7 @@ describe("the end line", () => {
     });
   });
 
-  test("is what an export and a seed end with", async () => {
+  test("is the last line of an export and a seed", async () => {
     for (const words of [
       ["export", await makeSnapshot()],
       ["seed", "--users", "20"],
@@ -125,13 +124,13 @@ describe("the end line", () => {
       const lines = stdout.trim().split("\n");
       expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
       expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
-      // A pipe that breaks at the end of a line.
+      // A pipe may be cut at the end of a line.
       const cut = `${lines.slice(0, -1).join("\n")}\n`;
       expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
     }
   });
 
-  test("may be among the objects of a dataset in process", async () => {
+  test("may be among the objects of createRoadbook's dataset", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
     expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
@@ -140,7 +139,7 @@ describe("the end line", () => {
   });
 });
 
-describe("an import that would take too much away is an error, and the target stays", () => {
+describe("an empty dataset, or one that would remove more than half, is an error", () => {
   const people = (count: number, from = 1) =>
     Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
   const companies = (count: number) =>
@@ -151,10 +150,10 @@ describe("an import that would take too much away is an error, and the target st
   test.each([
     ["nothing", ""],
     ["blank lines", "\n\n"],
-    ["roles alone", textOf([role])],
-    ["an end line alone", textOf([end(0)])],
+    ["only roles", textOf([role])],
+    ["only an end line", textOf([end(0)])],
     ["an empty gzip", gzipSync("")],
-  ])("%s, whether or not there is a target", async (_, dataset) => {
+  ])("%s, with and without a target", async (_, dataset) => {
     const folder = temporaryFolder();
     const expected = {
       code: 1,
@@ -184,9 +183,9 @@ describe("an import that would take too much away is an error, and the target st
       "3 of its 4 companies",
     ],
     ["the only company", [ann, company], [ann], "1 of its 1 companies"],
-    ["no user, of whom most are private now", people(10), [ann, ...hidden(9)], undefined],
+    ["no user, although most are private now", people(10), [ann, ...hidden(9)], undefined],
     ["users who were private", hidden(10), hidden(4), "6 of its 10 users"],
-    ["everybody for others", people(10), people(10, 500), undefined],
+    ["all users, but adds others", people(10), people(10, 500), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
     const before = stateOf(target);
@@ -204,7 +203,7 @@ describe("an import that would take too much away is an error, and the target st
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
   });
 
-  test("also over a snapshot of another schema, whose counts can be read", async () => {
+  test("the old counts are read from a snapshot of any schema", async () => {
     const target = await makeSnapshot(people(10));
     const bytes = readFileSync(target);
     bytes.writeUInt32BE(1, 60); // user_version
@@ -215,7 +214,7 @@ describe("an import that would take too much away is an error, and the target st
     expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 
-  test("but not over a snapshot that is cut in the first page: an import mends it", async () => {
+  test("a snapshot that is too damaged to have counts may be replaced", async () => {
     const target = await makeSnapshot(people(10));
     writeFileSync(target, readFileSync(target).subarray(0, 1000));
     const words = ["import", makeFile([ann]), "--to", target];
@@ -225,7 +224,7 @@ describe("an import that would take too much away is an error, and the target st
 });
 
 describe("--skip-invalid", () => {
-  /** Imports with wrong lines skipped; what was reported, and the export of the rest. */
+  /** Imports with --skip-invalid. Returns the output, and the export of the valid rest. */
   async function importSkipping(lines: (object | string)[], words: string[] = []) {
     const folder = temporaryFolder();
     const text = lines
@@ -243,7 +242,7 @@ describe("--skip-invalid", () => {
     };
   }
 
-  test("leaves out wrong lines and what refers to them, and reports both", async () => {
+  test("skips invalid lines and references to them, and reports both", async () => {
     const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
     const { code, stdout, stderr, kept } = await importSkipping([
       { ...role, name: "" },
@@ -293,7 +292,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     ]);
   });
 
-  test("of a dataset without errors is an import like any other", async () => {
+  test("makes no difference for a dataset without errors", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
       stdout: "imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to s\n",
       stderr: "",
@@ -301,7 +300,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     });
   });
 
-  test("reports a few errors of a kind and how many there are, or more with --max-errors", async () => {
+  test("reports five errors of a kind and their number, or more with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
     expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this (33 in all)\n");
@@ -310,7 +309,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     expect(stdout).toEndWith("to s, skipped 33 lines\n");
   });
 
-  test("keeps the first of two lines with one id", async () => {
+  test("keeps the first of two lines with the same id", async () => {
     const { kept } = await importSkipping([
       role,
       { ...role, name: "Other" },
@@ -326,27 +325,36 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
   const bea = user(2, "Bea");
   const eve = JSON.stringify(user(1, "Evelyn", { achievements: [], roles: [1] }));
   const hiding: [string, (object | string)[]][] = [
-    ["a line that hides, then one that shows", [hidden, eve]],
-    ["a line that shows, then one that hides", [eve, hidden]],
-    ["a line that hides and is wrong", [eve, { ...hidden, nick: "E" }]],
-    ["the same before it", [{ ...hidden, nick: "E" }, eve]],
-    ["a line that does not say", [eve, { type: "user", id: 1 }]],
-    ["a line that says something else", [eve, { ...hidden, public: "no" }]],
-    ["a line that says both", [eve, '{"type":"user","id":1,"public":false,"public":true}']],
-    ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
-    ["a line with an escaped name", [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}']],
-    ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
-    ["a line without type", [eve, { id: 1, public: false }]],
-    ["a line with a type that is none", [eve, { ...hidden, type: "User" }]],
-    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
-    ["a line that is broken after it", [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}']],
+    ["a private line, then a public one", [hidden, eve]],
+    ["a public line, then a private one", [eve, hidden]],
+    ["a private line with an unknown field", [eve, { ...hidden, nick: "E" }]],
+    ["the same before the public line", [{ ...hidden, nick: "E" }, eve]],
+    ["a line without the field public", [eve, { type: "user", id: 1 }]],
+    ["a line in which public is a string", [eve, { ...hidden, public: "no" }]],
     [
-      "a line that is broken before it",
+      "a line that is both private and public",
+      [eve, '{"type":"user","id":1,"public":false,"public":true}'],
+    ],
+    ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
+    [
+      "a line with an escaped field name",
+      [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}'],
+    ],
+    ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
+    ["a line without a type", [eve, { id: 1, public: false }]],
+    ["a line with an unknown type", [eve, { ...hidden, type: "User" }]],
+    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
+    [
+      "a line that is broken after the field public",
+      [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}'],
+    ],
+    [
+      "a line that is broken before the field public",
       [eve, '{"type":"user","id":1,"name":"E"E","public":false}'],
     ],
     ["a line that is too long", [eve, `{"type":"user","id":1,"name":"${"x".repeat(2 ** 20)}"}`]],
   ];
-  test.each(hiding)("%s: the user is private", async (_, lines) => {
+  test.each(hiding)("%s makes the user private", async (_, lines) => {
     const { code, stderr, kept, bytes } = await importSkipping([role, bea, ...lines]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^line \d: /);
@@ -355,34 +363,37 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
   });
 
   test.each([
-    ["another line about the user that is wrong and says public", { ...ann, nick: "E" }],
-    ["a wrong line of a company with that id", { ...company, name: "" }],
-    ["a wrong line of a private user who has another id", { ...hidden, id: 3, nick: "E" }],
-    ["a wrong user in a company with that id", { ...user(3, ""), company: { id: 1, role: "x" } }],
-  ])("%s hides nobody", async (_, line) => {
+    ["an invalid line that says the user is public", { ...ann, nick: "E" }],
+    ["an invalid line of a company with that id", { ...company, name: "" }],
+    ["an invalid line of a private user with another id", { ...hidden, id: 3, nick: "E" }],
+    [
+      "an invalid line of a user in a company with that id",
+      { ...user(3, ""), company: { id: 1, role: "x" } },
+    ],
+  ])("%s makes nobody private", async (_, line) => {
     const { kept } = await importSkipping([bea, line, ann]);
     expect(kept).toEqual([ann, bea].map((one) => expect.objectContaining(one)));
   });
 
-  test("a user whose only line is wrong is not there", async () => {
+  test("a user whose only line is invalid is left out", async () => {
     const { kept } = await importSkipping([bea, { ...hidden, nick: "E" }]);
     expect(kept).toEqual([expect.objectContaining(bea)]);
   });
 
   const bytes = Buffer.from(textOf([role, bea, ann]));
   test.each([
-    ["gzip that stops half way", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
+    ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
-    ["a last line that breaks off", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
+    ["an unfinished last line", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
     [
-      "an end line that counts wrongly",
+      "an end line with the wrong number",
       textOf([bea, "x", end(9)] as object[]),
       /lines: must be 2, the number of lines before it, got 9/,
     ],
-    ["an end line that is wrong", textOf([bea, end("1")]), /line 2: lines: must be/],
-    ["a line after the end", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
-    ["nothing that is left", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
-  ])("%s stays an error", async (_, dataset, expected) => {
+    ["an end line with a string", textOf([bea, end("1")]), /line 2: lines: must be/],
+    ["a line after the end line", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
+    ["no valid user or company", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
+  ])("%s is still an error", async (_, dataset, expected) => {
     const folder = temporaryFolder();
     const { code, stdout, stderr } = await importStream(dataset, ["--skip-invalid"], folder);
     expect([code, stdout]).toEqual([1, ""]);
@@ -390,18 +401,18 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     expect(listBeside(join(folder, "s"))).toEqual([]);
   });
 
-  test("leaves out a last line that is wrong and has no line end, but is whole", async () => {
+  test("skips an invalid last line without a line end, if it is complete JSON", async () => {
     const text = textOf([bea, { ...ann, nick: "A" }]).trimEnd();
     const { code, stdout } = await importStream(text, ["--skip-invalid"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("to s, skipped 1 line\n")]);
   });
 
-  test("does not do without the end line that is wanted", async () => {
+  test("does not make a missing end line valid with --expect-end", async () => {
     expect(await importSkipping([bea, "{"], ["--expect-end"])).toMatchObject({ code: 1 });
     expect(await importSkipping([bea, "{", end(2)], ["--expect-end"])).toMatchObject({ code: 0 });
   });
 
-  test("does not let more than half of the users go", async () => {
+  test("does not allow the loss of more than half of the users", async () => {
     const folder = temporaryFolder();
     copyFileSync(await makeSnapshot([ann, bea, user(3, "Cid")]), join(folder, "s"));
     const lines = [ann, user(2, ""), user(3, "")];
@@ -417,7 +428,7 @@ describe("a user without an avatar", () => {
     { ...ann, id: 3, avatar_url: undefined },
   ];
 
-  test("has the drawing of that id, completed like any path", async () => {
+  test("has a generated avatar, whose path is completed like any other", async () => {
     for (const [publicUrl, base] of [
       [undefined, "http://roadbook.test"],
       ["https://api.example/drivers/", "https://api.example/drivers"],
@@ -436,7 +447,7 @@ describe("a user without an avatar", () => {
     }
   });
 
-  test("is exported without one, also after a change", async () => {
+  test("is exported without one, even after a change", async () => {
     const target = await makeSnapshot(lines);
     const changes = makeFile([{ ...ann, avatar_url: undefined }]);
     expect(await roadbook(["apply", changes, "--to", target])).toMatchObject({ code: 0 });
@@ -444,7 +455,7 @@ describe("a user without an avatar", () => {
   });
 });
 
-describe("a file that a command could not have written itself stays, unless --force", () => {
+describe("a file of another kind is overwritten only with --force", () => {
   const fold = (code: number) => (code === 0 ? "overwritten" : "kept");
 
   test.each([
@@ -487,7 +498,7 @@ describe("a file that a command could not have written itself stays, unless --fo
     }
   });
 
-  test("a compressed target is looked into", async () => {
+  test("a compressed target is decompressed to see what it is", async () => {
     const target = join(temporaryFolder(), "snapshot.zst");
     const words = ["import", makeFile(community), "--to", target];
     writeFileSync(target, zstdCompressSync(Buffer.from("text")));
@@ -500,7 +511,7 @@ describe("a file that a command could not have written itself stays, unless --fo
 });
 
 test.each(["s", "s.zst"])(
-  "import --dry-run to %s reports the same and writes nothing",
+  "import --dry-run to %s reports what an import would and writes nothing",
   async (to) => {
     const folder = temporaryFolder();
     const dryRun = (dataset: object[]) =>
@@ -522,7 +533,7 @@ test.each(["s", "s.zst"])(
   },
 );
 
-test("an import under a strict umask says that others cannot read the new file, once", async () => {
+test("an import under a strict umask warns that only the owner can read a new file", async () => {
   const folder = temporaryFolder();
   const command = `umask 077; exec ${await executable()} import ${makeFile([ann])} --to s`;
   const { stderr } = await run(["sh", "-c", command], { cwd: folder });
@@ -532,7 +543,7 @@ test("an import under a strict umask says that others cannot read the new file, 
   expect(statSync(join(folder, "s")).mode & 0o777).toBe(0o644);
 });
 
-test("a change that names a field twice is an error, too", async () => {
+test("a change with a repeated field is an error, too", async () => {
   const target = await makeSnapshot([ann]);
   const before = stateOf(target);
   const stdin = '{"type":"user","id":1,"deleted":true,"id":2}';
@@ -544,7 +555,7 @@ test("a change that names a field twice is an error, too", async () => {
   expect(stateOf(target)).toEqual(before);
 });
 
-test("an import from a pipe and a seed show on a terminal how far they are", async () => {
+test("an import from a pipe and a seed show their progress on a terminal", async () => {
   const program = await executable();
   const folder = temporaryFolder();
   for (const [command, expected] of [
@@ -556,12 +567,12 @@ test("an import from a pipe and a seed show on a terminal how far they are", asy
     const { stderr } = await run(["sh", "-c", command], { cwd: folder });
     expect(stderr).toBe("");
   }
-  // Where the lines themselves are on the terminal, they are all there is.
+  // No progress is shown if the dataset itself goes to the terminal.
   const { stdout } = await run(["script", "-qec", `${program} seed --users 3`, "/dev/null"]);
   expect(stdout).not.toContain("\u001b");
 });
 
-test("a folder whose name begins like a URI is a folder", async () => {
+test("a target in a folder named file: is a path, not a URI", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "file:"));
   const stdin = textOf([ann]);
