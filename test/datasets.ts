@@ -37,8 +37,8 @@ export const community: DatasetLine[] = [
 ];
 
 /**
- * Users with ids from 1, each with a thousand achievements whose descriptions have the longest
- * JSON. A response with all achievements of one of them has 3 MB.
+ * Users with ids from 1. Each has a thousand achievements with descriptions that are as long as
+ * possible in JSON, so the achievements of one user are a response of 3 MB.
  */
 export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: 1000 }, (_, at) => at + 1);

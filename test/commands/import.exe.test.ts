@@ -214,7 +214,7 @@ describe("an empty dataset, or one that would remove more than half, is an error
     expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 
-  test("a snapshot that is too damaged to have counts may be replaced", async () => {
+  test("a snapshot whose counts cannot be read may be replaced", async () => {
     const target = await makeSnapshot(people(10));
     writeFileSync(target, readFileSync(target).subarray(0, 1000));
     const words = ["import", makeFile([ann]), "--to", target];

@@ -7,7 +7,7 @@ import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface AlikeNames {
   kind: NameKind;
-  /** Enough names to make a search slow that reads all of them. */
+  /** Enough names to make a search that reads all of them slow. */
   count: number;
   name(at: number): string;
   queries: string[];

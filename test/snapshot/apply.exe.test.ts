@@ -258,7 +258,7 @@ test("a file may delete a company and the last references to it in any order", a
   expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
-test("five of the users that refer to a deleted record are listed, others counted", async () => {
+test("the first five users that refer to a deleted record are listed, the rest counted", async () => {
   const people = Array.from({ length: 8 }, (_, index) => user(index + 1, "A B", { roles: [1] }));
   const path = await makeSnapshot([...community.slice(0, 1), ...people]);
   const lines = makeFile([{ type: "role", id: 1, deleted: true }]);
@@ -350,7 +350,7 @@ test.each([
     () => makeFile(community),
     /^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/,
   ],
-])("applying changes to %s is an error of one line", async (_, target, expected) => {
+])("applying changes to %s is a one-line error", async (_, target, expected) => {
   const path = await makeSnapshot();
   const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", target(path)]);
   expect(code).toBe(1);

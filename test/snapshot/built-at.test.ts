@@ -32,7 +32,7 @@ test("each apply is a millisecond after the last one while the clock is behind",
   expect([built_at, built_at_ms]).toEqual(["2031-01-01T00:00:09Z", Date.now()]);
 });
 
-test("an import is later than the old snapshot too, and reports the clock", async () => {
+test("an import is also dated later, and reports that the clock is behind", async () => {
   at("2031-01-01T00:00:00.250Z");
   const path = await makeSnapshot();
   const built = Date.now();

@@ -35,14 +35,14 @@ test("the hash of an exported dataset is the SHA-256 of the file", async () => {
   expect((await importText(text.replace("Nora", "Nola"))).hash).not.toBe(sha256(text));
 });
 
-test("imports that differ only in dropped data of a private user have one hash", async () => {
+test("imports that differ only in dropped data of a private user have equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => (await importText(textOf(community) + line)).hash),
   );
   expect(new Set(hashes)).toEqual(new Set([sha256(textOf([...community, hidden]))]));
 });
 
-test("changes that differ only in dropped data of a private user have one hash", async () => {
+test("changes that differ only in dropped data of a private user have equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => {
       const path = await makeSnapshot();
@@ -56,7 +56,7 @@ test("changes that differ only in dropped data of a private user have one hash",
   expect(hashes[0]).not.toBe(await hashOf(await makeSnapshot()));
 });
 
-describe("with --skip-invalid, imports have one hash if they differ only in", () => {
+describe("with --skip-invalid, imports have equal hashes if they differ only in", () => {
   const importSkipping = (lines: string) =>
     importText(textOf(community) + lines, { skipInvalid: true });
 

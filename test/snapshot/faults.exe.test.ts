@@ -249,7 +249,7 @@ describe("broken input leaves the target as it was", () => {
   );
 });
 
-describe("a target that cannot be written is an error of one line", () => {
+describe("a target that cannot be written is a one-line error", () => {
   test.each([
     ["a folder", () => temporaryFolder(), /is not a file that can be replaced/],
     ["a device", () => "/dev/null", /\/dev\/null is not a file that can be replaced/],
@@ -322,7 +322,7 @@ describe("on a small disk", async () => {
   }
 
   test.skipIf(!isPossible)(
-    "a full disk is an error of one line and leaves the old file intact",
+    "a full disk is a one-line error and leaves the old file intact",
     async () => {
       const { dataset, snapshot } = await makeSeeded(6000);
       const disk = (await mount("size=2500k")) ?? "";
@@ -346,7 +346,7 @@ describe("on a small disk", async () => {
     },
   );
 
-  test.skipIf(!isPossible)("a read-only disk is an error of one line", async () => {
+  test.skipIf(!isPossible)("a read-only disk is a one-line error", async () => {
     const disk = (await mount("size=1m")) ?? "";
     const target = join(disk, "snapshot");
     copyFileSync(await makeSnapshot(), target);

@@ -24,14 +24,14 @@ export async function applyChanges(
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
-  // Fails early. The checksum is verified on the copy.
+  // Fails early if the target is not a snapshot. The checksum is verified on the copy.
   (await openTables(target, { trust: true })).close();
   return replaceFile(target, async (path, file) => {
     const database = `${path}.database`;
     copyFileSync(file, database, constants.COPYFILE_FICLONE);
     let old: Meta;
     try {
-      // Checks the copy, as the file may change after it was copied.
+      // Verifies the copy, not the file, which may change after it was copied.
       const tables = await openTables(database);
       old = readMeta(tables.db);
       tables.close();
@@ -42,9 +42,7 @@ export async function applyChanges(
     const { counts } = await writeSnapshot(path, database, { builtAtMs }, async (db) => {
       const changer = new RowChanger(db);
       const read = await readDataset(changes, changer, options);
-      if (!options.allowShrink) {
-        refuseShrinking(target, old.counts, countRows(db));
-      }
+      if (!options.allowShrink) refuseShrinking(target, old.counts, countRows(db));
       const sha256 = createHash("sha256").update(old.dataset_sha256 + read.sha256);
       return {
         ...read,
@@ -53,7 +51,7 @@ export async function applyChanges(
         featuredCandidates: changer.listFeaturedCandidates(old.featured),
       };
     });
-    // Without the full check of an import: the copy that the changes started from was checked.
+    // Skips the full check of an import, as the changes started from a verified copy.
     (await openTables(path)).close();
     return counts;
   });

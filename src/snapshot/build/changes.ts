@@ -1,9 +1,8 @@
 /**
  * Applies the lines of a change file to the rows and the name index of a snapshot. Checks
- * references when all lines are applied, so a record and the last reference to it may go in either
- * order.
+ * references after the last line, so a record may be deleted before or after the last reference to
+ * it.
  */
-
 import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
@@ -87,8 +86,8 @@ export class RowChanger implements LineHandler<ChangeLine> {
   }
 
   /**
-   * The only users who can now have the most points, given those who had before. Undefined if any
-   * user can: if one of the former has changed, or an achievement, which may now have other points.
+   * The only users who can have the most points after the changes, given those who had before.
+   * Undefined if any user can, because one of those or the points of an achievement have changed.
    */
   listFeaturedCandidates(before: readonly number[]): number[] | undefined {
     if (before.some((id) => this.lineOf.has(`user ${id}`))) return undefined;
@@ -115,7 +114,7 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
     .prepare();
 }
 
-/** The users of these companies. Scans the users, as the column has no index. */
+/** Selects the members of these companies, by a scan, as the column has no index. */
 function isMemberOf(companies: number[]): SQL {
   return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
 }

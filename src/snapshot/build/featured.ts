@@ -5,8 +5,8 @@ import type { Unlock } from "../format/schema.ts";
 const MAX_FEATURED = 12;
 
 /**
- * The ids of the public users with the most achievement points; ties go to the lower id. With
- * `among`, only these users are considered. Without it, every user is read, which is the slow case.
+ * The ids of the public users with the most achievement points. Ties go to the lower id. Reads all
+ * users, or only those `among` these ids, which is much faster.
  */
 export function listFeatured(db: Database, among?: Iterable<number>): number[] {
   const definitions = db.$client.prepare<{ id: number; points: number }>(

@@ -1,6 +1,6 @@
 /**
- * Builds a snapshot file from a dataset. Streams: the rows of a batch are on disk before the next
- * batch is read. Never leaves a partial file at the target.
+ * Builds a snapshot file from a dataset. Streams: writes the rows of one batch of lines before it
+ * reads the next. Never leaves a partial file at the target.
  */
 import { existsSync } from "node:fs";
 import { withEndLine } from "../../domain/dataset.ts";
@@ -30,22 +30,19 @@ export interface ImportOptions extends ReadOptions {
    * millisecond after the old snapshot if that is later.
    */
   builtAtMs?: number | undefined;
-  /**
-   * Called repeatedly after the last line, with the share (0 to 1) of the search index that is
-   * built.
-   */
+  /** Called repeatedly while the search index is built, with the finished share (0 to 1). */
   onIndexed?: (share: number) => void;
 }
 
 export interface Imported extends Counted {
-  /** When the old snapshot was built, if the clock is behind that. */
+  /** When the old snapshot was built. Set only if the clock is behind that time. */
   clockIsBehind?: string;
 }
 
 /**
- * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` when lines are
- * invalid, an `OverwriteError` when the dataset is empty or too small to replace `target` or
- * `target` is not a snapshot, and errors of the file system. `target` is unchanged then.
+ * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if lines are
+ * invalid, with an `OverwriteError` if `target` is not a snapshot, or if the dataset is empty or
+ * less than half of the old one, and with errors of the file system. `target` is unchanged then.
  */
 export async function importDataset(
   dataset: LineSource,
@@ -79,7 +76,7 @@ async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
   if (!options.skipInvalid) return readDataset(dataset, new RowWriter(db), options);
   const writer = new SkippingWriter(db);
   const read = await readDataset(dataset, writer, options);
-  if (!writer.hasRemoved) return read;
-  // The hash of the lines would confirm guesses of what was removed; see meta.ts.
+  if (!writer.hasPartialLines) return read;
+  // A hash of the lines could confirm a guess about the skipped parts; see meta.ts.
   return { ...read, sha256: hashLines(withEndLine(listLines(db))) };
 }

@@ -20,7 +20,7 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     writeFileSync(path, snapshot);
-    // The guard protects the file of a site, and this is a copy in memory.
+    // The guard is for files. This is a copy in memory.
     await applyChanges(changes, path, { allowShrink: true });
     return readFileSync(path);
   });

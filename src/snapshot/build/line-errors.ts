@@ -75,9 +75,7 @@ export class LineErrorCollector {
   }
 }
 
-/**
- * One line of text for each of the first errors of a kind, then one with the number of the others.
- */
+/** One line for each of the first errors of a kind, then a line that counts the others. */
 export function formatErrors({ kinds, count }: LineErrors): string {
   const texts: string[] = [];
   let counted = 0;
@@ -94,9 +92,7 @@ export function formatErrors({ kinds, count }: LineErrors): string {
   return texts.join("\n");
 }
 
-/**
- * In order of the first line, but the end line first: if it is wrong, it may explain the others.
- */
+/** By line number, but with the end line first: a wrong end line may explain the other errors. */
 function sorted(kinds: ErrorKind[]): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);

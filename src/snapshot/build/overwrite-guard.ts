@@ -1,7 +1,7 @@
 /**
  * Protects the target of an import or a change: a failed export must not empty a site, and a
- * mistyped name must not overwrite another program's file. Only the old file's header and facts are
- * read, and they may be of any schema.
+ * mistyped name must not overwrite another program's file. Reads only the header and the facts of
+ * the old file, which may have any schema version.
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
@@ -9,14 +9,14 @@ import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts
 import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
-/** The target must not be overwritten with so little data, or is not a snapshot. */
+/**
+ * Thrown instead of overwriting a file that is not a snapshot, or a snapshot with far less data.
+ */
 export class OverwriteError extends Error {
   override name = "OverwriteError";
 }
 
-/**
- * Throws an {@link OverwriteError} when a dataset of `lines` lines has no users and no companies.
- */
+/** Throws an {@link OverwriteError} when a dataset has no users and no companies. */
 export function refuseEmpty({ users, companies }: Counts, lines: number): void {
   if (users > 0 || companies > 0) return;
   const advice = lines > 0 ? "" : ` (${CHECK_PIPE})`;
@@ -26,8 +26,8 @@ export function refuseEmpty({ users, companies }: Counts, lines: number): void {
 }
 
 /**
- * Throws an {@link OverwriteError} when the file at `path`, called `target` in messages, does not
- * begin like a snapshot of any schema. A damaged snapshot may be replaced.
+ * Throws an {@link OverwriteError} that names `target` when the file at `path` does not begin like
+ * a snapshot. A snapshot of any schema may be replaced, even if it is damaged.
  */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
@@ -62,8 +62,8 @@ export function refuseShrinking(target: string, old: Counts | undefined, counts:
 }
 
 /**
- * The facts of the snapshot at `path`. Undefined when there is no such file or its facts cannot be
- * read, as importing again is how a damaged snapshot is repaired.
+ * The facts of the snapshot at `path`. Undefined if they cannot be read, so that an import can
+ * replace a damaged snapshot.
  */
 export function findMeta(path: string): Meta | undefined {
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads a dataset or a change file to its end and collects the errors in its lines. What becomes of
- * a valid line is up to a `LineHandler`.
+ * Reads a dataset or a change file to its end and collects the errors in its lines. A `LineHandler`
+ * parses the lines and applies the valid ones.
  */
 import { createHash } from "node:crypto";
 import type { EndLine } from "../../domain/dataset.ts";
@@ -105,11 +105,11 @@ class DatasetReader<Parsed extends RecordKey> {
       const reason = "the end line is missing, so the dataset may be incomplete";
       this.errors.add({ line: this.lastLine + 1, field: "", reason, fix: CHECK_PIPE, ...END });
     }
-    const list = this.handler.skip ? this.skipped : this.errors;
+    const collector = this.handler.skip ? this.skipped : this.errors;
     for (const { missing, ...error } of this.handler.finish()) {
       if (missing && this.invalidRecords.has(keyOf(missing))) continue;
-      list.summary.references++;
-      list.add(error);
+      collector.summary.references++;
+      collector.add(error);
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);
@@ -143,7 +143,7 @@ class DatasetReader<Parsed extends RecordKey> {
     return [END, [{ field: "lines", reason }]];
   }
 
-  /** Collects the errors in a line, as errors or as skipped. */
+  /** Skips the invalid part of a line, if that is possible. Collects the errors in it. */
   private report(line: TextLine, record: RecordKey, errors: ValidationError[]): void {
     const place = { line: line.number, type: record.type, id: record.id };
     const mistake = this.lineCount === 1 && findMistake(line.text);
@@ -186,9 +186,7 @@ function keyOf({ type, id }: RecordKey): string {
   return `${type} ${id}`;
 }
 
-/**
- * The part of a line that a snapshot keeps: only the id of a private user, otherwise everything.
- */
+/** The part of a line that is kept: the id of a private user, and all of any other line. */
 function keptText(line: object, text: string): string {
   if (!("id" in line && "public" in line) || line.public) return text;
   return JSON.stringify({ type: "user", id: line.id, public: false });
@@ -210,7 +208,7 @@ async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
-/** Whether an invalid line is the last one and unfinished. */
+/** Whether an invalid line is an unfinished last line. */
 function isCutOff({ text, isCut = false }: TextLine): boolean {
   if (!isCut) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * Writes the lines of a dataset as rows. Finds duplicate ids, and references to records that do not
- * exist after the last line, as lines may come in any order.
+ * Writes the lines of a dataset as rows. Reports a duplicate id at once, and a reference to a
+ * missing record after the last line, as lines may come in any order.
  */
 import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -45,7 +45,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
 
   constructor(db: Database) {
     // Holds the references to records that have not been read yet: in the worst order, all of them.
-    // Not a TEMP table: a killed import would leave its file in a folder that nothing cleans up.
+    // They are on disk for that reason. A TEMP table would be in memory (see temp_store in
+    // write.ts).
     db.$client.exec(
       "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
     );
@@ -81,7 +82,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
     }
     this.db.$client.exec("DROP TABLE pending");
-    // Each line of a change file may be within the limit, and their sum with the old rows above it.
+    // The old rows and those of a change file may exceed the limit together.
     for (const type of ["role", "achievement"] as const) {
       const { table, max } = definitions[type];
       const line = this.lastLines[type];

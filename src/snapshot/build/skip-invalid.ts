@@ -15,14 +15,13 @@ import type { Skipped } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 
 export class SkippingWriter extends RowWriter {
-  /** Whether a line was read whose rows no longer hold everything in it. */
-  hasRemoved = false;
+  /** Whether any line was kept only in part. */
+  hasPartialLines = false;
   private readonly hide: { run(id: number): unknown };
 
   constructor(db: Database) {
     super(db);
-    // In a table because a bad dataset may hide millions; not a TEMP table for the reason in
-    // rows.ts.
+    // On disk, because a bad dataset may hide millions of users. A TEMP table would be in memory.
     db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
     this.hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
   }
@@ -38,25 +37,26 @@ export class SkippingWriter extends RowWriter {
     for (const id of ids) this.hide.run(id);
     const rest = problem === undefined ? withoutWrongFields(text) : undefined;
     if (!rest || this.add(rest.line, number).length > 0) return {};
-    this.hasRemoved = true;
+    this.hasPartialLines = true;
     return { lost: rest.lost };
   }
 
   override *finish(): Generator<FinalError> {
-    const withMissing = new Set<number>();
+    const usersWithMissing = new Set<number>();
     for (const error of super.finish()) {
-      if (error.id !== undefined) withMissing.add(error.id);
+      if (error.id !== undefined) usersWithMissing.add(error.id);
       yield error;
     }
     const hideUsers = this.db.$client.prepare(
       "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
     );
-    if (Number(hideUsers.run().changes) > 0 || withMissing.size > 0) this.hasRemoved = true;
+    if (Number(hideUsers.run().changes) > 0 || usersWithMissing.size > 0)
+      this.hasPartialLines = true;
     this.db.$client.exec(`
       DELETE FROM user WHERE id IN (SELECT id FROM hidden);
       DROP TABLE hidden;
     `);
-    this.dropReferences(withMissing);
+    this.dropReferences(usersWithMissing);
   }
 
   /** Removes the references to missing records from the rows of these users. */

@@ -21,8 +21,7 @@ export interface Counted {
 }
 
 /**
- * When a snapshot that replaces `old` was built: now, or a millisecond after `old` if that is
- * later.
+ * The date of a snapshot that replaces `old`: now, or a millisecond after `old` if that is later.
  */
 export function buildTimeAfter(old: Meta | undefined, now: number): number {
   return Math.max(now, (old?.built_at_ms ?? 0) + 1);

@@ -14,7 +14,7 @@ export function bounded(column: string, maxBytes: number): string {
   return `iif(octet_length(${column}) > ${maxBytes}, 0, ${column})`;
 }
 
-/** The value that SQL made by {@link bounded} has for a column of bytes. */
+/** The result of {@link bounded} for a BLOB column. */
 export type Bounded = Uint8Array | 0 | null;
 
 /** Throws an {@link InvalidSnapshot} when the value was too long. */

@@ -24,9 +24,7 @@ const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
 /** White space and a brace, or gzip (RFC 1952), which datasets may use and snapshots never do. */
 const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
 
-/**
- * The bytes are not a readable snapshot. `message` continues a sentence that begins with its name.
- */
+/** The bytes are not a readable snapshot. `message` continues a sentence that names the file. */
 export class InvalidSnapshot extends Error {
   override name = "InvalidSnapshot";
 }

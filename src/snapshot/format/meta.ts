@@ -1,6 +1,4 @@
-/**
- * Reads and writes the facts about a snapshot: when and from what it was built, and how many rows.
- */
+/** Reads and writes the facts about a snapshot: when and from what it was built, and its counts. */
 import { count } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
@@ -25,17 +23,15 @@ export interface Meta {
    * SHA-256 of the dataset's lines, each followed by a line feed, in hexadecimal. For a dataset in
    * the form that `export` writes, it is the SHA-256 of the file. The line of a private user is
    * reduced to the id, so that nobody can confirm a guess about the rest by its hash. For the same
-   * reason it is the SHA-256 of the snapshot's export if --skip-invalid removed data from a line
-   * that had been read. After `apply`, it is the SHA-256 of the old value followed by the SHA-256
-   * of the lines of the change file.
+   * reason it is the SHA-256 of the snapshot's export if --skip-invalid kept only a part of a line.
+   * After `apply`, it is the SHA-256 of the old value followed by the SHA-256 of the lines of the
+   * change file.
    */
   dataset_sha256: string;
   /** The version of Roadbook that built it. */
   roadbook_version: string;
   counts: Counts;
-  /**
-   * The ids of up to twelve public users: those with the most achievement points, in that order.
-   */
+  /** The ids of up to twelve public users with the most achievement points, highest first. */
   featured: number[];
 }
 
@@ -57,10 +53,7 @@ export function writeMeta(db: Database, facts: Meta): void {
   }
 }
 
-/**
- * Throws an {@link InvalidSnapshot} when a fact is missing or not in the form {@link writeMeta}
- * uses.
- */
+/** Throws an {@link InvalidSnapshot} when a fact is missing or malformed. */
 export function readMeta(db: Database): Meta {
   const rows = db
     .select({ key: meta.key, value: boundedText(meta.value, MAX_VALUE_BYTES) })

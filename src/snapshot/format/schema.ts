@@ -1,7 +1,7 @@
 /**
- * Declares the tables of a snapshot with drizzle, creates them from that declaration, and compares
- * those of a file with it. Tables that drizzle cannot declare are SQL. Only the id of a private
- * user has a column here.
+ * Declares the tables of a snapshot with drizzle, creates them from that declaration, and checks
+ * that a file has exactly these. Tables that drizzle cannot declare are SQL. For a private user,
+ * only the id has a column.
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
@@ -43,7 +43,7 @@ export const privateUser = sqliteTable("private_user", { id: integer().primaryKe
 /** An achievement that a user has unlocked. The time is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
-/** Public users only. Has the company's name and the lists, so that a profile is one row. */
+/** Public users only. A row includes the company's name and the lists, so a profile is one row. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
@@ -55,17 +55,15 @@ export const user = sqliteTable("user", {
   roles: text({ mode: "json" }).$type<number[]>().notNull(),
   /** Seconds since 1970. */
   createdAt: integer("created_at").notNull(),
-  /**
-   * Newest first, then by id. The last column, so that other columns are read without a long list.
-   */
+  /** Newest first, then by id. Last, because SQLite need not read it to read other columns then. */
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
 /**
  * The searched names: `folded` has all spellings of a name (search/spellings.ts). Ascending `rank`
- * is the order of results within a tier, and the id in the posting lists. There are gaps between
- * ranks, so that `apply` can insert names. The other columns are those of a search result, so that
- * a hit is one read.
+ * is the order of results within a tier, and the document id in the posting lists. There are gaps
+ * between ranks, so that `apply` can insert names. The other columns are those of a search result,
+ * so that a hit is one read.
  */
 const searched = {
   rank: integer().primaryKey(),
@@ -98,7 +96,7 @@ const tables = [
   companyName,
 
   // The n-grams whose posting lists are too long to scan, with the approximate number of names that
-  // contain them. The posting list of an n-gram with a `list` is in the table below, others are in
+  // contain them. Those with a `list` have their posting list in the table below, the others in
   // FTS5.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_frequent_ngram`, {
