@@ -113,11 +113,8 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);
-    return {
-      sha256: this.hash.digest("hex"),
-      skipped: this.skipped.summary,
-      lines: this.lineCount,
-    };
+    const sha256 = this.hash.digest("hex");
+    return { sha256, skipped: this.skipped.summary, lines: this.lineCount };
   }
 
   /** Adds a line if it is valid. Returns the record that it is about, and the errors in it. */
@@ -155,9 +152,7 @@ class DatasetReader<Parsed extends RecordKey> {
     const isDamage = record.type === "end" || line.isGarbled || isUnfinished;
     const skip = isDamage ? undefined : this.handler.skip?.(line);
     if (!skip || skip.refused) {
-      if (record.id !== undefined && record.type !== "user") {
-        this.invalidRecords.add(keyOf(record));
-      }
+      if (record.type !== "user") this.invalidRecords.add(keyOf(record));
       this.errors.summary.lines++;
       const fix = isUnfinished && { kind: "is unfinished", fix: CHECK_PIPE };
       for (const error of [...errors, ...(skip?.refused ?? [])]) {
@@ -167,13 +162,8 @@ class DatasetReader<Parsed extends RecordKey> {
       const fields = new Set(skip.lost.map(({ field }) => field.replace(/\W.*/s, "")));
       this.skipped.summary.fields += fields.size;
       for (const error of skip.lost) {
-        const { reason, kind = reason } = error;
-        this.skipped.add({
-          ...error,
-          kind,
-          reason: `${reason}; only this field is skipped`,
-          ...place,
-        });
+        const reason = `${error.reason}; only this field is skipped`;
+        this.skipped.add({ kind: error.reason, ...error, reason, ...place });
       }
     } else {
       this.skipped.summary.lines++;

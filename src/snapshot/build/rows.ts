@@ -196,11 +196,6 @@ export function* listReferences(db: Database) {
   for (const { id, company, roles, achievements } of rows.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
     const roleIds: number[] = JSON.parse(roles);
-    yield {
-      id,
-      company,
-      roles: roleIds,
-      achievements: unlocks.map(([achievementId]) => achievementId),
-    };
+    yield { id, company, roles: roleIds, achievements: unlocks.map(([unlocked]) => unlocked) };
   }
 }
