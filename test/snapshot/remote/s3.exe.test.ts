@@ -89,10 +89,7 @@ test("a compressed file is written and changed, and is no file to serve", async 
     stderr: `roadbook: ${to} is compressed; decompress it with zstd -d, or serve it from a URL\n`,
   });
   const { code, stderr } = await run("import", makeFile([user(1, "One")]), "--to", to);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringContaining(`${to} has 4 users and the dataset 1`),
-  ]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${to} would lose 3 of its 4 users`)]);
 });
 
 test("an import that would take most users away from an object is an error", async () => {
