@@ -39,7 +39,7 @@ export async function runImport(
     );
   }
   if (isNewFile && !dryRun) warnIfPrivate(to);
-  const done = dryRun ? "dry run, nothing was written: would have imported" : "imported";
+  const done = dryRun ? "dry run (nothing was written): would import" : "imported";
   writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 

@@ -518,7 +518,7 @@ test.each(["s", "s.zst"])(
       roadbook(["import", makeFile(dataset), "--to", to, "--dry-run"], { cwd: folder });
     expect(await dryRun([role, ann])).toEqual({
       code: 0,
-      stdout: `dry run, nothing was written: would have imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to ${to}\n`,
+      stdout: `dry run (nothing was written): would import 1 users (1 public), 0 companies, 0 achievements, 1 roles to ${to}\n`,
       stderr: "",
     });
     expect(readdirSync(folder)).toEqual([]);
