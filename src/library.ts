@@ -9,12 +9,12 @@ import type { LimiterStatus } from "./limit/limiter.ts";
 import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import { applyChanges as applyLines } from "./snapshot/build/apply.ts";
-import type { Lines, ReadOptions } from "./snapshot/build/dataset.ts";
 import {
   type Imported,
   type ImportOptions,
   importDataset as importLines,
 } from "./snapshot/build/import.ts";
+import type { LineSource, ReadOptions } from "./snapshot/build/read-dataset.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
@@ -36,10 +36,10 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { ReadOptions } from "./snapshot/build/dataset.ts";
 export type { Imported, ImportOptions } from "./snapshot/build/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/line-errors.ts";
-export { GuardError } from "./snapshot/build/shrink-guard.ts";
+export { OverwriteError } from "./snapshot/build/overwrite-guard.ts";
+export type { ReadOptions } from "./snapshot/build/read-dataset.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
@@ -48,8 +48,8 @@ export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
 /** The path of a file (NDJSON, plain, gzip or zstd), lines as objects, or the bytes of such a file. */
-export type Dataset = Lines<DatasetLine | EndLine>;
-export type Changes = Lines<ChangeLine | EndLine>;
+export type Dataset = LineSource<DatasetLine | EndLine>;
+export type Changes = LineSource<ChangeLine | EndLine>;
 
 const readOptions = {
   expectEnd: true,

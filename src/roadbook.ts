@@ -25,7 +25,7 @@ import {
 } from "./options.ts";
 import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
-import type { Lines } from "./snapshot/build/dataset.ts";
+import type { LineSource } from "./snapshot/build/read-dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
@@ -37,7 +37,7 @@ export interface RoadbookOptions extends PageOptions {
   /** A snapshot: the path of its file, or its bytes. Either this, `dataset` or `demo`. */
   snapshot?: string | Uint8Array | undefined;
   /** A dataset: the path of its file (NDJSON, plain, gzip or zstd), its lines as objects, or its bytes. */
-  dataset?: Lines<DatasetLine | EndLine> | undefined;
+  dataset?: LineSource<DatasetLine | EndLine> | undefined;
   /** The community that comes with Roadbook. */
   demo?: boolean | undefined;
   /** Opens the first snapshot without comparing its checksum; later ones are verified. */
@@ -129,7 +129,7 @@ export interface Roadbook extends AsyncDisposable {
    * with a `DatasetError` when lines are wrong. Only for a snapshot in memory: a file is changed by
    * `applyChanges`, and `refresh` finds it changed. Rejects after `close`.
    */
-  apply(changes: Lines<ChangeLine | EndLine>): Promise<Meta>;
+  apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
   /** The facts of the snapshot that is served. */
   meta(): Meta;
   /**
@@ -221,7 +221,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     async apply(changes) {
       checkOpen();
       return reloadable.change(async (snapshot) => {
-        const { changeSnapshot } = await import("./snapshot/build/memory.ts");
+        const { changeSnapshot } = await import("./snapshot/build/in-memory.ts");
         return changeSnapshot(snapshot, changes);
       });
     },
@@ -247,7 +247,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
-  return (await import("./snapshot/build/memory.ts")).buildSnapshot(dataset ?? []);
+  return (await import("./snapshot/build/in-memory.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {

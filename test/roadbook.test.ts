@@ -12,11 +12,11 @@ import {
   type DatasetLine,
   exportDataset,
   fold,
-  GuardError,
   type HealthBody,
   type ImportOptions,
   importDataset,
   type ListenOptions,
+  OverwriteError,
   type Roadbook,
   type RoadbookOptions,
   SnapshotError,
@@ -358,7 +358,7 @@ test("snapshots are imported, changed, checked and exported, with errors to tell
   const lines = [...(await exportDataset(path))];
   expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
   expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(DatasetError);
-  expect(importDataset([], path)).rejects.toThrow(GuardError);
+  expect(importDataset([], path)).rejects.toThrow(OverwriteError);
   const misspelt = { expectEdn: true } as ImportOptions;
   for (const write of [importDataset, applyChanges]) {
     expect(write([], path, misspelt)).rejects.toThrow(

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
-import type { Lines } from "../src/snapshot/build/dataset.ts";
+import type { LineSource } from "../src/snapshot/build/read-dataset.ts";
 import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
@@ -22,7 +22,7 @@ export interface Target {
 
 /** Roadbook in this process, asked through `fetch` from one address. */
 export async function openInProcess(
-  options: Omit<RoadbookOptions, "dataset"> & { dataset?: Lines },
+  options: Omit<RoadbookOptions, "dataset"> & { dataset?: LineSource },
 ): Promise<Target> {
   // Tests also try lines that TypeScript would refuse.
   const given = options as RoadbookOptions;

@@ -2,9 +2,9 @@
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
-import type { ReadOptions } from "../snapshot/build/dataset.ts";
 import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
+import type { ReadOptions } from "../snapshot/build/read-dataset.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
@@ -39,7 +39,7 @@ export async function runImport(
     );
   }
   if (isNewFile && !dryRun) warnIfPrivate(to);
-  const done = dryRun ? "dry run, nothing was written: would have imported" : "imported";
+  const done = dryRun ? "dry run (nothing was written): would import" : "imported";
   writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
@@ -76,7 +76,7 @@ async function writeSnapshot<T>(
     const count = plural(error.count, "error");
     const more =
       error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
-    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}${more}`);
+    throw new Error(`${count} in the ${lines}; nothing was written\n${error.message}${more}`);
   }
 }
 

@@ -52,8 +52,8 @@ const shapes = {
 };
 const otherTypes = ["role", "achievement", "company", "end"] as const;
 
-interface Shape<Line> {
-  Check(value: unknown): value is Line;
+interface Shape<Value> {
+  Check(value: unknown): value is Value;
   Errors(value: unknown): Iterable<ValueError>;
 }
 
@@ -124,10 +124,10 @@ export function parseWithoutInvalidFields(
   return rest && { line: rest.line, lost: [...errors, ...rest.lost] };
 }
 
-function parse<Line extends ChangeLine | EndLine>(
+function parse<Parsed extends ChangeLine | EndLine>(
   text: string,
-  shapeFor: (value: Record<string, unknown>) => Shape<Line> | ValidationError,
-): Line | ValidationError[] {
+  shapeFor: (value: Record<string, unknown>) => Shape<Parsed> | ValidationError,
+): Parsed | ValidationError[] {
   let value: Record<string, unknown> | null;
   try {
     value = JSON.parse(text);

@@ -11,7 +11,7 @@ import { reasonOf } from "./errors.ts";
  */
 const MAX_LINE_BYTES = 2 ** 20;
 
-export interface Line {
+export interface TextLine {
   /** Starts at 1. Blank lines are counted. */
   number: number;
   /** Only the beginning if the line is too long. */
@@ -39,7 +39,7 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** The non-blank lines of `bytes` in batches. A byte order mark at the start is ignored. */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let number = 0;
   /** The unfinished line. If it is too long, further bytes are only counted. */
@@ -51,7 +51,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     size += part.length;
   }
 
-  function finish(): Line | undefined {
+  function finish(): TextLine | undefined {
     // Joined only once, because chunks may be as small as a byte.
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
     parts = [];
@@ -59,7 +59,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     return read(line);
   }
 
-  function read(line: Uint8Array): Line | undefined {
+  function read(line: Uint8Array): TextLine | undefined {
     number++;
     const readLeniently = () => new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
     if (line.length > MAX_LINE_BYTES) {
@@ -76,7 +76,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 
   for await (const chunk of bytes) {
-    const lines: Line[] = [];
+    const lines: TextLine[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, to));

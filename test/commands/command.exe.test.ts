@@ -221,7 +221,7 @@ test.each([
     "nothing",
     /^roadbook: nothing cannot be read: no such file or directory\n$/,
   ],
-  ["a dataset", community, /is a dataset, not a Roadbook snapshot: make one with roadbook import /],
+  ["a dataset", community, /is a dataset, not a Roadbook snapshot; make one with roadbook import /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
   ["a folder", ".", /^roadbook: \. is not a regular file\n$/],

@@ -47,14 +47,14 @@ describe("an invalid line is reported with its field and the reason", () => {
 test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
   "a duplicate id is an error: %j",
   async (line) => {
-    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate id 1 (${line.type} 1)`]);
+    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate ${line.type} id 1`]);
   },
 );
 
 test("a user cannot be both private and public", async () => {
   const hidden = { type: "user", id: 1, public: false };
-  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
-  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
+  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: duplicate user id 1"]);
+  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate user id 1"]);
 });
 
 test("a role or achievement that a user has twice is an error", async () => {
@@ -185,9 +185,9 @@ test("errors are grouped by kind with a count, and the end line comes first", as
   const reason = "must be a non-blank string of 1 to 200 code points";
   const found = await errorsOf(...lines);
   expect(found).toEqual([
-    "line 1204: lines: is 9, but 1203 lines come before it",
+    "line 1204: lines: must be 1203, the number of lines before it, got 9",
     ...[1, 2, 3, 4, 5].map((id) => `line ${id}: name: ${reason}, got "" (role ${id})`),
-    "  … and 1,195 more like this, 1,200 in all",
+    "  … and 1,195 more like this (1,200 in all)",
     expect.stringMatching(/^line 1201: member_count: must be .*, got null \(company 1\)$/),
     expect.stringMatching(/^line 1202: roles\[1\]: must be .*, got null \(user 1\)$/),
     expect.stringMatching(/^line 1203: roles\[1\]: must be .*, got null \(user 2\)$/),
@@ -293,7 +293,7 @@ test("bytes that are not UTF-8 are an error with a line number", async () => {
   ]);
   expect(await errorsOfBytes(bad)).toEqual([
     "line 2: is not valid UTF-8",
-    "  fix: convert it, for example iconv -f WINDOWS-1252 -t UTF-8 FILE",
+    "  fix: convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
   ]);
 });
 

@@ -110,7 +110,7 @@ describe("an import fails if a line may hide a user whose id cannot be found", (
       skipInvalid: true,
     });
     await expect(importing).rejects.toThrow(
-      "line 2: cannot be left out: it may hide a user whose id cannot be read; correct or remove it",
+      "line 2: cannot be skipped: it may make a user private, but has no id that can be read; correct or remove it",
     );
     expect(existsSync(path)).toBe(false);
   });

@@ -1,14 +1,14 @@
 /** Lines do not depend on the chunks that their bytes arrive in. */
 import { expect, test } from "bun:test";
-import { type Line, readLines } from "../../src/files/lines.ts";
+import { readLines, type TextLine } from "../../src/files/lines.ts";
 
-async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<Line[]> {
+async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[]> {
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       yield bytes.subarray(at, at + chunkBytes);
     }
   }
-  const lines: Line[] = [];
+  const lines: TextLine[] = [];
   for await (const batch of readLines(chunks())) lines.push(...batch);
   return lines;
 }

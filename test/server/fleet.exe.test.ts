@@ -177,7 +177,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       await store.put(KEY, good);
       for (const instance of fleet) {
         await until(
-          async () => (await errorOf(instance)) === "is damaged: a part of it has changed",
+          async () => (await errorOf(instance)) === "is damaged: its checksum does not match",
         );
       }
     });

@@ -1,24 +1,26 @@
 /**
- * Names that are made, by chance or on purpose, so that a search could have to look at all of them: long
- * pieces are common to them all, so that no n-gram of a query is in few of them.
+ * Names that have long texts in common, by chance or on purpose. No n-gram of a query is rare in
+ * them, so a naive search would compare the query with every name.
  */
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface AlikeNames {
   kind: NameKind;
-  /** How many of them slow a search down that reads all. */
+  /** Enough names to make a search that reads all of them slow. */
   count: number;
   name(at: number): string;
   queries: string[];
-  /** Those whose n-grams are in every name, though not in this order or spelling: all are looked at. */
+  /**
+   * Queries whose n-grams are in every name, but in another order or spelling. They read all names.
+   */
   worst?: string[];
 }
 
-/** Larger and smaller companies, in no order. */
+/** The member count of a company, in no particular order. */
 export const membersOf = (index: number) => (index * 7919) % 600;
 
-/** Users or companies 1, 2, 3 … of that many names. */
+/** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
 export function fillNames(
   db: Sqlite,
   { kind, name }: Pick<AlikeNames, "kind" | "name">,
@@ -38,7 +40,7 @@ const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
 
 const letters = (at: number) => String.fromCharCode(97 + (at % 26));
 
-/** All pairs of the first eleven letters, some 120 letters. */
+/** All pairs of the first eleven letters: 242 letters. */
 const pairs = Array.from({ length: 121 }, (_, at) => letters(at % 11) + letters(at / 11)).join("");
 
 export const alikeNames: Record<string, AlikeNames> = {
@@ -72,7 +74,7 @@ export const alikeNames: Record<string, AlikeNames> = {
       "company new community",
     ],
   },
-  "two words over and over": {
+  "two repeated words": {
     kind: "user",
     count: 60_000,
     name: (at) => `ab ba ab ba ab ba ab ba ${number(at)}`,
@@ -83,13 +85,13 @@ export const alikeNames: Record<string, AlikeNames> = {
       "ab ba ab ba ab ab",
     ],
   },
-  "characters of eighteen letters": {
+  "characters that fold to eighteen letters": {
     kind: "user",
     count: 3000,
     name: () => "\ufdfa".repeat(190),
     queries: ["\ufdfa\ufdfa", "\ufdfa".repeat(30), "\ufdfa\ufdfaa", "a\ufdfa", "\ufdfa \ufdfa"],
   },
-  "a beginning and an end": {
+  "a common prefix and a common suffix": {
     kind: "user",
     count: 100_000,
     name: (at) => `Driver of the great ${number(at)} northern community`,
@@ -102,7 +104,7 @@ export const alikeNames: Record<string, AlikeNames> = {
       "driver of the great 0",
     ],
   },
-  "a middle": {
+  "a common middle": {
     kind: "company",
     count: 100_000,
     name: (at) => `${number(at)} haulage and logistics of ${number(at * 7)}`,
@@ -126,7 +128,7 @@ export const alikeNames: Record<string, AlikeNames> = {
       "telecommunications internationalization-0",
     ],
   },
-  "other ends": {
+  "a common long prefix": {
     kind: "user",
     count: 150_000,
     name: (at) => `The same long beginning of every name ${number(at)}`,
@@ -138,14 +140,14 @@ export const alikeNames: Record<string, AlikeNames> = {
       "every name the same long beginning of",
     ],
   },
-  "two letters over and over": {
+  "two repeated letters": {
     kind: "user",
     count: 60_000,
     name: (at) => `${"ab".repeat(40)}${number(at)}`,
     queries: ["ab".repeat(20), "ba".repeat(20), `${"ab".repeat(20)}b`, `${"ba".repeat(20)} ab`],
     worst: ["ab".repeat(41)],
   },
-  "one text in two places": {
+  "the same text in two contexts": {
     kind: "user",
     count: 60_000,
     name: (at) => `heavy loads by day ${number(at)} light loads by night`,
@@ -156,14 +158,14 @@ export const alikeNames: Record<string, AlikeNames> = {
       "night heavy loads by",
     ],
   },
-  "one long text in two places": {
+  "the same long text in two contexts": {
     kind: "user",
     count: 60_000,
     name: (at) => `heavy transports by night and day ${number(at)} light transports by night only`,
     queries: ["transports by night and day only", "transports by night and only"],
     worst: ["heavy transports by night only"],
   },
-  "one text over and over": {
+  "one repeated text": {
     kind: "user",
     count: 20_000,
     name: (at) => `${"we drive on the left ".repeat(9)}${number(at)}`,
@@ -177,7 +179,7 @@ export const alikeNames: Record<string, AlikeNames> = {
       "we drive on the left ".repeat(38),
     ],
   },
-  "many words, of which half of the names lack one": {
+  "many words, one of them missing from half of the names": {
     kind: "user",
     count: 200_000,
     name: (at) => (at % 2 ? `${pairs.slice(0, 180)}${number(at)}` : `zz ${number(at)} zz`),
@@ -187,7 +189,7 @@ export const alikeNames: Record<string, AlikeNames> = {
       "zz ab",
     ],
   },
-  "marks before letters": {
+  "combining marks before letters": {
     kind: "user",
     count: 20_000,
     name: (at) => `${"\u093f".repeat(90)}क${"\u093f".repeat(90)}क${number(at)}`,
@@ -198,14 +200,14 @@ export const alikeNames: Record<string, AlikeNames> = {
       "\u093f\u093f",
     ],
   },
-  "names in other letters": {
+  "names in another script": {
     kind: "user",
     count: 60_000,
     name: (at) => `Новый водитель Мюллер ö ${number(at)}`,
     queries: ["новый водитель", "novyy voditel", "oe 0", "VODITEL 000012", "новыи"],
     worst: ["мюллер novyy"],
   },
-  "letters inside words": {
+  "letters at word starts and inside words": {
     kind: "user",
     count: 20_000,
     name: (at) => `${"xab".repeat(58)} ab ${number(at)}`,

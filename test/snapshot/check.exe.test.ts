@@ -58,7 +58,7 @@ test("a changed letter in a name is found", async () => {
   expect([code, stdout, stderr]).toEqual([
     1,
     "",
-    `roadbook: ${path} is damaged: a part of it has changed\n`,
+    `roadbook: ${path} is damaged: its checksum does not match\n`,
   ]);
 });
 
@@ -68,7 +68,10 @@ test("a row changed by another program is found", async () => {
   db.run("UPDATE role SET name = 'Dora' WHERE id = 1");
   db.close(true);
   const { code, stderr } = await roadbook(["check", path]);
-  expect([code, stderr]).toEqual([1, `roadbook: ${path} is damaged: a part of it has changed\n`]);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${path} is damaged: its checksum does not match\n`,
+  ]);
 });
 
 describe("check and serve reject with one line", () => {
@@ -77,7 +80,7 @@ describe("check and serve reject with one line", () => {
     [
       "a file cut short",
       (path) => truncateSync(path, 8192),
-      /has 8192 bytes, not the \d+ it was written with/,
+      /is damaged: it has 8192 bytes instead of \d+/,
     ],
     [
       "a file cut inside its header",
@@ -87,12 +90,12 @@ describe("check and serve reject with one line", () => {
     [
       "a file with data after its end",
       (path) => writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(4096)])),
-      /bytes, not the \d+ it was written with/,
+      /bytes instead of \d+/,
     ],
     [
       "zstd that starts with a skippable frame",
       (path) => writeFileSync(path, Buffer.from("502a4d180000000028b52ffd", "hex")),
-      /is compressed: decompress it with zstd -d, or serve it from a URL/,
+      /is compressed; decompress it with zstd -d, or serve it from a URL/,
     ],
     [
       "a dataset",
@@ -107,7 +110,7 @@ describe("check and serve reject with one line", () => {
     [
       "a newer schema",
       (path) => setPragma(path, "user_version = 99"),
-      /has schema 99, this Roadbook reads \d+: use a newer Roadbook/,
+      /has schema 99, but this Roadbook reads schema \d+; use a newer Roadbook/,
     ],
     ["a missing file", (path) => `${path}-none`, /cannot be read: no such file or directory/],
     ["a folder", (path) => join(path, ".."), /is not a regular file/],
@@ -129,7 +132,7 @@ describe("check and serve reject with one line", () => {
 });
 
 describe("a forged file with a correct checksum is rejected with one line", () => {
-  const schema = /was not written by Roadbook: it has other tables than a snapshot/;
+  const schema = /was not written by Roadbook: its schema is not that of a snapshot/;
   const endless = `WITH RECURSIVE endless (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
                    SELECT id, 'Driver' AS name, 1 AS hierarchy FROM endless`;
   const cases: [string, string, RegExp][] = [
@@ -154,17 +157,17 @@ describe("a forged file with a correct checksum is rejected with one line", () =
     [
       "a huge metadata value",
       "UPDATE meta SET value = hex(zeroblob(3000000)) WHERE key = 'dataset_sha256'",
-      /is damaged: it has a text that is longer than any/,
+      /is damaged: it has a text longer than Roadbook writes/,
     ],
     [
       "a malformed metadata value",
       `UPDATE meta SET value = '{"users":null}' WHERE key = 'counts'`,
-      /is damaged: its meta table has no counts that can be read/,
+      /is damaged: its meta table has no valid counts/,
     ],
     [
       "a missing metadata value",
       "DELETE FROM meta WHERE key = 'built_at'",
-      /is damaged: its meta table has no built_at that can be read/,
+      /is damaged: its meta table has no valid built_at/,
     ],
   ];
   test.each(cases)("%s", async (_, sql, expected) => {

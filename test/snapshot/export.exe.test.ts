@@ -139,7 +139,7 @@ describe("export", () => {
   test("of a file that is not a snapshot fails with one line", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/);
+    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/);
   });
 });
 

@@ -93,7 +93,7 @@ test("a bad replacement is refused and shown in /health, and the old snapshot st
   const good = readFileSync(snapshot);
   for (const [bad, reason] of [
     [Buffer.alloc(0), "is empty"],
-    [good.subarray(0, good.length / 2), /^has \d+ bytes, not the \d+ it was written with$/],
+    [good.subarray(0, good.length / 2), /^is damaged: it has \d+ bytes instead of \d+$/],
     [Buffer.from("not a snapshot at all".repeat(100)), "is not a Roadbook snapshot"],
   ] as const) {
     const file = join(temporaryFolder(), "bad");
@@ -136,7 +136,7 @@ test("--trust-snapshot skips the checksum only at the start", async () => {
   const { code, stderr } = await roadbook(["--port", "0", "--snapshot", snapshot]);
   expect([code, stderr]).toEqual([
     1,
-    `roadbook: ${snapshot} is damaged: a part of it has changed\n`,
+    `roadbook: ${snapshot} is damaged: its checksum does not match\n`,
   ]);
   const server = await openExecutable(["--snapshot", snapshot, "--trust-snapshot"]);
   const drivers = { users: [{ id: 44 }] };

@@ -86,13 +86,10 @@ test("a compressed file can be imported to and changed, but not served", async (
   });
   expect(await run("check", to)).toMatchObject({
     code: 1,
-    stderr: `roadbook: ${to} is compressed: decompress it with zstd -d, or serve it from a URL\n`,
+    stderr: `roadbook: ${to} is compressed; decompress it with zstd -d, or serve it from a URL\n`,
   });
   const { code, stderr } = await run("import", makeFile([user(1, "One")]), "--to", to);
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringContaining(`${to} has 4 users and the dataset 1`),
-  ]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`${to} would lose 3 of its 4 users`)]);
 });
 
 test("an import that would remove most users of an object is an error", async () => {
@@ -102,7 +99,7 @@ test("an import that would remove most users of an object is an error", async ()
   const { code, stderr } = await run("import", makeFile(many.slice(0, 4)), "--to", to);
   expect([code, stderr]).toEqual([
     1,
-    `roadbook: ${to} has 10 users and the dataset 4: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+    `roadbook: ${to} would lose 6 of its 10 users; nothing was written (to remove more than half, add --allow-shrink)\n`,
   ]);
 });
 
