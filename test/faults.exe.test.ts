@@ -22,7 +22,7 @@ test("flags add up, and each fault is a warning of its own", async () => {
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
-  const warnings = () => log.split("\n").filter((line) => line.includes("FAULTS ON PURPOSE"));
+  const warnings = () => log.split("\n").filter((line) => line.includes("FAULT INJECTION IS ON"));
   await until(() => warnings().length === 2);
   expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
     level: 40,
@@ -45,10 +45,10 @@ test("the variable has semicolons between its faults", async () => {
 test.each([
   [
     "search:status=200",
-    '--fault is "search:status=200", not a fault of search with status 400, 405, 429',
+    "--fault must have a status of 400, 405, 429 or 500 to 599 for search, got ",
   ],
-  ["close", '--fault is "close", not a fault of search, profile, achievements, health, *'],
-  ["", "--fault is empty"],
+  ["close", "--fault must start with a target (search, profile, achievements, health, *), such as"],
+  ["", "--fault must not be empty"],
 ])("--fault %p is wrong usage", async (fault, message) => {
   const { code, stderr } = await roadbook(["serve", "--port", "0", "--fault", fault]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);

@@ -35,43 +35,46 @@ test.each([
 });
 
 test.each([
-  ["", "a fault of search, profile, achievements, health, *, such as"],
-  ["searches:close", "a fault of search,"],
-  ["search", "a fault of search,"],
-  ["toString:close", "a fault of search,"],
-  ["search:", "a fault with status, close, delay, jitter and rate"],
-  ["search:explode", "a fault with status, close, delay, jitter and rate"],
-  ["search:rate=0.5", "a fault with status, close or delay"],
-  ["search:jitter=5ms", "a fault with status, close or delay"],
-  ["search:status=200", "a fault of search with status 400, 405, 429 or 500 to 599"],
-  ["search:status=403", "a fault of search with status 400, 405, 429 or"],
-  ["search:status=404", "a fault of search with status 400, 405, 429 or"],
-  ["search:status=418", "a fault of search with status 400,"],
-  ["search:status=5e2", "a fault of search with status 400,"],
-  ["profile:status=429", "a fault of profile with status 400, 403, 404, 405 or 500 to 599"],
-  ["achievements:status=429", "a fault of achievements with status 400, 403, 404, 405 or 500"],
-  ["health:status=400", "a fault of health with status 405 or 500 to 599"],
-  ["health:status=403", "a fault of health with status 405 or 500 to 599"],
-  ["health:status=600", "a fault of health with status 405 or 500 to 599"],
-  ["*:status=403", "a fault of * with status 400, 405 or 500 to 599"],
-  ["search:status=503,close", "a fault with one of status and close"],
-  ["search:status=503,status=500", "a fault with one status"],
-  ["search:close=1", "a fault whose close has no value"],
-  ["search:delay=200", "a fault with delay of 1ms to 24d"],
-  ["search:close,rate=0", "a fault with rate above 0, up to 1"],
-  ["search:close,rate=1.1", "a fault with rate above 0, up to 1"],
-  ["search:close,rate=", "a fault with rate above 0, up to 1"],
+  ["", "must start with a target (search, profile, achievements, health, *), such as"],
+  ["searches:close", "must start with a target"],
+  ["search", "must start with a target"],
+  ["toString:close", "must start with a target"],
+  ["search:", "must list only status, close, delay, jitter and rate"],
+  ["search:explode", "must list only status, close, delay, jitter and rate"],
+  ["search:rate=0.5", "must have a status, close or delay"],
+  ["search:jitter=5ms", "must have a status, close or delay"],
+  ["search:status=200", "must have a status of 400, 405, 429 or 500 to 599 for search"],
+  ["search:status=403", "must have a status of 400, 405, 429 or"],
+  ["search:status=404", "must have a status of 400, 405, 429 or"],
+  ["search:status=418", "must have a status of 400,"],
+  ["search:status=5e2", "must have a status of 400,"],
+  ["profile:status=429", "must have a status of 400, 403, 404, 405 or 500 to 599 for profile"],
+  [
+    "achievements:status=429",
+    "must have a status of 400, 403, 404, 405 or 500 to 599 for achievements",
+  ],
+  ["health:status=400", "must have a status of 405 or 500 to 599 for health"],
+  ["health:status=403", "must have a status of 405 or 500 to 599 for health"],
+  ["health:status=600", "must have a status of 405 or 500 to 599 for health"],
+  ["*:status=403", "must have a status of 400, 405 or 500 to 599 for *"],
+  ["search:status=503,close", "must have only one of status and close"],
+  ["search:status=503,status=500", "must have only one status"],
+  ["search:close=1", "must have close without a value"],
+  ["search:delay=200", "must have a delay from 1ms to 24d"],
+  ["search:close,rate=0", "must have a rate above 0 and at most 1"],
+  ["search:close,rate=1.1", "must have a rate above 0 and at most 1"],
+  ["search:close,rate=", "must have a rate above 0 and at most 1"],
 ])("%p is none, and the error says what would be", (text, message) => {
   expect(() => parseFault(text)).toThrow(message);
 });
 
 test("the option names itself and the fault", async () => {
   expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
-    'faults has "search:status=200", not a fault of search with status 400, 405,',
+    'faults must have a status of 400, 405, 429 or 500 to 599 for search, got "search:status=200"',
   );
   const fault: Fault = { ...parseFault("health:status=500"), status: 403 };
   expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
-    'faults has "health:status=403", not a fault of health with status 405 or',
+    'faults must have a status of 405 or 500 to 599 for health, got "health:status=403"',
   );
 });
 
@@ -175,11 +178,11 @@ test("a test changes the faults, and each time they are drawn from the start", a
   expect(new Set(first)).toEqual(new Set([200, 503]));
   roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
   expect(await draw()).toEqual(first);
-  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('faults has "search:status=200"');
+  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('got "search:status=200"');
   roadbook.setFaults([]);
   expect(new Set(await draw())).toEqual(new Set([200]));
   await using fixed = await createRoadbook({ dataset: community });
-  expect(() => fixed.setFaults([])).toThrow("give createRoadbook the option faults");
+  expect(() => fixed.setFaults([])).toThrow("setFaults needs the option faults");
 });
 
 test("a delayed response is the right one, later", async () => {

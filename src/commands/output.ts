@@ -1,4 +1,4 @@
-/** Writes what commands print, and leaves nothing half done when a signal ends one. */
+/** Writes to standard output, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -9,8 +9,8 @@ import { UsageError } from "./values.ts";
 const STDOUT = 1;
 
 /**
- * Writes a text to standard output. A reader that stops early, such as `head`, is not an error; a full
- * disk is. Returns false if the reader has stopped.
+ * Writes a text to standard output. Returns false if the reader has stopped early, as `head` does.
+ * Throws on any other failure, such as a full disk.
  */
 export function writeStdout(text: string): boolean {
   const bytes = Buffer.from(text);
@@ -22,21 +22,21 @@ export function writeStdout(text: string): boolean {
       if (codeOf(error) !== "EAGAIN") {
         throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
       }
-      // The reader has made the pipe non-blocking.
+      // The reader has made the pipe non-blocking, and it is full.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
   return true;
 }
 
-/** Throws a {@link UsageError} when a command would write what it reads. */
+/** Throws a {@link UsageError} if a command would overwrite its own input. */
 export function refuseSameFile(source: string, target: string): void {
   if (!isSameFile(source, target)) return;
   const name = source === "-" ? "standard input" : source;
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. A signal ends it, leaves the target as it was, and removes unfinished files. */
+/** Runs `write`. A signal ends the process, removes unfinished files and keeps the target. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
@@ -53,7 +53,7 @@ export async function endOnSignal<T>(
   }
 }
 
-/** The counts of a snapshot as the end of a sentence. */
+/** The counts of a snapshot, to end a sentence with. */
 export function describeCounts(counts: Counts): string {
   const { users, public_users, companies, achievements, roles } = counts;
   return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;

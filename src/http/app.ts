@@ -54,7 +54,7 @@ export function createApp(options: AppOptions) {
   const exchanges = createExchanges(options.clients, options.defaultPeer);
   const respond = createRespond(
     options.cacheMaxAgeSeconds,
-    options.page?.index ?? false,
+    options.page?.allowIndexing ?? false,
     options.compress,
   );
   const service = {
@@ -86,7 +86,7 @@ export function createApp(options: AppOptions) {
     .group("/api", (prefixed) => prefixed.use(api));
   // Not in the chain: a typed client has no use for them.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
-  if (options.page?.index) app.use(sitemap(service));
+  if (options.page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
   }

@@ -75,87 +75,146 @@ describe("flags, environment, defaults", () => {
   });
 });
 
+describe("former names of flags", () => {
+  const isIndexed = async (words: string[], env: Record<string, string> = {}) => {
+    const target = await openExecutable(words, undefined, env);
+    const { status } = await target.fetch("/sitemap.xml");
+    await target.close();
+    return status === 200;
+  };
+
+  test.each([
+    [["--index"], {}, true],
+    [[], { ROADBOOK_INDEX: "1" }, true],
+    [[], { ROADBOOK_INDEX: "0" }, false],
+    [[], { ROADBOOK_ALLOW_INDEXING: "0", ROADBOOK_INDEX: "1" }, false],
+    [["--index"], { ROADBOOK_ALLOW_INDEXING: "0" }, true],
+    [["--allow-indexing"], { ROADBOOK_INDEX: "0" }, true],
+    [["--index"], { ROADBOOK_ALLOW_INDEXING: "", ROADBOOK_INDEX: "" }, true],
+  ])("%j with %j: indexing is %p", async (words, env, expected) => {
+    expect(await isIndexed(words, env as Record<string, string>)).toBe(expected);
+  });
+
+  test("their variables are known", async () => {
+    let log = "";
+    const env = { ROADBOOK_GRACE: "10s", ROADBOOK_INDEX: "1" };
+    const target = await openExecutable(["--grace", "1s"], (text) => (log += text), env);
+    await target.close();
+    expect(log).not.toContain("unknown environment variable");
+  });
+
+  test("no help shows them", async () => {
+    const { stdout } = await roadbook(["serve", "--help"]);
+    expect(stdout).toContain("--shutdown-timeout TIME");
+    expect(stdout).not.toMatch(/--(?:grace|index)\b/);
+  });
+
+  test.each([
+    [
+      ["--grace", "1s", "--shutdown-timeout", "2s"],
+      {},
+      "--grace is the former name of --shutdown-timeout; give only --shutdown-timeout",
+    ],
+    [
+      ["--allow-indexing", "--index"],
+      {},
+      "--index is the former name of --allow-indexing; give only --allow-indexing",
+    ],
+    [["--grace="], {}, "--grace must not be empty"],
+    [["--index=1"], {}, "--index takes no value"],
+    [[], { ROADBOOK_GRACE: "" }, "ROADBOOK_GRACE must not be empty"],
+    [[], { ROADBOOK_INDEX: "yes" }, 'ROADBOOK_INDEX must be 1 or 0, got "yes"'],
+    [["check", "--index", "a"], {}, "unknown flag --index; see roadbook check --help"],
+  ])("wrong usage: %j %j", async (words, env, line) => {
+    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+});
+
 describe("wrong usage is one clear line and exit code 2", () => {
   const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
   test.each([
-    [["fly"], 'there is no command "fly"; see roadbook --help'],
-    [["serv", "--port", "0"], 'there is no command "serv"; did you mean serve?'],
-    [["exprt", "--help"], 'there is no command "exprt"; did you mean export?'],
-    [["help", "chek"], 'there is no command "chek"; did you mean check?'],
-    [["a\nb"], 'there is no command "a b"; see roadbook --help'],
-    [["--prot", "1"], "there is no flag --prot; did you mean --port?"],
-    [["--prot=1"], "there is no flag --prot; did you mean --port?"],
-    [["-p", "1"], "there is no flag -p; see roadbook serve --help"],
-    [["import", "a", "--too", "b"], "there is no flag --too; did you mean --to?"],
+    [["fly"], 'unknown command "fly"; see roadbook --help'],
+    [["serv", "--port", "0"], 'unknown command "serv"; did you mean serve?'],
+    [["exprt", "--help"], 'unknown command "exprt"; did you mean export?'],
+    [["help", "chek"], 'unknown command "chek"; did you mean check?'],
+    [["a\nb"], 'unknown command "a b"; see roadbook --help'],
+    [["--prot", "1"], "unknown flag --prot; did you mean --port?"],
+    [["--prot=1"], "unknown flag --prot; did you mean --port?"],
+    [["-p", "1"], "unknown flag -p; see roadbook serve --help"],
+    [["import", "a", "--too", "b"], "unknown flag --too; did you mean --to?"],
     [["--access-log=1"], "--access-log takes no value"],
     [["serve", "extra"], "too many arguments; usage: roadbook serve [flags]"],
     [["--", "--port"], "too many arguments; usage: roadbook serve [flags]"],
     [["--port"], "--port needs a value; see roadbook serve --help"],
     [
       ["--host", "--port", "1"],
-      '--host is "--port", not a value; for a file of that name, write ./--port',
+      '--host needs a value, got "--port"; for a file with this name, write ./--port',
     ],
-    [["--port", "abc"], '--port is "abc", not a whole number from 0 to 65535'],
-    [["--port", "65536"], '--port is "65536", not a whole number from 0 to 65535'],
-    [["--port", "0x50"], '--port is "0x50", not a whole number from 0 to 65535'],
-    [["--port", "080"], '--port is "080", not a whole number from 0 to 65535'],
-    [["--search-limit", "1e3"], '--search-limit is "1e3", not a whole number from 0 to 1000000'],
-    [["--search-limit", "-1"], '--search-limit is "-1", not a whole number from 0 to 1000000'],
+    [["--port", "abc"], '--port must be a whole number from 0 to 65535, got "abc"'],
+    [["--port", "65536"], '--port must be a whole number from 0 to 65535, got "65536"'],
+    [["--port", "0x50"], '--port must be a whole number from 0 to 65535, got "0x50"'],
+    [["--port", "080"], '--port must be a whole number from 0 to 65535, got "080"'],
+    [
+      ["--search-limit", "1e3"],
+      '--search-limit must be a whole number from 0 to 1000000, got "1e3"',
+    ],
+    [["--search-limit", "-1"], '--search-limit must be a whole number from 0 to 1000000, got "-1"'],
     [
       ["--search-window", "3x"],
-      '--search-window is "3x", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+      '--search-window must be a time from 1ms to 24d, such as 1h, 30m, 2s or 500ms, got "3x"',
     ],
     [
       ["--cache-max-age", "500ms"],
-      '--cache-max-age is "500ms", not a time in whole seconds, such as 5m or 300',
+      '--cache-max-age must be a time in whole seconds, such as 5m or 300, got "500ms"',
     ],
     [["--kiosk", "--no-page"], "--kiosk and --no-page are mutually exclusive"],
     [
       ["--snapshot", "ftp://user:sesame@a/b"],
-      "--snapshot is not a URL that can be fetched; use a file, or https://, http:// or s3://",
+      "--snapshot must be a file or an https://, http:// or s3:// URL",
     ],
     [
       ["--public-url", "example.org"],
-      '--public-url is "example.org", not an http or https URL without query, such as https://example.org',
+      '--public-url must be an http or https URL without a query, such as https://example.org, got "example.org"',
     ],
     [
       ["--log-level", "loud"],
-      '--log-level is "loud", not one of trace, debug, info, warn, error, fatal, silent',
+      '--log-level must be one of trace, debug, info, warn, error, fatal, silent, got "loud"',
     ],
     [
       ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "10.0.0.0/33"],
-      '--trusted-proxy is "10.0.0.0/33", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+      '--trusted-proxy must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "10.0.0.0/33"',
     ],
-    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"],
+    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key must be given together"],
     [["import"], `DATASET is missing; ${importUsage}`],
     [["import", "a"], `--to is missing; ${importUsage}`],
     [["import", "a", "b", "--to", "c"], `too many arguments; ${importUsage}`],
     [["seed"], "--users is missing; usage: roadbook seed --users N [flags]"],
     [
       ["health", "nowhere"],
-      'URL is "nowhere", not an http or https URL without query, such as https://example.org',
+      'URL must be an http or https URL without a query, such as https://example.org, got "nowhere"',
     ],
   ])("%j", async (words, line) => {
     expect(await roadbook(words)).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 
   test.each([
-    [["--host", ""], {}, "--host is empty"],
-    [["--admin-host="], {}, "--admin-host is empty"],
-    [["import", "", "--to", "a"], {}, "DATASET is empty"],
-    [["import", "a", "--to", ""], {}, "--to is empty"],
-    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy is empty"],
-    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST is empty"],
-    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST is empty"],
-    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG is empty"],
-    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG is "yes", not 1 or 0'],
-    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT is "1k", not a whole number from 0 to 65535'],
+    [["--host", ""], {}, "--host must not be empty"],
+    [["--admin-host="], {}, "--admin-host must not be empty"],
+    [["import", "", "--to", "a"], {}, "DATASET must not be empty"],
+    [["import", "a", "--to", ""], {}, "--to must not be empty"],
+    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy must not be empty"],
+    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST must not be empty"],
+    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST must not be empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG must not be empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG must be 1 or 0, got "yes"'],
+    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT must be a whole number from 0 to 65535, got "1k"'],
     [
       [],
       { ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8,x" },
-      'ROADBOOK_TRUSTED_PROXY is "x", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+      'ROADBOOK_TRUSTED_PROXY must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "x"',
     ],
-    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO is empty"],
+    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO must not be empty"],
   ])("what is set to nothing, or wrongly by a variable: %j %j", async (words, env, line) => {
     const outcome = await roadbook(words, { env: env as Record<string, string> });
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
@@ -172,10 +231,10 @@ describe("the store's URL, which may hold a password, is in no message", () => {
       ["--rate-limit-store", "http://user:sesame@host"],
       {},
       2,
-      `--rate-limit-store is not a ${kind}`,
+      `--rate-limit-store must be a ${kind}`,
     ],
-    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE is not a ${kind}`],
-    [["--rate-limit-store-file", file], {}, 1, `${file} holds no ${kind}`],
+    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE must be a ${kind}`],
+    [["--rate-limit-store-file", file], {}, 1, `${file} must contain a ${kind}`],
     [
       ["--rate-limit-store-file", "nothing"],
       { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" },
@@ -192,7 +251,7 @@ describe("the store's URL, which may hold a password, is in no message", () => {
       ["--rate-limit-stor=redis://:sesame@host"],
       {},
       2,
-      "there is no flag --rate-limit-stor; did you mean --rate-limit-store?",
+      "unknown flag --rate-limit-stor; did you mean --rate-limit-store?",
     ],
   ])("%j %j", async (words, env, code, line) => {
     const outcome = await roadbook(words, { env: env as Record<string, string> });
@@ -280,7 +339,7 @@ describe("an address that nobody can listen on is one line that says what to do"
 });
 
 test("a time without a unit is in seconds, for every flag that takes one", async () => {
-  const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--grace", "10"];
+  const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--shutdown-timeout", "10"];
   const target = await openExecutable(seconds);
   const { headers } = await target.fetch("/search/users?q=an");
   expect(headers.get("cache-control")).toBe("private, max-age=300");
@@ -348,11 +407,13 @@ describe("the help", () => {
     const { stdout } = await roadbook(["serve", "--help"]);
     const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
     expect(groups).toEqual([
-      "What is served",
-      "Limits",
+      "Snapshot",
+      "Responses",
+      "Page",
+      "Search limit",
       "Network",
       "Logs and metrics",
-      "Test rigs",
+      "Fault injection, for tests",
       "Help",
     ]);
     expect(stdout).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
@@ -612,12 +673,12 @@ describe("--tls-cert and --tls-key", () => {
     for (const [cert, key, line] of [
       ["nothing.pem", one.key, "nothing.pem cannot be read: "],
       [one.cert, "nothing.pem", "nothing.pem cannot be read: "],
-      [one.key, one.key, `${one.key} holds no certificate (PEM)\n`],
-      [one.cert, one.cert, `${one.cert} holds no private key (PEM, without a passphrase)\n`],
+      [one.key, one.key, `${one.key} does not contain a PEM certificate\n`],
+      [one.cert, one.cert, `${one.cert} does not contain an unencrypted PEM private key\n`],
       [
         one.cert,
         other.key,
-        `the key in ${other.key} is not that of the certificate in ${one.cert}\n`,
+        `the private key in ${other.key} does not match the certificate in ${one.cert}\n`,
       ],
     ] as const) {
       const { code, stdout, stderr } = await roadbook(["--tls-cert", cert, "--tls-key", key]);
@@ -642,12 +703,13 @@ test("a signal right after the ready line is heeded", async () => {
   }
 });
 
-test("the end of the grace, or a second signal, ends what never ends", async () => {
-  for (const [grace, signals] of [
-    ["300ms", 1],
-    ["1h", 2],
+test("the shutdown timeout or a second signal ends responses that no client reads", async () => {
+  for (const [flag, time, signals] of [
+    ["--shutdown-timeout", "300ms", 1],
+    ["--grace", "300ms", 1],
+    ["--shutdown-timeout", "1h", 2],
   ] as const) {
-    const child = Bun.spawn([await executable(), "--port", "0", "--grace", grace], {
+    const child = Bun.spawn([await executable(), "--port", "0", flag, time], {
       env: {},
       stdout: "pipe",
       stderr: "ignore",

@@ -546,7 +546,7 @@ test("an import from a pipe and a seed show on a terminal how far they are", asy
   const program = await executable();
   const folder = temporaryFolder();
   for (const [command, expected] of [
-    [`${program} seed --users 3000 --to seeded`, /\r.*inventing [█░]{30} \d+ %/],
+    [`${program} seed --users 3000 --to seeded`, /\r.*generating [█░]{30} \d+ %/],
     [`cat seeded | ${program} import - --to s`, /\r.*reading \d+\.\d MB/],
   ] as const) {
     const { stdout } = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });

@@ -226,7 +226,7 @@ describe.if(isWanted)("the package", () => {
         expect(await inFolder(roadbook("serve", ...words))).toEqual({
           code: 2,
           stdout: "",
-          stderr: `roadbook: ${flag} does not work on Node.js; use the executable, or Bun\n`,
+          stderr: `roadbook: ${flag} does not work on Node.js; use the executable or Bun\n`,
         });
       }
       const serve = roadbook(

@@ -186,7 +186,7 @@ test("without --admin-port there is none", async () => {
 });
 
 test("a server that is told to stop is live and not ready until what is under way is answered", async () => {
-  const target = await openWithAdmin("--grace", "1m");
+  const target = await openWithAdmin("--shutdown-timeout", "1m");
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
   const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // and no more of it

@@ -113,7 +113,12 @@ test("without the page, the start leads to the docs", async () => {
 test.each([false, true])(
   "no search engine lists the API, nor the pages unless they may: %p",
   async (index) => {
-    const site = await openInProcess({ dataset: community, page: true, index, pageAssets });
+    const site = await openInProcess({
+      dataset: community,
+      page: true,
+      allowIndexing: index,
+      pageAssets,
+    });
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of [
       "/users/public/42",

@@ -501,8 +501,8 @@ describe("--rate-limit-store-file", () => {
 
   test.each([
     [["nowhere/url"], 1, "nowhere/url cannot be read: no such file or directory\n"],
-    [[write("")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
-    [[write("redis://:12/secret@h")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
+    [[write("")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
+    [[write("redis://:12/secret@h")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
     [["x", "--rate-limit-store", "redis://h"], 2, "are mutually exclusive\n"],
   ])("%j ends with one line that repeats none of it", async (words, code, line) => {
     const outcome = await roadbook(["--port", "0", "--rate-limit-store-file", ...words]);

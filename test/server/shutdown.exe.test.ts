@@ -97,7 +97,7 @@ test("what waits unread in the system at SIGTERM is answered, on new connections
 }, 60_000);
 
 test("idle connections and half-sent requests are closed, and the stop waits for neither", async () => {
-  const target = await openExecutable(["--grace", "1h"]);
+  const target = await openExecutable(["--shutdown-timeout", "1h"]);
   const idle = await dialAll(target, 600);
   for (const socket of idle) socket.write(request);
   await Promise.all(idle.map(nextAnswer));
@@ -117,7 +117,7 @@ test("idle connections and half-sent requests are closed, and the stop waits for
 }, 60_000);
 
 test("half a body is not waited for either: its head was enough for a response", async () => {
-  const target = await openExecutable(["--grace", "1h"]);
+  const target = await openExecutable(["--shutdown-timeout", "1h"]);
   const half = await dial(target);
   half.write("POST /users/public/42 HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1000\r\n\r\nx");
   expect((await nextAnswer(half))?.text).toStartWith("405 ");
@@ -149,7 +149,7 @@ test("answers that a slow client has yet to read are sent to their end", async (
 
 test("under a storm of new connections the stop is within the grace, and resets none that was open", async () => {
   const graceMs = 20_000;
-  const target = await openExecutable(["--grace", `${graceMs}ms`]);
+  const target = await openExecutable(["--shutdown-timeout", `${graceMs}ms`]);
   const storm = Bun.spawn(
     [process.execPath, `${import.meta.dir}/../storm.ts`, target.origin, "50"],
     {

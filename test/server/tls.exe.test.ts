@@ -113,10 +113,10 @@ test("a bad one is logged, and the old one stays until a good one is there", asy
   put(other);
   await hangUp("");
   writeFileSync(pair.key, "junk");
-  await hangUp("holds no private key (PEM, without a passphrase); using the old certificate");
+  await hangUp("does not contain an unencrypted PEM private key; using the old certificate");
   expect(await nameServed(target)).toBe("other.example");
   put({ cert: one.cert, key: other.key });
-  await hangUp("is not that of the certificate in");
+  await hangUp("does not match the certificate in");
   expect(await nameServed(target)).toBe("other.example");
   put(one);
   await hangUp("using the new certificate");

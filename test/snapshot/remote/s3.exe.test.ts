@@ -178,7 +178,7 @@ test.each<[string, string[], string]>([
   [
     "serve from no URL",
     ["--snapshot", "https://:secret"],
-    "--snapshot is not a URL that can be fetched",
+    "--snapshot must be a file or an https://",
   ],
 ])("%s is wrong usage, in a line without the value", async (_, words, message) => {
   const { code, stderr } = await run(...words);
