@@ -1,7 +1,7 @@
 /**
- * The files that come with Roadbook: the demo, the script of the docs page, and the scripts and style
- * of the page for people. scripts/build.ts and scripts/package.ts put them into the executable and
- * the package. When Roadbook runs from source, Bun makes each on first use.
+ * The files that come with Roadbook: the demo, the script of the docs page, and the scripts and
+ * style of the page for people. scripts/build.ts and scripts/package.ts put them into the
+ * executable and the package. When Roadbook runs from source, Bun makes each on first use.
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,6 +1,7 @@
 /**
  * The typed client of the API for browsers, Node and Bun, with one function per operation of the
- * OpenAPI document. It imports only types, never reads its environment, and never retries by default.
+ * OpenAPI document. It imports only types, never reads its environment, and never retries by
+ * default.
  */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -13,8 +14,8 @@ export interface CallOptions {
   /** Ends the call, even while it waits to retry. It then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How often to retry a 429 or 503 with `Retry-After`, after waiting that long. `true` means 3 times;
-   * the maximum is 10. Default `false`.
+   * How often to retry a 429 or 503 with `Retry-After`, after waiting that long. `true` means 3
+   * times; the maximum is 10. Default `false`.
    */
   retry?: boolean | number | undefined;
   /** A response that asks for a longer wait is not retried. Default 3600, the server's window. */
@@ -74,8 +75,9 @@ export class RoadbookError extends Error {
 }
 
 /**
- * Creates a client of the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser it may
- * also be a path, or empty for the page's own origin. Throws a TypeError if it has a query or fragment.
+ * Creates a client of the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser it
+ * may also be a path, or empty for the page's own origin. Throws a TypeError if it has a query or
+ * fragment.
  */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
   if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL must not have a query or a fragment");

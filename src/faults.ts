@@ -1,6 +1,6 @@
 /**
- * The fault injector: makes chosen requests fail or respond late, so that authors of clients can test
- * how their code copes. It does nothing unless faults are configured.
+ * The fault injector: makes chosen requests fail or respond late, so that authors of clients can
+ * test how their code copes. It does nothing unless faults are configured.
  */
 import { setTimeout } from "node:timers/promises";
 import { createRandom } from "./community/random.ts";
@@ -80,8 +80,8 @@ export function parseFault(text: string): Fault {
 }
 
 /**
- * Throws an `InvalidValue` for a status that a target cannot have. A 4xx must be one that the API has
- * at every route of the target. Any 5xx is allowed, as proxies add their own.
+ * Throws an `InvalidValue` for a status that a target cannot have. A 4xx must be one that the API
+ * has at every route of the target. Any 5xx is allowed, as proxies add their own.
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
   const [first = [], ...others] = routesOf[target].map((route) =>
@@ -96,7 +96,9 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   throw new InvalidValue(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
-/** Returns the hook that injects the faults. Each fault has its own random sequence from the seed. */
+/**
+ * Returns the hook that injects the faults. Each fault has its own random sequence from the seed.
+ */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
@@ -156,8 +158,9 @@ function failWith(status: number, route: string): Content {
 }
 
 /**
- * A response whose body fails before its first byte, so that the server closes the connection without
- * a response. The error has no reason, as Bun would print it. Bun still sends the head for HEAD.
+ * A response whose body fails before its first byte, so that the server closes the connection
+ * without a response. The error has no reason, as Bun would print it. Bun still sends the head for
+ * HEAD.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

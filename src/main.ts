@@ -1,4 +1,6 @@
-/** The entry point: runs the command line. Exits with 0 on success, 1 on failure, 2 on wrong usage. */
+/**
+ * The entry point: runs the command line. Exits with 0 on success, 1 on failure, 2 on wrong usage.
+ */
 import "./node-version.ts";
 import { runCommandLine } from "./commands/command-line.ts";
 import { UsageError } from "./commands/values.ts";

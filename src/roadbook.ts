@@ -60,8 +60,8 @@ export interface RoadbookOptions extends PageOptions {
   /** The address of requests that come without one. By default, their searches are not counted. */
   defaultPeer?: string | undefined;
   /**
-   * How many clients to track. Beyond that, a new one inherits the count of the least recently seen.
-   * Default 100,000.
+   * How many clients to track. Beyond that, a new one inherits the count of the least recently
+   * seen. Default 100,000.
    */
   maxClients?: number | undefined;
   /** Counts the searches in place of the built-in limiter. The caller closes it. */
@@ -72,7 +72,9 @@ export interface RoadbookOptions extends PageOptions {
   ipv6Prefix?: number | undefined;
   /** How long caches may reuse a response without revalidating it, such as `5m`. Default `0`. */
   cacheMaxAge?: string | undefined;
-  /** Compresses responses. Set it to false where the host does so, as Next.js does. Default true. */
+  /**
+   * Compresses responses. Set it to false where the host does so, as Next.js does. Default true.
+   */
   compress?: boolean | undefined;
   /** Serves the page for people at / and /drivers/{id}. Default false. */
   page?: boolean | undefined;
@@ -82,8 +84,8 @@ export interface RoadbookOptions extends PageOptions {
   docsScript?: DocsScript;
   /**
    * Makes requests fail on purpose, as `--fault` does: `search:status=503,rate=0.1`,
-   * `profile:delay=200ms,jitter=50ms`, `*:close`. For `close`, `fetch` returns a response whose body
-   * fails. `setFaults` requires this option, which may be an empty list.
+   * `profile:delay=200ms,jitter=50ms`, `*:close`. For `close`, `fetch` returns a response whose
+   * body fails. `setFaults` requires this option, which may be an empty list.
    */
   faults?: readonly (string | Fault)[] | undefined;
   /** The same seed and the same requests give the same faults. Default 1. */
@@ -111,13 +113,13 @@ export interface Listening {
 export interface Roadbook extends AsyncDisposable {
   /**
    * Responds to a request. A runtime can use it as its fetch handler. The second argument gives the
-   * client's address, by which searches are counted. It is the address, a function that returns it, or
-   * the argument that Bun, Deno or Hono passes. Without an address, see `defaultPeer`.
+   * client's address, by which searches are counted. It is the address, a function that returns it,
+   * or the argument that Bun, Deno or Hono passes. Without an address, see `defaultPeer`.
    */
   fetch: Fetch;
   /**
-   * The same for Node's `http.createServer` and for `app.use` of Express, where requests for unknown
-   * paths go to the next handler.
+   * The same for Node's `http.createServer` and for `app.use` of Express, where requests for
+   * unknown paths go to the next handler.
    */
   listener: NodeListener;
   /**
@@ -128,17 +130,17 @@ export interface Roadbook extends AsyncDisposable {
   /** Serves HTTP on an address. Rejects with an error that names the address. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
-   * Applies all changes or none. Each line replaces or deletes the record with its id. Rejects with a
-   * `DatasetError` if lines are invalid. This works only for a snapshot in memory. For a file, use
-   * `applyChanges` and then `refresh`. Rejects after `close`.
+   * Applies all changes or none. Each line replaces or deletes the record with its id. Rejects with
+   * a `DatasetError` if lines are invalid. This works only for a snapshot in memory. For a file,
+   * use `applyChanges` and then `refresh`. Rejects after `close`.
    */
   apply(changes: Lines<ChangeLine | EndLine>): Promise<Meta>;
   /** Facts about the snapshot being served. */
   meta(): Meta;
   /**
-   * Checks whether the snapshot's file has been replaced. If every byte of the new file is valid, it is
-   * served from then on. Resolves to the outcome, or to undefined if there is no new file. A refused
-   * file is tried again when it changes, or at once with `isForced`.
+   * Checks whether the snapshot's file has been replaced. If every byte of the new file is valid,
+   * it is served from then on. Resolves to the outcome, or to undefined if there is no new file. A
+   * refused file is tried again when it changes, or at once with `isForced`.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /**

@@ -234,9 +234,10 @@ function environmentHelp({ parent, options }: AnyCommand): string {
   const [option] = options;
   if (!parent || !option) return "";
   const hasBoolean = options.some((other) => other.isBoolean());
+  const booleanHelp = hasBoolean ? "\nFor a flag without a value, the variable is 1 or 0." : "";
   return `
 Every flag can also be set by an environment variable; the flag wins.
-The variable for --${option.name()} is ${variableOf(option)}.${hasBoolean ? "\nFor a flag without a value, the variable is 1 or 0." : ""}`;
+The variable for --${option.name()} is ${variableOf(option)}.${booleanHelp}`;
 }
 
 /**

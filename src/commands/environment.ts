@@ -1,6 +1,7 @@
 /**
  * Completes the declared commands: environment variables set flags, former names of flags keep
- * working, and errors name the flag or variable at fault. Is given the environment and never reads it.
+ * working, and errors name the flag or variable at fault. Is given the environment and never reads
+ * it.
  */
 import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
 import { InvalidValue } from "../options.ts";
@@ -9,7 +10,9 @@ import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from 
 export type Environment = Record<string, string | undefined>;
 type AnyOption = AnyCommand["options"][number];
 
-/** Former names of flags, by the name that replaced them. They keep working, but no help shows them. */
+/**
+ * Former names of flags, by the name that replaced them. They keep working, but no help shows them.
+ */
 const formerNames: Record<string, string> = {
   "allow-indexing": "index",
   "shutdown-timeout": "grace",

@@ -42,7 +42,8 @@ export async function runHealth(
   const isSuccess = findSuccess(body);
   if (!response.ok || !isSuccess) {
     const { status } = response;
-    const line = `responded with ${status}: ${body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH)}`;
+    const shownBody = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
+    const line = `responded with ${status}: ${shownBody}`;
     // A 5xx may come from a proxy in front of a Roadbook that is down.
     const isForeign = isSuccess === undefined && status < 500;
     throw new Error(isForeign ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);

@@ -34,8 +34,9 @@ export async function runImport(
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   if (clockIsBehind) {
-    process.stderr.write(
-      `roadbook: warning: this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot is dated a millisecond later\n`,
+    warn(
+      `this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot ` +
+        "is dated a millisecond later",
     );
   }
   if (isNewFile && !dryRun) warnIfPrivate(to);
@@ -84,9 +85,14 @@ async function writeSnapshot<T>(
 function warnIfPrivate(file: string): void {
   const mode = statSync(file).mode & 0o777;
   if ((mode & 0o044) > 0) return;
-  process.stderr.write(
-    `roadbook: warning: only the owner can read ${file} (mode ${mode.toString(8)}, from this shell's umask); if the server runs as another user, run chmod 644 ${file} once (later imports keep the mode)\n`,
+  warn(
+    `only the owner can read ${file} (mode ${mode.toString(8)}, from this shell's umask); if the ` +
+      `server runs as another user, run chmod 644 ${file} once (later imports keep the mode)`,
   );
+}
+
+function warn(message: string): void {
+  process.stderr.write(`roadbook: warning: ${message}\n`);
 }
 
 /** Reads a dataset and shows the progress. The length of standard input is unknown. */

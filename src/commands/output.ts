@@ -56,5 +56,6 @@ export async function endOnSignal<T>(
 /** The counts of a snapshot, to end a sentence with. */
 export function describeCounts(counts: Counts): string {
   const { users, public_users, companies, achievements, roles } = counts;
-  return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
+  const userCounts = `${users} users (${public_users} public)`;
+  return `${userCounts}, ${companies} companies, ${achievements} achievements, ${roles} roles`;
 }

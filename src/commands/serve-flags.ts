@@ -112,7 +112,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "how many clients to track; beyond that, a new one inherits the count of the least recently seen",
+      "how many clients to track; beyond that a new one inherits the count of the least recently seen",
       parseInteger(...bounds.maxClients),
       100_000,
     )

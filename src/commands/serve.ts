@@ -214,8 +214,8 @@ function optionsOf(config: ServeConfig): RoadbookOptions {
 }
 
 /**
- * Returns a function that uses a renewed certificate for new connections. If it is invalid, the error
- * is logged and the old certificate stays.
+ * Returns a function that uses a renewed certificate for new connections. If it is invalid, the
+ * error is logged and the old certificate stays.
  */
 function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, log: Logger) {
   let current = initial;
@@ -250,8 +250,8 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
 }
 
 /**
- * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so that
- * servers that were started together do not send their requests together.
+ * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so
+ * that servers that were started together do not send their requests together.
  */
 function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
   let timer: Timer | undefined;

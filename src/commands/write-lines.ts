@@ -1,6 +1,6 @@
 /**
- * Writes a dataset as text to standard output or to a file. A file is replaced as a whole, and never
- * one that is not a dataset, unless `force` is set.
+ * Writes a dataset as text to standard output or to a file. A file is replaced as a whole, and
+ * never one that is not a dataset, unless `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { PassThrough } from "node:stream";

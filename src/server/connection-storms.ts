@@ -1,15 +1,15 @@
 /**
  * Keeps each tick of the event loop short while clients open a connection for every request.
  *
- * The trap: Bun accepts a connection, reads its request and sends the response before it accepts the
- * next connection, all in one tick, for as long as connections are waiting. Clients on other cores
- * that reconnect after each response keep one waiting at all times, so the tick never ends. Timers,
- * signals and requests on open connections then wait for thousands of responses. libuv removed the
- * same loop (https://github.com/libuv/libuv/pull/3696). Bun offers no way to pause it
+ * The trap: Bun accepts a connection, reads its request and sends the response before it accepts
+ * the next connection, all in one tick, for as long as connections are waiting. Clients on other
+ * cores that reconnect after each response keep one waiting at all times, so the tick never ends.
+ * Timers, signals and requests on open connections then wait for thousands of responses. libuv
+ * removed the same loop (https://github.com/libuv/libuv/pull/3696). Bun offers no way to pause it
  * (https://github.com/oven-sh/bun/issues/22016).
  *
- * The cure: a request that arrives late in a long tick is handled in the next tick. Its client cannot
- * reconnect before it has the response, so soon no connection is waiting and the tick ends.
+ * The cure: a request that arrives late in a long tick is handled in the next tick. Its client
+ * cannot reconnect before it has the response, so soon no connection is waiting and the tick ends.
  *
  * The side effect: Bun closes a connection if a second request arrives before the first has its
  * response. So only two kinds of requests may be deferred: those with `Connection: close` and, in a
@@ -36,8 +36,8 @@ interface Tick {
 }
 
 /**
- * Returns a function that must be called with each request and a lookup of its client's port. If the
- * request must wait, the function returns a promise of the end of the tick.
+ * Returns a function that must be called with each request and a lookup of its client's port. If
+ * the request must wait, the function returns a promise of the end of the tick.
  */
 export function createTickGuard() {
   let tick: Tick | undefined;

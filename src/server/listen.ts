@@ -41,7 +41,9 @@ const FIRST_FREE_PORT = 1024;
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
-/** The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others. */
+/**
+ * The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others.
+ */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Explains to the operator why an address cannot be listened on, and what to do. */
@@ -99,8 +101,8 @@ export function listen(
   const { origin } = server.url;
   address.port = server.port ?? port;
   if (tls && !reusePort) {
-    // A renewed certificate needs a second listener on this port, so the port is reopened as shared.
-    // The first listener has shown that no other process uses it.
+    // A renewed certificate needs a second listener on this port, so the port is reopened as
+    // shared. The first listener has shown that no other process uses it.
     server.stop(true);
     address.reusePort = true;
     server = open(address, tls);

@@ -1,6 +1,6 @@
 /**
- * The log: JSON lines on standard error, or readable lines on a terminal. It never delays a response.
- * If the reader of the log is too slow, lines are dropped and counted.
+ * The log: JSON lines on standard error, or readable lines on a terminal. It never delays a
+ * response. If the reader of the log is too slow, lines are dropped and counted.
  */
 import { fstatSync, write } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -39,11 +39,10 @@ async function createPretty(): Promise<(line: string) => string> {
 }
 
 /**
- * Writes in the background, one write at a time. A write to a full pipe blocks a thread of Bun's pool,
- * never the event loop. pino's own destination does the same, but flushes synchronously at exit, which
- * would hang forever if the reader has stalled.
- *
- * @param onDropped called with the number of lines dropped since its last call, once writing works
+ * Writes in the background, one write at a time. A write to a full pipe blocks a thread of Bun's
+ * pool, never the event loop. pino's own destination does the same, but flushes synchronously at
+ * exit, which would hang forever if the reader has stalled. `onDropped` is called with the
+ * number of lines dropped since its last call, once writing works again.
  */
 function createSink(onDropped: (lines: number) => void) {
   let waiting: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Adapts a fetch handler to `node:http` and Express. It converts requests and responses, and opens no
- * socket.
+ * Adapts a fetch handler to `node:http` and Express. It converts requests and responses, and opens
+ * no socket.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fetch } from "../http/app.ts";
@@ -36,8 +36,8 @@ async function send(
 }
 
 /**
- * A response to HEAD has no body, so an unknown user looks like an unknown path and is passed on too.
- * That does no harm, as no other handler has such a path.
+ * A response to HEAD has no body, so an unknown user looks like an unknown path and is passed on
+ * too. That does no harm, as no other handler has such a path.
  */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
