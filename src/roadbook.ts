@@ -68,7 +68,7 @@ export interface RoadbookOptions extends PageOptions {
   limiter?: Limiter | undefined;
   /** The proxies, as CIDRs, whose X-Forwarded-For, -Proto and -Host are trusted. Default none. */
   trustedProxies?: readonly string[] | undefined;
-  /** IPv6 addresses with the same first bits, this many, count as one client. Default 64. */
+  /** The prefix length by which IPv6 clients are counted. Default 64. */
   ipv6Prefix?: number | undefined;
   /** How long caches may reuse a response without revalidating it, such as `5m`. Default `0`. */
   cacheMaxAge?: string | undefined;
@@ -229,7 +229,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   };
 }
 
-/** The options of the app that follow from those of the library alone. */
+/** The options of the app that need no open snapshot. */
 async function appOptionsOf(options: RoadbookOptions) {
   return {
     source: () => options.snapshotSource?.(),

@@ -18,7 +18,7 @@ const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.di
 export interface Violation {
   id: string;
   impact: string;
-  /** The elements, as HTML. */
+  /** The HTML of the elements. */
   nodes: string[];
 }
 

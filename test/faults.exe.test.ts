@@ -18,7 +18,7 @@ test("flags add up, and each fault is logged as a warning", async () => {
   const target = await openExecutable([...faults, "--fault-seed", "7"], (text) => {
     log += text;
   });
-  // Not through the target, which fails on a response that the API's document does not allow.
+  // Uses fetch, as the target fails on a response that the API's document does not allow.
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);

@@ -38,7 +38,7 @@ export async function runCommandLine(argv: string[]): Promise<void> {
   }
 }
 
-/** The tree of commands. */
+/** Declares all commands. */
 export function createProgram(env: Environment): AnyCommand {
   const program: AnyCommand = new Command("roadbook");
   program
@@ -272,7 +272,7 @@ function dropStrayValues(command: AnyCommand | undefined, args: string[]): strin
   });
 }
 
-/** Words Commander's errors as one line. Never repeats a value, which may be a secret. */
+/** Rewords Commander's errors in one line. Never repeats a value, which may be a secret. */
 function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
   const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];

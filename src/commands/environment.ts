@@ -1,7 +1,6 @@
 /**
  * Completes the declared commands: environment variables set flags, former names of flags keep
- * working, and errors name the flag or variable at fault. Is given the environment and never reads
- * it.
+ * working, and errors name the flag or variable at fault. It gets the environment as an argument.
  */
 import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
 import { InvalidValue } from "../options.ts";
@@ -70,8 +69,8 @@ function addFormerName(command: AnyCommand, option: AnyOption): AnyOption[] {
 }
 
 /**
- * Sets an option from the flag or the variable that was given under any of its names. A flag hides
- * all variables, even invalid ones. The variable of the current name hides that of the former name.
+ * Sets an option from its flag or variable, under its current or former name. A flag hides all
+ * variables, even invalid ones. The variable of the current name hides that of the former name.
  */
 function setOption(
   command: AnyCommand,

@@ -7,7 +7,7 @@ import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
 import type { Location } from "../snapshot/remote/location.ts";
 import type { PutOptions } from "../snapshot/remote/object.ts";
-import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
+import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
 
 /** The file or object to write a snapshot to. */
@@ -57,8 +57,8 @@ export async function runApply(
 }
 
 /**
- * Writes the target, which may be compressed or an object in a store, by way of a plain file that
- * `write` makes. Turns a `DatasetError` into an error that counts and lists the errors in `input`.
+ * Writes the target from the plain file that `write` creates. The target may be compressed or an
+ * object in a store. A `DatasetError` becomes an error that counts and lists the errors in `input`.
  */
 async function writeSnapshot<T>(
   input: string,
@@ -107,7 +107,7 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Ends a sentence with the counts of what was skipped; empty if nothing was. */
+/** Describes the skipped parts at the end of a message; empty if there are none. */
 function describeSkipped({ lines, fields, references }: LineErrors): string {
   const parts = [
     ...(lines > 0 ? [plural(lines, "line")] : []),
@@ -115,8 +115,4 @@ function describeSkipped({ lines, fields, references }: LineErrors): string {
     ...(references > 0 ? [plural(references, "reference")] : []),
   ];
   return parts.length === 0 ? "" : `, skipped ${new Intl.ListFormat("en-GB").format(parts)}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -36,7 +36,7 @@ export function refuseSameFile(source: string, target: string): void {
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. A signal ends the process, removes unfinished files and keeps the target. */
+/** Runs `write`. On a signal, removes unfinished files and ends the process. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
@@ -53,9 +53,15 @@ export async function endOnSignal<T>(
   }
 }
 
-/** The counts of a snapshot, to end a sentence with. */
+/** Describes the counts of a snapshot in a message. */
 export function describeCounts(counts: Counts): string {
-  const { users, public_users, companies, achievements, roles } = counts;
-  const userCounts = `${users} users (${public_users} public)`;
-  return `${userCounts}, ${companies} companies, ${achievements} achievements, ${roles} roles`;
+  const users = `${plural(counts.users, "user")} (${counts.public_users.toLocaleString("en")} public)`;
+  const companies = plural(counts.companies, "company", "companies");
+  const achievements = plural(counts.achievements, "achievement");
+  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
+}
+
+/** A number with its noun, such as "1 line" or "1,000 lines". */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

@@ -10,7 +10,7 @@ export function showShare(step: string, share: number): void {
   put(`${step} ${"█".repeat(cells)}${"░".repeat(CELLS - cells)} ${Math.floor(100 * done)} %`);
 }
 
-/** Shows the number of bytes that a step has processed. For an unknown total. */
+/** Shows how many bytes a step has processed, for input of unknown length. */
 export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }

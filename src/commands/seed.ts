@@ -18,7 +18,7 @@ interface SeedOptions {
 
 export async function runSeed(options: SeedOptions): Promise<void> {
   const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to, force } = options;
-  // Progress would mix with the lines on a terminal.
+  // On a terminal that shows the lines, progress would mix with them.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {
     let made = 0;

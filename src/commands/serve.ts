@@ -20,7 +20,7 @@ import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/** How often the server checks for a replaced file. It must notice within a second. */
+/** How often the server checks for a replaced file. A new snapshot must be served within a second. */
 const REFRESH_MS = 200;
 
 /** The flags of `serve`, and settings derived from them and the environment. */
@@ -137,12 +137,11 @@ async function openAdmin(
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
-/** Adds the headers that Bun's server needs. */
+/** Adds `Connection: close` during shutdown, and to HEAD the date that Bun leaves out. */
 function createRespond(roadbook: Roadbook, state: ServerState): Fetch {
   const complete = async (request: Request, responding: ReturnType<Fetch>) => {
     const response = await responding;
     if (state.isStopping) response.headers.set("connection", "close");
-    // Bun dates every response except those to HEAD.
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };

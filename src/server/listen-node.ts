@@ -11,7 +11,7 @@ import { type ListenAddress, type Listener, listenError } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** The same as in the executable. */
+/** The same limit as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
 
 /** How often the stopping server closes connections that have become idle. */

@@ -35,7 +35,7 @@ export interface ListenAddress {
 type Server = Bun.Server<undefined>;
 
 /** On Linux, only root may listen on lower ports. */
-const FIRST_FREE_PORT = 1024;
+const FIRST_UNPRIVILEGED_PORT = 1024;
 
 /** How many ticks to wait before closing connections. One tick reads at most 1,024 of them. */
 const DRAIN_TICKS = 5;
@@ -53,7 +53,7 @@ export function listenError(error: unknown, { host, port, flagPrefix }: ListenAd
   if (code === "EADDRINUSE") {
     return new Error(`port ${port} on ${host} is already in use${advise("port")}`);
   }
-  if (code === "EACCES" && port < FIRST_FREE_PORT) {
+  if (code === "EACCES" && port < FIRST_UNPRIVILEGED_PORT) {
     const rights = "needs root or CAP_NET_BIND_SERVICE, like every port below 1024";
     return new Error(`port ${port} on ${host} ${rights}${advise("port")}`);
   }
@@ -124,8 +124,8 @@ export function listen(
     async drain() {
       // Closing now would reset connections whose requests have arrived but are not read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
-      // Also closes idle connections. Its promise is no use: it waits for incomplete request heads
-      // until Bun's idle timeout. A request is pending until its client has read the response.
+      // `stop` also closes idle connections. Its promise would wait for incomplete request heads until
+      // Bun's idle timeout. A request is pending until its client has read the response.
       for (const each of servers()) void each.stop();
       do await Bun.sleep(DRAIN_TICK_MS);
       while (servers().some(({ pendingRequests }) => pendingRequests > 0));

@@ -713,7 +713,7 @@ test("the shutdown timeout or a second signal ends responses that no client read
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     socket.pause();
-    // More than the system buffers, and never read.
+    // Requests more than the system can buffer, and never reads it.
     socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
     const request = () => fetch(`http://${hostname}:${port}/health`).catch(() => undefined);
     expect((await request())?.status).toBe(200);

@@ -273,7 +273,7 @@ describe("--skip-invalid", () => {
     ]);
     expect([code, stdout, stderr]).toEqual([
       0,
-      "imported 2 users (2 public), 0 companies, 1 achievements, 1 roles to s, skipped 5 lines, 3 fields and 3 references\n",
+      "imported 2 users (2 public), 0 companies, 1 achievement, 1 role to s, skipped 5 lines, 3 fields and 3 references\n",
       `line 1: name: must be a string of 1 to 200 code points that is not blank, got "" (role 1)
 line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
 line 5: is not valid JSON
@@ -298,7 +298,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
 
   test("changes nothing for a dataset without errors", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
-      stdout: "imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to s\n",
+      stdout: "imported 1 user (1 public), 0 companies, 0 achievements, 1 role to s\n",
       stderr: "",
       kept: [role, ann],
     });
@@ -514,7 +514,7 @@ test.each(["s", "s.zst"])(
       roadbook(["import", makeFile(dataset), "--to", to, "--dry-run"], { cwd: folder });
     expect(await dryRun([role, ann])).toEqual({
       code: 0,
-      stdout: `dry run, nothing was written: would have imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to ${to}\n`,
+      stdout: `dry run, nothing was written: would have imported 1 user (1 public), 0 companies, 0 achievements, 1 role to ${to}\n`,
       stderr: "",
     });
     expect(readdirSync(folder)).toEqual([]);

@@ -300,7 +300,7 @@ describe("slow clients are disconnected and do not affect others", () => {
 const UNREAD = 400;
 /** How much memory these connections may use. */
 const UNREAD_MEGABYTES = 100;
-/** Different bodies of 3 MB each use about 100 MB, for 400 clients as for 800. */
+/** Different bodies of 3 MB each use about 100 MB, for 400 clients and for 800. */
 const LONGEST_MEGABYTES = 150;
 
 describe("hundreds of connections that never read a response", () => {
@@ -571,8 +571,7 @@ describe("paths", () => {
     },
   );
 
-  // Bun does not expose the raw request target. In its URL a backslash is a slash, as in the URL
-  // standard.
+  // Bun does not expose the raw request target. Its URL turns a backslash into a slash.
   test.each(["/users\\public\\42", "/users/public\\42"])(
     "a backslash counts as a slash, as in any URL: %s",
     async (path) => {

@@ -191,7 +191,7 @@ describe("--access-log", () => {
         value,
         value === "1" || value === "true",
       ]);
-      if (code) expect(log).toBe('roadbook: ROADBOOK_ACCESS_LOG is "maybe", not 1 or 0\n');
+      if (code) expect(log).toBe('roadbook: ROADBOOK_ACCESS_LOG must be 1 or 0, got "maybe"\n');
     }
   });
 });

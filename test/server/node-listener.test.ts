@@ -50,7 +50,7 @@ test("a response has its headers, its length and the client's count", async () =
   expect((await fetch(`${alone}/users/public/42`, { headers })).status).toBe(304);
 });
 
-test("the fault close closes the connection", async () => {
+test("a close fault closes the connection", async () => {
   expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
 });
 
