@@ -1,7 +1,6 @@
 /**
  * The typed client of the API for browsers, Node and Bun, with one function per operation of the
- * OpenAPI document. It imports only types, never reads its environment, and never retries by
- * default.
+ * OpenAPI document. It imports only types and never reads its environment.
  */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -14,8 +13,8 @@ export interface CallOptions {
   /** Ends the call, even while it waits to retry. It then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How often to retry a 429 or 503 with `Retry-After`, after waiting that long. `true` means 3
-   * times; the maximum is 10. Default `false`.
+   * How often to retry a 429 or 503 after its `Retry-After`: `true` is 3 times, and 10 is the
+   * maximum. Default `false`.
    */
   retry?: boolean | number | undefined;
   /** A response that asks for a longer wait is not retried. Default 3600, the server's window. */
@@ -76,8 +75,7 @@ export class RoadbookError extends Error {
 
 /**
  * Creates a client of the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser it
- * may also be a path, or empty for the page's own origin. Throws a TypeError if it has a query or
- * fragment.
+ * may be a path, or empty for the page's own origin. Throws a TypeError for a query or a fragment.
  */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
   if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL must not have a query or a fragment");
@@ -98,7 +96,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
       if (!(result instanceof RoadbookError)) return result.value;
       const { status, retryAfterSeconds: seconds } = result;
       const isTemporary = status === 429 || status === 503;
-      // This comparison is false for NaN, which would otherwise retry forever.
+      // `retriesLeft > 0` is false for NaN, so an invalid `retry` does not loop forever.
       const mayRetry = retriesLeft > 0 && seconds !== undefined && seconds <= maxWaitSeconds;
       if (!isTemporary || !mayRetry) throw result;
       await wait(seconds, signal);

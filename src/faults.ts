@@ -158,9 +158,8 @@ function failWith(status: number, route: string): Content {
 }
 
 /**
- * A response whose body fails before its first byte, so that the server closes the connection
- * without a response. The error has no reason, as Bun would print it. Bun still sends the head for
- * HEAD.
+ * A response whose body fails at once, so that the server closes the connection without a response.
+ * Bun would print an error with a reason, and still sends the head for HEAD.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

@@ -1,14 +1,8 @@
-/**
- * Bounds and parsers of settings, shared by the command's flags and the library's options. A parser
- * turns a text into a checked value or throws.
- */
+/** Bounds and parsers of settings, shared by the command's flags and the library's options. */
 import { closest } from "fastest-levenshtein";
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
-/**
- * Thrown by parsers. `message` continues after the name of the setting, as in "must be 1 or 0", and
- * never repeats the value.
- */
+/** Thrown by parsers. `message` follows the name of the setting, as "must be 1 or 0" does. */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
   /** The invalid part of the text, if the rest of it is valid. */

@@ -59,10 +59,7 @@ export interface RoadbookOptions extends PageOptions {
   clock?: (() => number) | undefined;
   /** The address of requests that come without one. By default, their searches are not counted. */
   defaultPeer?: string | undefined;
-  /**
-   * How many clients to track. Beyond that, a new one inherits the count of the least recently
-   * seen. Default 100,000.
-   */
+  /** How many clients to track before new ones inherit an old one's count. Default 100,000. */
   maxClients?: number | undefined;
   /** Counts the searches in place of the built-in limiter. The caller closes it. */
   limiter?: Limiter | undefined;
@@ -118,8 +115,8 @@ export interface Roadbook extends AsyncDisposable {
    */
   fetch: Fetch;
   /**
-   * The same for Node's `http.createServer` and for `app.use` of Express, where requests for
-   * unknown paths go to the next handler.
+   * The same as a listener for Node's `http.createServer` and as middleware for Express, which gets
+   * requests for unknown paths back.
    */
   listener: NodeListener;
   /**
@@ -157,9 +154,8 @@ export interface Roadbook extends AsyncDisposable {
 }
 
 /**
- * Opens the data and returns the object that responds from it. Rejects with a `SnapshotError` or a
- * `DatasetError` whose message is for the operator, or with a `RangeError` or a `TypeError` that
- * names an invalid option.
+ * Opens the data to serve. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
+ * the operator, or with a `RangeError` or a `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   checkOptions(options);

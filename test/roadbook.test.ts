@@ -324,6 +324,11 @@ test("the demo has its docs and its page without a network", async () => {
   expect((await ask(roadbook, asset)).status).toBe(200);
 });
 
+test.each([{ allowIndexing: true }, { index: true }])("%j allows indexing", async (options) => {
+  await using roadbook = await createRoadbook({ dataset: community, page: true, ...options });
+  expect((await ask(roadbook, "/sitemap.xml")).status).toBe(200);
+});
+
 test("ten instances coexist and leave no temporary files", async () => {
   // A folder of its own, as other tests create temporary folders too.
   const { TMPDIR } = process.env;

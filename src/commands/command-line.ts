@@ -241,7 +241,7 @@ The variable for --${option.name()} is ${variableOf(option)}.${booleanHelp}`;
 }
 
 /**
- * Adds `serve` if no command is named. Drops everything after an unknown command, as a --help there
+ * Adds `serve` if no command is named. Drops everything after an unknown command, where a --help
  * would keep Commander from reporting it.
  */
 function completeArguments(program: AnyCommand, argv: string[]): string[] {

@@ -49,10 +49,7 @@ function readS3Settings(env: Environment): S3Settings {
   };
 }
 
-/**
- * The URL of the store that counts searches, given directly or in a file. A flag takes precedence
- * over the variable of the other flag.
- */
+/** The URL of the store that counts searches, given directly or in a file. A flag wins. */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
   const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");

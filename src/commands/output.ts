@@ -55,7 +55,8 @@ export async function endOnSignal<T>(
 
 /** Describes the counts of a snapshot in a message. */
 export function describeCounts(counts: Counts): string {
-  const users = `${plural(counts.users, "user")} (${counts.public_users.toLocaleString("en")} public)`;
+  const publicUsers = counts.public_users.toLocaleString("en");
+  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
   const companies = plural(counts.companies, "company", "companies");
   const achievements = plural(counts.achievements, "achievement");
   return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;

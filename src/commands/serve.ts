@@ -20,7 +20,7 @@ import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/** How often the server checks for a replaced file. A new snapshot must be served within a second. */
+/** How often to check for a replaced file. A new snapshot must be served within a second. */
 const REFRESH_MS = 200;
 
 /** The flags of `serve`, and settings derived from them and the environment. */
@@ -64,7 +64,22 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
   const state: ServerState = { isStopping: false, unavailable: 0, metrics: undefined };
-  const roadbook = await openRoadbook(config, log, state, source, limiter);
+  const path = source?.path ?? config.snapshot;
+  const roadbook = await createRoadbook({
+    ...optionsOf(config),
+    snapshot: path,
+    demo: path === undefined,
+    // The source has verified its copy.
+    trustSnapshot: config.trustSnapshot || source !== undefined,
+    snapshotSource: source?.status,
+    limiter,
+    onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
+    onResponse: (facts) => {
+      state.metrics?.countResponse(facts);
+      if (facts.status === 503) state.unavailable++;
+      if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
+    },
+  });
   const admin = await openAdmin(config, state, roadbook, source);
   const respond = createRespond(roadbook, state);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
@@ -93,31 +108,6 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   limiter?.close();
   roadbook.close();
   log.info("stopped");
-}
-
-function openRoadbook(
-  config: ServeConfig,
-  log: Logger,
-  state: ServerState,
-  source: Source | undefined,
-  limiter: Limiter | undefined,
-): Promise<Roadbook> {
-  const path = source?.path ?? config.snapshot;
-  return createRoadbook({
-    ...optionsOf(config),
-    snapshot: path,
-    demo: path === undefined,
-    // The source has verified its copy.
-    trustSnapshot: config.trustSnapshot || source !== undefined,
-    snapshotSource: source?.status,
-    limiter,
-    onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onResponse: (facts) => {
-      state.metrics?.countResponse(facts);
-      if (facts.status === 503) state.unavailable++;
-      if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
-    },
-  });
 }
 
 /** Opens the admin port, if there is one, and sets the metrics. */

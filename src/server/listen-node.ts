@@ -1,7 +1,4 @@
-/**
- * The counterpart of listen.ts for Node. It also renews the certificate and stops without losing a
- * request.
- */
+/** The counterpart of listen.ts for Node. It keeps the same promises. */
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";

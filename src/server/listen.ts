@@ -124,7 +124,7 @@ export function listen(
     async drain() {
       // Closing now would reset connections whose requests have arrived but are not read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
-      // `stop` also closes idle connections. Its promise would wait for incomplete request heads until
+      // `stop` also closes idle connections. Its promise waits for incomplete request heads until
       // Bun's idle timeout. A request is pending until its client has read the response.
       for (const each of servers()) void each.stop();
       do await Bun.sleep(DRAIN_TICK_MS);

@@ -20,7 +20,7 @@ const CLOSE_MS = 1000;
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  // `process.stderr` loads Bun's streams, which slows the start. It is not needed for a file or pipe.
+  // `process.stderr` loads Bun's streams, which slows the start. A file or pipe does not need it.
   const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
   const format = isTerminal ? await createPretty() : (line: string) => line;
   const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));

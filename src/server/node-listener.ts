@@ -1,7 +1,4 @@
-/**
- * Adapts a fetch handler to `node:http` and Express. It converts requests and responses, and opens
- * no socket.
- */
+/** Adapts a fetch handler to `node:http` and Express. Opens no socket. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Fetch } from "../http/app.ts";
 
