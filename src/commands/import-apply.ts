@@ -77,7 +77,7 @@ async function writeSnapshot<T>(
     const count = plural(error.count, "error");
     const more =
       error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
-    throw new Error(`${count} in the ${input}, nothing was written\n${error.message}${more}`);
+    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}${more}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Imports of datasets that are cut off, empty or partly invalid, and protection of targets. */
+/** What an import does when the dataset is not what was meant: cut, emptied, or wrong in some lines. */
 
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
@@ -46,11 +46,11 @@ const end = (lines: unknown) => ({ type: "end", lines });
 /** Runs `import - --to s` in a folder, with `dataset` as standard input. */
 function importStream(
   dataset: string | Uint8Array | object[],
-  args: string[] = [],
+  words: string[] = [],
   cwd = temporaryFolder(),
 ) {
   const stdin = Array.isArray(dataset) ? textOf(dataset) : dataset;
-  return roadbook(["import", "-", "--to", "s", ...args], { cwd, stdin });
+  return roadbook(["import", "-", "--to", "s", ...words], { cwd, stdin });
 }
 
 describe("the end line", () => {
@@ -75,34 +75,29 @@ describe("the end line", () => {
     ],
     ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line 2"],
     ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line 2"],
+    ["counts nothing", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
     [
-      "has a count that is not a number",
-      [ann, end("1")],
-      [],
-      "line 2: lines: must be an integer from 0",
-    ],
-    [
-      "is required but missing",
+      "is wanted and missing",
       [role, ann],
       ["--expect-end"],
       "line 3: the end line is missing, so the dataset may have been cut",
     ],
     [
-      "is required in an empty dataset",
+      "is wanted of nothing",
       "",
       ["--expect-end"],
       "line 1: the end line is missing, so the dataset may have been cut",
     ],
   ];
 
-  describe.each([["import"], ["apply"]])("with %s", (command) => {
+  describe.each([["import"], ["apply"]])("of what is given to %s", (command) => {
     test.each(wrong)(
-      "an end line that %s is an error, and the target is unchanged",
-      async (_, lines, args, expected) => {
+      "that %s is an error, and the target stays",
+      async (_, lines, words, expected) => {
         const target = await makeSnapshot();
         const before = stateOf(target);
         const stdin = typeof lines === "string" ? lines : textOf(lines);
-        const given = [command, "-", "--to", target, ...args];
+        const given = [command, "-", "--to", target, ...words];
         const { code, stdout, stderr } = await roadbook(given, { stdin });
         expect([code, stdout]).toEqual([1, ""]);
         expect(stderr).toStartWith(`roadbook: 1 error in the `);
@@ -111,39 +106,39 @@ describe("the end line", () => {
       },
     );
 
-    test("is accepted when correct, required or not", async () => {
+    test("is taken when it is right, wanted or not", async () => {
       const target = await makeSnapshot([role, ann]);
       const stdin = `\n${textOf([role])} \r\n${textOf([ann, end(2)])}\n  \n`;
-      for (const args of [[], ["--expect-end"]]) {
-        const given = [command, "-", "--to", target, ...args];
+      for (const words of [[], ["--expect-end"]]) {
+        const given = [command, "-", "--to", target, ...words];
         expect(await roadbook(given, { stdin })).toMatchObject({ code: 0, stderr: "" });
       }
     });
   });
 
-  test("is written by export and seed", async () => {
-    for (const args of [
+  test("is what an export and a seed end with", async () => {
+    for (const words of [
       ["export", await makeSnapshot()],
       ["seed", "--users", "20"],
     ]) {
-      const { stdout } = await roadbook(args);
+      const { stdout } = await roadbook(words);
       const lines = stdout.trim().split("\n");
       expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
       expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
-      // A pipe that broke at the end of a line.
+      // A pipe that breaks at the end of a line.
       const cut = `${lines.slice(0, -1).join("\n")}\n`;
       expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
     }
   });
 
-  test("is allowed in a dataset of objects", async () => {
+  test("may be among the objects of a dataset in process", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
     expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: is 2, but 1 lines");
   });
 });
 
-describe("an import that would remove too much is an error, and the target is unchanged", () => {
+describe("an import that would take too much away is an error, and the target stays", () => {
   const people = (count: number, from = 1) =>
     Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
   const companies = (count: number) =>
@@ -154,10 +149,10 @@ describe("an import that would remove too much is an error, and the target is un
   test.each([
     ["nothing", ""],
     ["blank lines", "\n\n"],
-    ["only roles", textOf([role])],
-    ["only an end line", textOf([end(0)])],
+    ["roles alone", textOf([role])],
+    ["an end line alone", textOf([end(0)])],
     ["an empty gzip", gzipSync("")],
-  ])("%s, with or without a target", async (_, dataset) => {
+  ])("%s, whether or not there is a target", async (_, dataset) => {
     const folder = temporaryFolder();
     const expected = {
       code: 1,
@@ -187,9 +182,9 @@ describe("an import that would remove too much is an error, and the target is un
       "4 companies and the dataset 1",
     ],
     ["the only company", [ann, company], [ann], "1 companies and the dataset 0"],
-    ["no user, although most become private", people(10), [ann, ...hidden(9)], undefined],
-    ["more than half of private users", hidden(10), hidden(4), "10 users and the dataset 4"],
-    ["no user by count, although all are replaced", people(10), people(10, 500), undefined],
+    ["no user, of whom most are private now", people(10), [ann, ...hidden(9)], undefined],
+    ["users who were private", hidden(10), hidden(4), "10 users and the dataset 4"],
+    ["everybody for others", people(10), people(10, 500), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
     const before = stateOf(target);
@@ -201,40 +196,40 @@ describe("an import that would remove too much is an error, and the target is un
         `roadbook: ${target} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
       );
       expect(stateOf(target)).toEqual(before);
-      const args = ["import", dataset, "--to", target, "--allow-shrink"];
-      expect(await roadbook(args)).toMatchObject({ code: 0, stderr: "" });
+      const words = ["import", dataset, "--to", target, "--allow-shrink"];
+      expect(await roadbook(words)).toMatchObject({ code: 0, stderr: "" });
     }
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
   });
 
-  test("even over a snapshot with another schema, if its counts can be read", async () => {
+  test("also over a snapshot of another schema, whose counts can be read", async () => {
     const target = await makeSnapshot(people(10));
     const bytes = readFileSync(target);
     bytes.writeUInt32BE(1, 60); // user_version
     writeFileSync(target, bytes);
     await expect(checkSnapshot(target)).rejects.toThrow("has schema 1");
-    const args = ["import", makeFile(people(4)), "--to", target];
-    expect((await roadbook(args)).stderr).toContain("10 users and the dataset 4");
-    expect(await roadbook([...args, "--allow-shrink"])).toMatchObject({ code: 0 });
+    const words = ["import", makeFile(people(4)), "--to", target];
+    expect((await roadbook(words)).stderr).toContain("10 users and the dataset 4");
+    expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 
-  test("but not over a damaged snapshot, which an import repairs", async () => {
+  test("but not over a snapshot that is cut in the first page: an import mends it", async () => {
     const target = await makeSnapshot(people(10));
     writeFileSync(target, readFileSync(target).subarray(0, 1000));
-    const args = ["import", makeFile([ann]), "--to", target];
-    expect(await roadbook(args)).toMatchObject({ code: 0 });
+    const words = ["import", makeFile([ann]), "--to", target];
+    expect(await roadbook(words)).toMatchObject({ code: 0 });
     expect((await checkSnapshot(target)).counts.users).toBe(1);
   });
 });
 
 describe("--skip-invalid", () => {
-  /** Imports with --skip-invalid. Returns the outcome, the exported lines and the file's bytes. */
-  async function importSkipping(lines: (object | string)[], args: string[] = []) {
+  /** Imports with wrong lines skipped; what was reported, and the export of the rest. */
+  async function importSkipping(lines: (object | string)[], words: string[] = []) {
     const folder = temporaryFolder();
     const text = lines
       .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
       .join("\n");
-    const outcome = await importStream(`${text}\n`, ["--skip-invalid", ...args], folder);
+    const outcome = await importStream(`${text}\n`, ["--skip-invalid", ...words], folder);
     if (outcome.code !== 0) return { ...outcome, kept: undefined, bytes: "" };
     const path = join(folder, "s");
     await checkSnapshot(path);
@@ -246,7 +241,7 @@ describe("--skip-invalid", () => {
     };
   }
 
-  test("skips invalid lines and references to them, and reports both", async () => {
+  test("leaves out wrong lines and what refers to them, and reports both", async () => {
     const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
     const { code, stdout, stderr, kept } = await importSkipping([
       { ...role, name: "" },
@@ -296,7 +291,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     ]);
   });
 
-  test("changes nothing for a dataset without errors", async () => {
+  test("of a dataset without errors is an import like any other", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
       stdout: "imported 1 user (1 public), 0 companies, 0 achievements, 1 role to s\n",
       stderr: "",
@@ -304,7 +299,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     });
   });
 
-  test("reports some errors of each kind and their number, or more with --max-errors", async () => {
+  test("reports a few errors of a kind and how many there are, or more with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
     expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this, 33 in all\n");
@@ -313,7 +308,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     expect(stdout).toEndWith("to s, skipped 33 lines\n");
   });
 
-  test("keeps the first of two lines with the same id", async () => {
+  test("keeps the first of two lines with one id", async () => {
     const { kept } = await importSkipping([
       role,
       { ...role, name: "Other" },
@@ -329,21 +324,24 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
   const bea = user(2, "Bea");
   const eve = JSON.stringify(user(1, "Evelyn", { achievements: [], roles: [1] }));
   const hiding: [string, (object | string)[]][] = [
-    ["a private line, then a public one", [hidden, eve]],
-    ["a public line, then a private one", [eve, hidden]],
-    ["an invalid private line", [eve, { ...hidden, nick: "E" }]],
-    ["an invalid private line first", [{ ...hidden, nick: "E" }, eve]],
-    ["a line without public", [eve, { type: "user", id: 1 }]],
-    ["a line with an invalid public", [eve, { ...hidden, public: "no" }]],
-    ["a line with public twice", [eve, '{"type":"user","id":1,"public":false,"public":true}']],
+    ["a line that hides, then one that shows", [hidden, eve]],
+    ["a line that shows, then one that hides", [eve, hidden]],
+    ["a line that hides and is wrong", [eve, { ...hidden, nick: "E" }]],
+    ["the same before it", [{ ...hidden, nick: "E" }, eve]],
+    ["a line that does not say", [eve, { type: "user", id: 1 }]],
+    ["a line that says something else", [eve, { ...hidden, public: "no" }]],
+    ["a line that says both", [eve, '{"type":"user","id":1,"public":false,"public":true}']],
     ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
     ["a line with an escaped name", [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}']],
     ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
     ["a line without type", [eve, { id: 1, public: false }]],
-    ["a line with an unknown type", [eve, { ...hidden, type: "User" }]],
+    ["a line with a type that is none", [eve, { ...hidden, type: "User" }]],
     ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
-    ["JSON that breaks after public", [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}']],
-    ["JSON that breaks before public", [eve, '{"type":"user","id":1,"name":"E"E","public":false}']],
+    ["a line that is broken after it", [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}']],
+    [
+      "a line that is broken before it",
+      [eve, '{"type":"user","id":1,"name":"E"E","public":false}'],
+    ],
     ["a line that is too long", [eve, `{"type":"user","id":1,"name":"${"x".repeat(2 ** 20)}"}`]],
   ];
   test.each(hiding)("%s: the user is private", async (_, lines) => {
@@ -355,41 +353,34 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
   });
 
   test.each([
-    ["an invalid public line of the same user", { ...ann, nick: "E" }],
-    ["an invalid company with the same id", { ...company, name: "" }],
-    ["an invalid line of another private user", { ...hidden, id: 3, nick: "E" }],
-    [
-      "an invalid user of a company with the same id",
-      { ...user(3, ""), company: { id: 1, role: "x" } },
-    ],
+    ["another line about the user that is wrong and says public", { ...ann, nick: "E" }],
+    ["a wrong line of a company with that id", { ...company, name: "" }],
+    ["a wrong line of a private user who has another id", { ...hidden, id: 3, nick: "E" }],
+    ["a wrong user in a company with that id", { ...user(3, ""), company: { id: 1, role: "x" } }],
   ])("%s hides nobody", async (_, line) => {
     const { kept } = await importSkipping([bea, line, ann]);
     expect(kept).toEqual([ann, bea].map((one) => expect.objectContaining(one)));
   });
 
-  test("a user whose only line is invalid is left out", async () => {
+  test("a user whose only line is wrong is not there", async () => {
     const { kept } = await importSkipping([bea, { ...hidden, nick: "E" }]);
     expect(kept).toEqual([expect.objectContaining(bea)]);
   });
 
   const bytes = Buffer.from(textOf([role, bea, ann]));
   test.each([
-    ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
+    ["gzip that stops half way", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
-    ["a last line that is cut off", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
+    ["a last line that breaks off", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
     [
-      "an end line with a wrong count",
+      "an end line that counts wrongly",
       textOf([bea, "x", end(9)] as object[]),
       /lines: is 9, but 2/,
     ],
-    ["an invalid end line", textOf([bea, end("1")]), /line 2: lines: must be/],
+    ["an end line that is wrong", textOf([bea, end("1")]), /line 2: lines: must be/],
     ["a line after the end", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
-    [
-      "a dataset without any valid line",
-      textOf([{ ...ann, nick: "A" }]),
-      /no users and no companies/,
-    ],
-  ])("%s is still an error", async (_, dataset, expected) => {
+    ["nothing that is left", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
+  ])("%s stays an error", async (_, dataset, expected) => {
     const folder = temporaryFolder();
     const { code, stdout, stderr } = await importStream(dataset, ["--skip-invalid"], folder);
     expect([code, stdout]).toEqual([1, ""]);
@@ -397,18 +388,18 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     expect(listBeside(join(folder, "s"))).toEqual([]);
   });
 
-  test("skips an invalid last line without a line end if its JSON is complete", async () => {
+  test("leaves out a last line that is wrong and has no line end, but is whole", async () => {
     const text = textOf([bea, { ...ann, nick: "A" }]).trimEnd();
     const { code, stdout } = await importStream(text, ["--skip-invalid"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("to s, skipped 1 line\n")]);
   });
 
-  test("still requires the end line with --expect-end", async () => {
+  test("does not do without the end line that is wanted", async () => {
     expect(await importSkipping([bea, "{"], ["--expect-end"])).toMatchObject({ code: 1 });
     expect(await importSkipping([bea, "{", end(2)], ["--expect-end"])).toMatchObject({ code: 0 });
   });
 
-  test("still refuses to remove more than half of the users", async () => {
+  test("does not let more than half of the users go", async () => {
     const folder = temporaryFolder();
     copyFileSync(await makeSnapshot([ann, bea, user(3, "Cid")]), join(folder, "s"));
     const lines = [ann, user(2, ""), user(3, "")];
@@ -424,7 +415,7 @@ describe("a user without an avatar", () => {
     { ...ann, id: 3, avatar_url: undefined },
   ];
 
-  test("has the drawing for the id, as an absolute URL", async () => {
+  test("has the drawing of that id, completed like any path", async () => {
     for (const [publicUrl, base] of [
       [undefined, "http://roadbook.test"],
       ["https://api.example/drivers/", "https://api.example/drivers"],
@@ -443,7 +434,7 @@ describe("a user without an avatar", () => {
     }
   });
 
-  test("is exported without an avatar, also after a change", async () => {
+  test("is exported without one, also after a change", async () => {
     const target = await makeSnapshot(lines);
     const changes = makeFile([{ ...ann, avatar_url: undefined }]);
     expect(await roadbook(["apply", changes, "--to", target])).toMatchObject({ code: 0 });
@@ -451,8 +442,8 @@ describe("a user without an avatar", () => {
   });
 });
 
-describe("a target of another kind is kept, unless --force is given", () => {
-  const effectOf = (code: number) => (code === 0 ? "overwritten" : "kept");
+describe("a file that a command could not have written itself stays, unless --force", () => {
+  const fold = (code: number) => (code === 0 ? "overwritten" : "kept");
 
   test.each([
     ["another program's database", "kept", "kept"],
@@ -460,7 +451,7 @@ describe("a target of another kind is kept, unless --force is given", () => {
     ["a snapshot, compressed", "kept", "kept"],
     ["a dataset", "kept", "overwritten"],
     ["a dataset, compressed", "kept", "overwritten"],
-    ["a text file", "kept", "kept"],
+    ["a text", "kept", "kept"],
     ["an empty file", "kept", "overwritten"],
   ])("%s: import %s, export and seed %s", async (what, byImport, byExport) => {
     const snapshot = await makeSnapshot();
@@ -470,7 +461,7 @@ describe("a target of another kind is kept, unless --force is given", () => {
       "a snapshot, compressed": () => zstdCompressSync(readFileSync(snapshot)),
       "a dataset": () => textOf([role, ann]),
       "a dataset, compressed": () => gzipSync(textOf([role, ann])),
-      "a text file": () => "Dear diary,\n",
+      "a text": () => "Dear diary,\n",
       "an empty file": () => "",
     }[what];
     const commands: [string[], string][] = [
@@ -478,36 +469,36 @@ describe("a target of another kind is kept, unless --force is given", () => {
       [["export", snapshot, "--to", target], byExport],
       [["seed", "--users", "3", "--to", target], byExport],
     ];
-    for (const [args, expected] of commands) {
+    for (const [words, expected] of commands) {
       if (bytes) writeFileSync(target, bytes());
       else new Database(target).exec("DROP TABLE IF EXISTS precious; CREATE TABLE precious (id)");
       const before = stateOf(target);
-      const { code, stderr } = await roadbook(args);
-      expect([args[0], effectOf(code)]).toEqual([args[0], expected]);
+      const { code, stderr } = await roadbook(words);
+      expect([words[0], fold(code)]).toEqual([words[0], expected]);
       if (code !== 0) {
         expect(stderr).toMatch(/^roadbook: .*target exists and is not .*with --force\n$/);
         expect(stateOf(target)).toEqual(before);
-        expect(await roadbook([...args, "--force"])).toMatchObject({ code: 0, stderr: "" });
+        expect(await roadbook([...words, "--force"])).toMatchObject({ code: 0, stderr: "" });
       }
       expect(stateOf(target).bytes).not.toBe(before.bytes);
       rmSync(target);
     }
   });
 
-  test("a compressed target is checked too", async () => {
+  test("a compressed target is looked into", async () => {
     const target = join(temporaryFolder(), "snapshot.zst");
-    const args = ["import", makeFile(community), "--to", target];
+    const words = ["import", makeFile(community), "--to", target];
     writeFileSync(target, zstdCompressSync(Buffer.from("text")));
-    expect((await roadbook(args)).stderr).toContain(`${target} exists and is not a Roadbook`);
+    expect((await roadbook(words)).stderr).toContain(`${target} exists and is not a Roadbook`);
     writeFileSync(target, zstdCompressSync(Buffer.from("text")).subarray(0, -3));
-    expect((await roadbook(args)).code).toBe(1);
-    expect(await roadbook([...args, "--force"])).toMatchObject({ code: 0 });
-    expect(await roadbook(args)).toMatchObject({ code: 0 });
+    expect((await roadbook(words)).code).toBe(1);
+    expect(await roadbook([...words, "--force"])).toMatchObject({ code: 0 });
+    expect(await roadbook(words)).toMatchObject({ code: 0 });
   });
 });
 
 test.each(["s", "s.zst"])(
-  "import --dry-run to %s reports the same but writes nothing",
+  "import --dry-run to %s reports the same and writes nothing",
   async (to) => {
     const folder = temporaryFolder();
     const dryRun = (dataset: object[]) =>
@@ -529,7 +520,7 @@ test.each(["s", "s.zst"])(
   },
 );
 
-test("an import under a strict umask warns once that others cannot read the file", async () => {
+test("an import under a strict umask says that others cannot read the new file, once", async () => {
   const folder = temporaryFolder();
   const command = `umask 077; exec ${await executable()} import ${makeFile([ann])} --to s`;
   const { stderr } = await run(["sh", "-c", command], { cwd: folder });
@@ -539,7 +530,7 @@ test("an import under a strict umask warns once that others cannot read the file
   expect(statSync(join(folder, "s")).mode & 0o777).toBe(0o644);
 });
 
-test("a change with a duplicate field is an error", async () => {
+test("a change that names a field twice is an error, too", async () => {
   const target = await makeSnapshot([ann]);
   const before = stateOf(target);
   const stdin = '{"type":"user","id":1,"deleted":true,"id":2}';
@@ -551,7 +542,7 @@ test("a change with a duplicate field is an error", async () => {
   expect(stateOf(target)).toEqual(before);
 });
 
-test("seed, and an import from a pipe, show their progress on a terminal", async () => {
+test("an import from a pipe and a seed show on a terminal how far they are", async () => {
   const program = await executable();
   const folder = temporaryFolder();
   for (const [command, expected] of [
@@ -563,12 +554,12 @@ test("seed, and an import from a pipe, show their progress on a terminal", async
     const { stderr } = await run(["sh", "-c", command], { cwd: folder });
     expect(stderr).toBe("");
   }
-  // No progress if the lines themselves go to the terminal.
+  // Where the lines themselves are on the terminal, they are all there is.
   const { stdout } = await run(["script", "-qec", `${program} seed --users 3`, "/dev/null"]);
   expect(stdout).not.toContain("\u001b");
 });
 
-test("a path that looks like a URI is still a path", async () => {
+test("a folder whose name begins like a URI is a folder", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "file:"));
   const stdin = textOf([ann]);

@@ -75,7 +75,7 @@ test("errors go to standard error, the exit code is 1, and the target stays as i
   expect(outcome).toEqual({
     code: 1,
     stdout: "",
-    stderr: `roadbook: 4 errors in the dataset, nothing was written
+    stderr: `roadbook: 4 errors in the dataset; nothing was written
 line 1: id: is missing
 line 1: name: is missing
 line 1: hierarchy: is missing

@@ -224,7 +224,7 @@ describe("a change file that is refused leaves the file as it was, with nothing 
     const before = stateOf(path);
     const { code, stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
     const count = expected.split("\n").length;
-    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes, nothing was written`;
+    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes; nothing was written`;
     expect([code, stderr]).toEqual([1, `${head}\n${expected}\n`]);
     expect(stateOf(path)).toEqual(before);
   });
