@@ -1,4 +1,4 @@
-/** What the package exports: the library, the shapes of what goes in and comes out, and its errors. */
+/** The exports of the package: the library, the types of its input and output, and its errors. */
 import "./node-version.ts";
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -47,7 +47,7 @@ export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
-/** The path of a file (NDJSON, plain, gzip or zstd), lines as objects, or the bytes of such a file. */
+/** A file's path or bytes (NDJSON, plain, gzip or zstd), or lines as objects. */
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;
 
@@ -67,7 +67,7 @@ const importOptions = {
 } satisfies Names<ImportOptions>;
 type Names<Options> = Record<keyof Options, true>;
 
-/** Makes a snapshot file, as the command `import` does. */
+/** Builds a snapshot file, as the command `import` does. */
 export async function importDataset(
   dataset: Dataset,
   target: string,

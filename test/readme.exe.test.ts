@@ -187,7 +187,8 @@ test("this table and the one for several machines list exactly the flags of serv
   const others = rowsIn(await Bun.file(join(root, "scripts/deploy/README.md")).text());
   const serve = createProgram({}).commands.find((command) => command.name() === "serve");
   const help = serve?.createHelp();
-  const flags = (serve?.options ?? []).map((option) => {
+  const visible = (serve?.options ?? []).filter((option) => !option.hidden);
+  const flags = visible.map((option) => {
     const shown = help?.optionDescription(option).slice(option.description.length) ?? "";
     return {
       name: option.name(),

@@ -5,7 +5,7 @@
  */
 import { once } from "node:events";
 import { longDataset, makeSnapshot } from "../../test/datasets.ts";
-import { converse, dial, farewell, holdUnread } from "../../test/sockets.ts";
+import { converse, dial, holdUnread, lastRequest } from "../../test/sockets.ts";
 import { openExecutable, type Target } from "../../test/support.ts";
 import { median, megabytesOf, type Options, tableOf } from "./measure.ts";
 
@@ -106,7 +106,7 @@ async function benchUnread(count: number): Promise<void> {
     const server = await openExecutable(["--search-limit", "0", "--snapshot", snapshot]);
     const headOf = (index: number) =>
       `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: ${coding}\r\n\r\n`;
-    await converse(server, headOf(0) + farewell);
+    await converse(server, headOf(0) + lastRequest);
     const before = megabytesOf(server.pid, "VmRSS");
     const sockets = await holdUnread(server, count, headOf);
     const growths = (["VmRSS", "VmHWM"] as const).map(

@@ -37,7 +37,7 @@ export function formatManPage(date: Date): string {
       ...command.registeredArguments.flatMap((argument) =>
         entryOf(escapeRoff(argument.name()), argument.description),
       ),
-      ...groupsOf(command.options).flatMap(([group, options]) => [
+      ...groupsOf(visibleOptionsOf(command)).flatMap(([group, options]) => [
         ...(group === "" ? [] : [".PP", escapeRoff(group)]),
         ...options.flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
       ]),
@@ -84,6 +84,11 @@ function termOf(option: AnyOption): string {
     : `.BI "${escapeRoff(names)} " ${escapeRoff(value)}`;
 }
 
+/** All flags except former names, which still work. */
+function visibleOptionsOf(command: AnyCommand): AnyOption[] {
+  return command.options.filter((option) => !option.hidden);
+}
+
 /** The flags in declaration order, by heading. */
 function groupsOf(options: readonly AnyOption[]): [string, AnyOption[]][] {
   return [...Map.groupBy(options, (option) => option.helpGroupHeading ?? "")];
@@ -91,7 +96,7 @@ function groupsOf(options: readonly AnyOption[]): [string, AnyOption[]][] {
 
 /** Every variable once, in alphabetical order. Some belong to several commands. */
 function variablesOf(program: AnyCommand): [string, string][] {
-  const options = program.commands.flatMap((command) => command.options);
+  const options = program.commands.flatMap(visibleOptionsOf);
   const flags = new Map(options.map((option) => [variableOf(option), option.long ?? ""]));
   return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -93,7 +93,7 @@ export function createApp(options: AppOptions) {
     .group("/api", (prefixed) => prefixed.use(api));
   // Outside the chain, because a typed client has no use for these routes.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
-  if (page?.index) app.use(sitemap(service));
+  if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
   }
@@ -118,7 +118,7 @@ export function createApp(options: AppOptions) {
 /** Returns the last step of every request. It makes the response and reports it. */
 function createFinish(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, basePath, cacheMaxAgeSeconds, compress, onResponse } = options;
-  const respond = createRespond(cacheMaxAgeSeconds, options.page?.index ?? false, compress);
+  const respond = createRespond(cacheMaxAgeSeconds, options.page?.allowIndexing ?? false, compress);
   return (request: Request, route: string | undefined, value: unknown): Response => {
     const context = contexts.of(request);
     const { requestId, isSubrequest, method, decision, startMs } = context;

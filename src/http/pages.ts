@@ -23,7 +23,9 @@ export interface PageOptions {
   kiosk?: boolean | undefined;
   /** The idle time after which a kiosk returns to the start, such as `90s`. Default `2m`. */
   kioskIdle?: string | undefined;
-  /** Lets search engines list the page and its drivers. */
+  /** Lets search engines index the page and its drivers. */
+  allowIndexing?: boolean | undefined;
+  /** @deprecated The former name of `allowIndexing`. */
   index?: boolean | undefined;
   /** The language of the page. Default the one that a reader's browser asks for. */
   language?: Language | undefined;
@@ -58,7 +60,7 @@ const MAX_QUERY_LENGTH = 1600;
 const MAX_HEADER_LENGTH = 1000;
 
 /** The checked options. */
-export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
+export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index"> {
   kioskIdleMs: number;
   title: string;
   logo: Logo | undefined;
@@ -82,7 +84,7 @@ export function pages(service: PagesService): AnyElysia {
   const { page, pageAssets, subrequest, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
     // Search engines may list profiles only if the operator allows it.
-    const rules = page?.index
+    const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
       : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
     const text = `${rules}\n`;

@@ -16,7 +16,7 @@ interface DocumentOptions {
   kioskIdleMs?: number | undefined;
   featured: readonly number[];
   /** Whether search engines may list the page. */
-  index?: boolean | undefined;
+  allowIndexing?: boolean | undefined;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
   /** The path that the server is mounted under; empty for the root. */
@@ -27,7 +27,7 @@ interface DocumentOptions {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, title, kiosk, kioskIdleMs, featured, index } = options;
+  const { view, language, title, kiosk, kioskIdleMs, featured, allowIndexing } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
@@ -37,7 +37,7 @@ export function renderDocument(options: DocumentOptions): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${!index && html`<meta name="robots" content="noindex">`}
+${!allowIndexing && html`<meta name="robots" content="noindex">`}
 <title>${titleOf(view, language, title)}</title>
 ${renderPreview(options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">

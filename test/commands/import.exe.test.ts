@@ -269,7 +269,7 @@ describe("--skip-invalid", () => {
     ]);
     expect([code, stdout, stderr]).toEqual([
       0,
-      "imported 2 users (2 public), 0 companies, 1 achievements, 1 roles to s, skipped 5 lines, 3 fields and 3 references\n",
+      "imported 2 users (2 public), 0 companies, 1 achievement, 1 role to s, skipped 5 lines, 3 fields and 3 references\n",
       `line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
 line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
 line 5: is not valid JSON
@@ -294,7 +294,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
 
   test("makes no difference for a dataset without errors", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
-      stdout: "imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to s\n",
+      stdout: "imported 1 user (1 public), 0 companies, 0 achievements, 1 role to s\n",
       stderr: "",
       kept: [role, ann],
     });
@@ -518,7 +518,7 @@ test.each(["s", "s.zst"])(
       roadbook(["import", makeFile(dataset), "--to", to, "--dry-run"], { cwd: folder });
     expect(await dryRun([role, ann])).toEqual({
       code: 0,
-      stdout: `dry run (nothing was written): would import 1 users (1 public), 0 companies, 0 achievements, 1 roles to ${to}\n`,
+      stdout: `dry run (nothing was written): would import 1 user (1 public), 0 companies, 0 achievements, 1 role to ${to}\n`,
       stderr: "",
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -559,7 +559,7 @@ test("an import from a pipe and a seed show their progress on a terminal", async
   const program = await executable();
   const folder = temporaryFolder();
   for (const [command, expected] of [
-    [`${program} seed --users 3000 --to seeded`, /\r.*inventing [█░]{30} \d+ %/],
+    [`${program} seed --users 3000 --to seeded`, /\r.*generating [█░]{30} \d+ %/],
     [`cat seeded | ${program} import - --to s`, /\r.*reading \d+\.\d MB/],
   ] as const) {
     const { stdout } = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });

@@ -38,7 +38,7 @@ test.each(forms)(
   async (_, bytes) => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "dataset"), bytes);
-    const done = `imported 1 users (1 public), 1 companies, 1 achievements, 1 roles to s\n`;
+    const done = `imported 1 user (1 public), 1 company, 1 achievement, 1 role to s\n`;
     const options = { cwd: folder };
     expect(await roadbook(["import", "dataset", "--to", "s"], options)).toEqual({
       code: 0,

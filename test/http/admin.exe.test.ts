@@ -186,7 +186,7 @@ test("without --admin-port there is no admin port", async () => {
 });
 
 test("a stopping server is live but not ready while requests are open", async () => {
-  const target = await openWithAdmin("--grace", "1m");
+  const target = await openWithAdmin("--shutdown-timeout", "1m");
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
   const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // incomplete on purpose

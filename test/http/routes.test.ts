@@ -122,7 +122,12 @@ test("without the page, / redirects to /docs", async () => {
 test.each([false, true])(
   "search engines may not list the API, and may list pages only with index: %p",
   async (index) => {
-    const site = await openInProcess({ dataset: community, page: true, index, pageAssets });
+    const site = await openInProcess({
+      dataset: community,
+      page: true,
+      allowIndexing: index,
+      pageAssets,
+    });
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of [
       "/users/public/42",

@@ -507,8 +507,8 @@ describe("--rate-limit-store-file", () => {
 
   test.each([
     [["nowhere/url"], 1, "nowhere/url cannot be read: no such file or directory\n"],
-    [[write("")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
-    [[write("redis://:12/secret@h")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
+    [[write("")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
+    [[write("redis://:12/secret@h")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
     [["x", "--rate-limit-store", "redis://h"], 2, "are mutually exclusive\n"],
   ])(
     "%j is one line on standard error, without the content of the file",

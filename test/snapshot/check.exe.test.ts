@@ -13,7 +13,7 @@ import { openExecutable, openInProcess, roadbook, run, temporaryFolder } from ".
 test("an unchanged snapshot passes", async () => {
   const path = await makeSnapshot();
   expect(await succeed(["check", path])).toMatch(
-    /^\S+ is whole: built \d{4}-\S+Z, 3 users \(2 public\), 2 companies, 1 achievements, 2 roles\n$/,
+    /^\S+ is intact: built \d{4}-\S+Z, 3 users \(2 public\), 2 companies, 1 achievement, 2 roles\n$/,
   );
 });
 

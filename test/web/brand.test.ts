@@ -97,9 +97,9 @@ test.each([
   ],
   [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
   [{ logo: 7 }, "logo must be a path or bytes, got a number"],
-  [{ title: "  " }, 'title has "  ", not a name of 1 to 60 characters'],
-  [{ title: "a\nb" }, 'title has "a\\nb", not a name'],
-  [{ accent: "green" }, 'accent has "green", not a colour such as #0a7d4f'],
+  [{ title: "  " }, 'title must be a name of 1 to 60 characters, got "  "'],
+  [{ title: "a\nb" }, 'title must be a name of 1 to 60 characters, got "a\\nb"'],
+  [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],
 ])("%p is rejected: %s", (options, message) => {
   expect(open(options)).rejects.toThrow(message);
 });

@@ -49,12 +49,12 @@ interface OpenOptions extends PageOptions {
 /** Opens a server with the test community and a browser window, and closes both after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", searchLimit = 30, javaScriptEnabled, locale } = options;
-  const { kiosk, index, language, featured = [42, 45] } = options;
+  const { kiosk, allowIndexing, language, featured = [42, 45] } = options;
   const roadbook = await createRoadbook({
     dataset: community,
     searchLimit,
     page: true,
-    ...{ kiosk, index, language, featured, basePath: options.basePath },
+    ...{ kiosk, allowIndexing, language, featured, basePath: options.basePath },
     kioskIdle: options.kioskIdle,
     pageAssets,
   });

@@ -108,7 +108,7 @@ test("the sitemap lists every public driver once, and no private ones", async ()
   await using roadbook = await createRoadbook({
     ...page,
     dataset,
-    index: true,
+    allowIndexing: true,
     publicUrl: "https://example.org/rb",
   });
   const locationsIn = async (url: string) => {
@@ -138,7 +138,7 @@ test("the sitemap lists every public driver once, and no private ones", async ()
   }
 });
 
-test("without `index` there is no sitemap", async () => {
+test("without --allow-indexing there is no sitemap", async () => {
   const target = await openInProcess(page);
   for (const path of ["/sitemap.xml", "/sitemaps/0.xml"])
     expect((await target.fetch(path)).status).toBe(404);

@@ -45,7 +45,7 @@ test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
     expect(await run("import", makeFile(community), "--to", to)).toEqual({
       code: 0,
       stderr: "",
-      stdout: `imported 3 users (2 public), 2 companies, 1 achievements, 2 roles to ${to}\n`,
+      stdout: `imported 3 users (2 public), 2 companies, 1 achievement, 2 roles to ${to}\n`,
     });
     const server = await openExecutable(
       ["--snapshot", to, "--refresh", "100ms"],
@@ -166,16 +166,20 @@ test("no message, log line or response contains a secret", async () => {
 });
 
 test.each<[string, string[], string]>([
-  ["import to a web URL", ["import", "x", "--to", "https://a:secret@b/c"], "--to is a URL that"],
+  [
+    "import to a web URL",
+    ["import", "x", "--to", "https://a:secret@b/c"],
+    "--to must be a file or s3://bucket/key",
+  ],
   [
     "apply to a URL without a key",
     ["apply", "x", "--to", "s3://secret"],
-    "--to is not of the form s3://bucket/",
+    "--to must have the form s3://bucket/key",
   ],
   [
     "serve from a malformed URL",
     ["--snapshot", "https://:secret"],
-    "--snapshot is not a URL that can be fetched",
+    "--snapshot must be a file or an https://",
   ],
 ])("%s is a usage error that does not repeat the value", async (_, words, message) => {
   const { code, stderr } = await run(...words);
