@@ -1,4 +1,4 @@
-/** The page's texts in Polish, informal. They avoid past tenses that depend on the reader's gender. */
+/** The page's texts in Polish, informal. Past tenses that depend on gender are avoided. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
