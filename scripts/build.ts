@@ -1,6 +1,7 @@
 /**
- * `bun run build`: the executable, which is Bun, the code, a snapshot and the pages in one file, the
- * same bytes each time. scripts/release has the rest of a release.
+ * `bun run build` makes the executable: Bun, the code, a snapshot and the assets of the pages in
+ * one file. The same commit and version of Bun give the same bytes. scripts/release makes the other
+ * files of a release.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -13,16 +14,20 @@ import { findRuntime, isWindows, type Platform, platforms } from "./release/plat
 
 const root = join(import.meta.dir, "..");
 const values = new Command("bun run build")
-  .description("builds the executable, which needs no other file")
+  .description("build the executable, which needs no other files")
   .addOption(
     new Option("--outfile <FILE>", "where to write it").default(
       join(root, "dist/roadbook"),
       "dist/roadbook",
     ),
   )
-  .addOption(new Option("--target <PLATFORM>", "for another machine than this").choices(platforms))
-  .option("--dataset <FILE>", "bundle this dataset instead of the demo")
-  .option("--all", "build for every platform, compress each, and write SHA256SUMS")
+  .addOption(
+    new Option("--target <PLATFORM>", "build for this platform (default: the current one)").choices(
+      platforms,
+    ),
+  )
+  .option("--dataset <FILE>", "bundle this dataset instead of the demo data")
+  .option("--all", "build for every platform, compress each executable, and write SHA256SUMS")
   .parse()
   .opts();
 const outfile = resolve(values.outfile);
@@ -46,7 +51,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The files inside the executable, beside the code. */
+/** Writes the files to embed and returns their paths. */
 async function writeEmbedded(): Promise<string[]> {
   const { dataset } = values;
   const snapshot = join(folder, dataset ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
@@ -60,44 +65,45 @@ async function writeEmbedded(): Promise<string[]> {
   return files;
 }
 
-/** The time that a build is to carry instead of now: reproducible-builds.org/specs/source-date-epoch. */
+/** A fixed build time for reproducible builds: reproducible-builds.org/specs/source-date-epoch. */
 function sourceDateMs(): number | undefined {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   return seconds ? Number(seconds) * 1000 : undefined;
 }
 
-/** When the demo was last changed, as far as is known: `git archive` gives files the commit's time. */
+/** The time of the commit, or that of package.json, which `git archive` sets to the same. */
 function commitDateMs(): number {
   const git = Bun.spawnSync(["git", "log", "-1", "--format=%ct"], { cwd: root, stderr: "ignore" });
   const seconds = git.success ? Number(git.stdout.toString()) : 0;
   return seconds > 0 ? seconds * 1000 : statSync(join(root, "package.json")).mtimeMs;
 }
 
-/** Compiles under one name, which is in the bytes, and moves the whole executable to its place. */
+/** Compiles under a fixed name, as the name is part of the bytes, then renames the executable. */
 async function compile(file: string, embedded: string[], platform?: Platform): Promise<void> {
   const compiled = join(folder, "roadbook");
   await Bun.build({
     entrypoints: [join(root, "src/main.ts"), ...embedded],
     target: "bun",
-    // Not identifiers: Elysia reads the source of handlers to see what they use.
+    // Identifiers are kept: Elysia reads the source of handlers to see which properties they use.
     minify: { whitespace: true, syntax: true },
     bytecode: true,
-    // A command's code in a file of its own, loaded when it runs; Bun divides modules only.
+    // Puts the code of each command into a chunk that is loaded when the command runs. Bun splits
+    // ES modules only.
     format: "esm",
     splitting: true,
-    // Names without folders: the one above has another name in each build.
+    // Names without folders, as the temporary folder has a different name in each build.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-    // The folders of pino's modules, which it looks for workers in, would be those of this machine.
+    // pino's modules look for workers in these folders. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
-    // Under Bun the seam is bun:sqlite; better-sqlite3 must not come along.
+    // Only Node.js needs better-sqlite3. Under Bun, #sqlite is bun:sqlite.
     external: ["better-sqlite3"],
     compile: {
       outfile: compiled,
-      // A program takes no settings from files that happen to lie where it is started.
+      // Files in the working directory must not change the settings.
       autoloadDotenv: false,
       autoloadBunfig: false,
-      // A query of any length is answered, not cut off at Bun's 16 KB of request head.
+      // Bun rejects request heads over 16 KB by default, so long queries would fail.
       execArgv: ["--max-http-header-size=262144"],
       ...(platform && { target: `bun-${platform}`, executablePath: await findRuntime(platform) }),
     },

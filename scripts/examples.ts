@@ -1,6 +1,6 @@
 /**
- * Writes src/http/examples.json: what the demo responds with to the example of each documented route.
- * `bun scripts/examples.ts`, when the demo has changed.
+ * `bun scripts/examples.ts` writes src/http/examples.json: the demo's response to the example
+ * request of each documented route. Run it after a change of the demo.
  */
 import { join } from "node:path";
 import { demoSnapshot } from "../src/assets.ts";

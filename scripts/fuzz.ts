@@ -1,17 +1,17 @@
 /**
- * `bun run fuzz`: sends mutated requests to the executable, or to a
- * server that runs already, and checks that it stays alive, never responds with 5xx, and that every error
- * has the error shape. Says the seed and the request that broke it.
+ * `bun run fuzz` sends mutated requests to the executable, or to a running server. It checks that
+ * the server stays alive, never responds with 5xx, and that every error has the documented body. A
+ * failure is reported with the seed and the request that caused it.
  */
 import { connect, type Socket } from "node:net";
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { createRandom } from "../src/community/random.ts";
 import { community, importByExecutable, openExecutable, type Target } from "../test/support.ts";
 
 const DEADLINE_MS = 5_000;
-const AT_ONCE = 8;
-const STALLED = 8;
-const STORM = 200;
+const WORKERS = 8;
+const STALLED_CLIENTS = 8;
+const STORM_CONNECTIONS = 200;
 
 const targets = [
   "/users/public/42",
@@ -26,7 +26,7 @@ const targets = [
   "http://other.example/users/public/42",
 ];
 const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "TRACE", "CONNECT", "get", "BREW", ""];
-/** The first of a request counts. */
+/** Only the first Host line of a request counts, so it is chosen separately. */
 const hosts = [
   "Host: roadbook.example",
   "Host: a",
@@ -61,7 +61,7 @@ const headers = [
   "Cookie: a=b",
   "Origin: null",
 ];
-const bits = [
+const mutations = [
   ..."% %00 %ff%fe %zz %2e%2e/ ../ // \\ ? # &q=ab q= ; 9007199254740993 -1 1e9 ' \" <".split(" "),
   ...[" ", "\t", "\u0000", "\u00ff", "\ud83d\ude9a", "%F0%9F%9A%9A", "%CC%81", "\r", "\r\n"],
   "x".repeat(3000),
@@ -77,18 +77,18 @@ interface FuzzResult {
   statuses: Record<string, number>;
 }
 
-/** Fuzzes for that long. Throws an error that holds the seed and the request when a check fails. */
+/** Throws an error with the seed and the request when a check fails. */
 export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
   const { hostname, port } = new URL(origin);
   const { below, pick } = createRandom(seed);
   const result: FuzzResult = { requests: 0, statuses: {} };
-  const until = performance.now() + seconds * 1000;
+  const end = performance.now() + seconds * 1000;
 
-  function draw(): Buffer {
+  function createRequest(): Buffer {
     let target = pick(targets);
     for (let times = below(4); times > 0; times--) {
       const at = below(target.length + 1);
-      target = target.slice(0, at) + pick(bits) + target.slice(at + below(3));
+      target = target.slice(0, at) + pick(mutations) + target.slice(at + below(3));
     }
     const lines = Array.from({ length: below(5) }, () => pick(headers));
     const head = `${pick(methods)} ${target} HTTP/1.${below(3)}\r\n`;
@@ -102,9 +102,9 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
   }
 
   async function worker(): Promise<void> {
-    while (performance.now() < until) {
-      const request = draw();
-      const response = await exchange(hostname, Number(port), request);
+    while (performance.now() < end) {
+      const request = createRequest();
+      const response = await send(hostname, Number(port), request);
       const status = /^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? "closed";
       result.requests++;
       result.statuses[status] = (result.statuses[status] ?? 0) + 1;
@@ -118,23 +118,23 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
 
   const stalled = stallReaders(hostname, Number(port));
   await Promise.all([
-    storm(hostname, Number(port), until),
-    ...Array.from({ length: AT_ONCE }, worker),
+    storm(hostname, Number(port), end),
+    ...Array.from({ length: WORKERS }, worker),
   ]);
   for (const socket of stalled) socket.destroy();
-  const alive = await fetch(`${origin}/health`);
-  if (!alive.ok) throw new Error(`seed ${seed}: not well afterwards: ${alive.status}`);
+  const health = await fetch(`${origin}/health`);
+  if (!health.ok) throw new Error(`seed ${seed}: /health responded ${health.status} afterwards`);
   return result;
 }
 
-/** What is wrong with the first response on a connection, if anything. */
+/** Checks the first response on a connection. Returns a description of the fault, if any. */
 function findProblem(response: string, isHead: boolean): string | undefined {
-  if (response === "") return undefined; // a clean close
+  if (response === "") return undefined; // The connection was closed, which is allowed.
   const [head = "", body = ""] = response.split(/\r\n\r\n([\s\S]*)/);
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) return "no status line";
-  if (status >= 500 && status !== 505) return "a server error";
-  // What is no HTTP at all is refused before Roadbook sees it, with an empty body.
+  if (status >= 500 && status !== 505) return "server error";
+  // Bun rejects bytes that are not HTTP before Roadbook sees them, with an empty body.
   if (isHead || status < 400 || body === "" || !/^content-type: application\/json/im.test(head))
     return undefined;
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
@@ -143,15 +143,15 @@ function findProblem(response: string, isHead: boolean): string | undefined {
     const { success, error } = JSON.parse(first);
     return success === false && typeof error.code === "string" && typeof error.message === "string"
       ? undefined
-      : "not the error shape";
+      : "wrong error body";
   } catch {
     return "not JSON";
   }
 }
 
-/** Clients that ask for far more than the system buffers, and never read. */
+/** Opens clients that request far more than the socket buffers hold and never read a byte. */
 function stallReaders(host: string, port: number): Socket[] {
-  return Array.from({ length: STALLED }, () => {
+  return Array.from({ length: STALLED_CLIENTS }, () => {
     const socket = connect(port, host);
     socket.on("error", () => {});
     socket.pause();
@@ -160,20 +160,22 @@ function stallReaders(host: string, port: number): Socket[] {
   });
 }
 
-/** Beside the rest, now and then, many connections at once that are used once or not at all. */
-async function storm(host: string, port: number, until: number): Promise<void> {
+/** Every half second, opens many connections and sends partial, complete or no requests. */
+async function storm(host: string, port: number, end: number): Promise<void> {
   const request = Buffer.from(
     "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",
   );
-  while (performance.now() < until) {
-    const parts = Array.from({ length: STORM }, (_, at) => request.subarray(0, (at * 7) % 70));
-    await Promise.all(parts.map((part) => exchange(host, port, part)));
+  while (performance.now() < end) {
+    const parts = Array.from({ length: STORM_CONNECTIONS }, (_, index) =>
+      request.subarray(0, (index * 7) % 70),
+    );
+    await Promise.all(parts.map((part) => send(host, port, part)));
     await Bun.sleep(500);
   }
 }
 
-/** Sends the bytes and reads until the end, or for a moment when the server waits for more. */
-function exchange(host: string, port: number, request: Buffer): Promise<string> {
+/** Sends the bytes and reads until the connection closes or is idle for 100 ms. */
+function send(host: string, port: number, request: Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket = connect(port, host, () => socket.write(request));
@@ -181,9 +183,9 @@ function exchange(host: string, port: number, request: Buffer): Promise<string> 
       socket.destroy();
       resolve(Buffer.concat(chunks).toString("latin1"));
     };
-    // A server that keeps the connection open has responded, or waits for the rest of the request.
+    // An idle server has responded, or waits for the rest of the request.
     socket.setTimeout(100, done);
-    const timer = setTimeout(() => reject(new Error("no end of the response")), DEADLINE_MS);
+    const timer = setTimeout(() => reject(new Error("the response did not end")), DEADLINE_MS);
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("close", () => {
       clearTimeout(timer);
@@ -193,7 +195,7 @@ function exchange(host: string, port: number, request: Buffer): Promise<string> 
   });
 }
 
-/** The executable with avatars that it completes, and no limit that keeps searches from being done. */
+/** Starts the executable with avatars that are paths, and without a limit, so that searches run. */
 export async function openFuzzTarget(): Promise<Target> {
   const snapshot = await importByExecutable(community);
   return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
@@ -201,10 +203,14 @@ export async function openFuzzTarget(): Promise<Target> {
 
 if (import.meta.main) {
   const command = new Command("bun run fuzz")
-    .description("sends malformed requests to a server, and fails when one breaks it")
-    .argument("[ORIGIN]", "a running server (default: one that is built and started)")
-    .option("--seconds <N>", "how long", Number, 600)
-    .option("--seed <N>", "the same number sends the same requests", Number, Date.now() % 2 ** 31)
+    .description("send malformed requests to a server; exit with 1 if one breaks it")
+    .argument("[ORIGIN]", "a running server, such as http://127.0.0.1:3000 (default: start one)")
+    .option("--seconds <N>", "how long to run", Number, 600)
+    .addOption(
+      new Option("--seed <N>", "the same seed sends the same requests")
+        .argParser(Number)
+        .default(Date.now() % 2 ** 31, "the time"),
+    )
     .parse();
   const [given] = command.processedArgs;
   const { seconds, seed } = command.opts();

@@ -1,6 +1,7 @@
 /**
- * `bun run package`: makes the npm package in dist/package and packs it: JavaScript and source maps by tsc, one file of
- * types for each entry, the files that come with Roadbook, and a package.json made of the project's.
+ * `bun run package` makes the npm package in dist/package and packs it. The package contains
+ * JavaScript and source maps from tsc, one file of types per entry point, the assets, and a
+ * package.json derived from the project's.
  */
 import {
   chmodSync,
@@ -21,9 +22,9 @@ import { importDataset } from "../src/library.ts";
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
 const values = new Command("bun run package")
-  .description("makes the npm package in a folder, and the packed file beside it")
+  .description("make the npm package in a folder, and the .tgz file next to it")
   .addOption(
-    new Option("--out <FOLDER>", "where to make it").default(
+    new Option("--out <FOLDER>", "where to write it").default(
       join(root, "dist/package"),
       "dist/package",
     ),
@@ -32,9 +33,9 @@ const values = new Command("bun run package")
   .opts();
 const out = resolve(values.out);
 const declarations = `${out}.types`;
-/** Modules that do something when they are imported. */
+/** Modules with side effects when imported. */
 const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
-const entries = { library: "src/library", elysia: "src/elysia", client: "src/client" };
+const entryPoints = { library: "src/library", elysia: "src/elysia", client: "src/client" };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -52,17 +53,18 @@ try {
 }
 
 /**
- * One file an entry, with what it names and no more: the types of drizzle and Elysia, which most files
- * name, do not compile without `skipLibCheck`. Only `roadbook/elysia` has those of Elysia.
+ * Writes one file of types per entry point, with only the types it uses. Most source files mention
+ * types of drizzle and Elysia, which do not compile without `skipLibCheck`. Only `roadbook/elysia`
+ * needs Elysia's.
  */
 async function bundleTypes(): Promise<void> {
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
   const require = (name: string) => import(Bun.resolveSync(name, tools));
   const { rolldown } = await require("rolldown");
   const { dts } = await require("rolldown-plugin-dts");
-  for (const [name, file] of Object.entries(entries)) {
+  for (const [name, file] of Object.entries(entryPoints)) {
     const bundle = await rolldown({
-      // Comments name the files relative to it, and the same commit is to give the same bytes anywhere.
+      // Generated comments contain paths relative to this folder, so no path of the machine.
       cwd: declarations,
       input: { [name]: join(declarations, `${file}.d.ts`) },
       external: (id: string) => !/^[./]/.test(id),
@@ -72,7 +74,7 @@ async function bundleTypes(): Promise<void> {
   }
 }
 
-/** Makes the file one that a shell can run. */
+/** Makes the file executable. */
 function addInterpreter(file: string): void {
   writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
   chmodSync(file, 0o755);
@@ -80,7 +82,7 @@ function addInterpreter(file: string): void {
 
 async function writeAssets(): Promise<void> {
   mkdirSync(join(out, "assets"));
-  // As in the executables of a release, so that the same commit gives the same bytes.
+  // Reproducible, like the executables of a release.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
@@ -121,9 +123,9 @@ function createManifest() {
   };
 }
 
-/** Of the project's dependencies those that the package imports, at the start or when it needs them. */
+/** The project's dependencies that the package imports, statically or dynamically. */
 function listDependencies(): Record<string, string> {
-  // A peer of @commander-js/extra-typings.
+  // A peer dependency of @commander-js/extra-typings.
   const imported = new Set(["commander"]);
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");

@@ -1,11 +1,11 @@
 /**
- * Runs the tests, all or the files that are named: in some processes at a time, in one temporary
- * folder that is gone at the end, however the run ends. `bun run test [FILE…]`.
+ * `bun run test [FILE…]` runs all tests, or those in the given files, in several processes at a
+ * time. They share one temporary folder, which is always removed at the end.
  */
 import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
 
-/** Two more than the smallest machine has cores: files of tests wait for half of their time. */
+/** The smallest machine has two cores, but tests spend half of their time waiting. */
 const PROCESSES = 4;
 
 const folder = openRunFolder();
@@ -19,7 +19,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     tests.kill("SIGKILL");
     removeFolder(folder);
-    // With --no-orphans, whatever the tests have started ends here, too.
+    // With --no-orphans, this also ends every process that the tests have started.
     process.exit(128 + constants.signals[signal]);
   });
 }

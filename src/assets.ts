@@ -1,7 +1,7 @@
 /**
- * The files that come with Roadbook: the demo, the script of the docs page, the page's own. The
- * executable and the package hold them ready made (scripts/build.ts and scripts/package.ts put them
- * in); run from source, under Bun, they are made when first needed.
+ * The files that come with Roadbook: the demo, the script of the docs page, and the scripts and
+ * style of the page for people. scripts/build.ts and scripts/package.ts put them into the
+ * executable and the package. When Roadbook runs from source, Bun makes each on first use.
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,10 +14,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The names of the files inside the executable, and in the folder `assets` of the package. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
-/** In the place of the demo, what `build --dataset` was given. */
+/** The snapshot of `build --dataset`, which replaces the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 const pageLanguages = Object.keys(languages) as Language[];
-/** The files beside the demo, and how each is made. */
+/** How to make each file except the demo. */
 const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),
@@ -26,16 +26,16 @@ for (const language of pageLanguages) {
   makers[`page-${language}.js.asset`] = () => bundle("web/browser.ts", language);
 }
 
-/** The bytes of the demo's snapshot, or of the one in its place. */
+/** The bytes of the demo's snapshot, or of the snapshot that replaces it. */
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (ready) return ready;
   const { demoDataset } = await import("./community/demo.ts");
-  const { buildSnapshot } = await import("./snapshot/build/memory.ts");
+  const { buildSnapshot } = await import("./snapshot/build/in-memory.ts");
   return buildSnapshot(demoDataset());
 }
 
-/** Makes what is put into the executable and the package beside the demo, by file name. */
+/** Makes all files except the demo, by name. */
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));
@@ -43,7 +43,7 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 
 let docs: Promise<Bytes> | undefined;
 
-/** The script of the docs page, gzip-compressed; read once, 1.3 MB. */
+/** The script of the docs page, gzip-compressed (1.3 MB). Read once. */
 export function docsScript(): Promise<Bytes> {
   docs ??= readAsset("scalar.js.gz");
   return docs;
@@ -51,7 +51,7 @@ export function docsScript(): Promise<Bytes> {
 
 let page: Promise<PageAssets> | undefined;
 
-/** The scripts and the style of the page for people, made once. */
+/** The scripts and the style of the page for people. Read once. */
 export function pageAssets(): Promise<PageAssets> {
   page ??= readPageAssets();
   return page;
@@ -67,7 +67,7 @@ async function readPageAssets(): Promise<PageAssets> {
   };
 }
 
-/** Its name says what is in it. */
+/** The served file's name changes with its content. */
 async function readPageAsset(asset: string): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);
@@ -78,16 +78,16 @@ async function readPageAsset(asset: string): Promise<PageAsset> {
 async function readAsset(name: string): Promise<Bytes> {
   const bytes = (await findReady(name)) ?? (await makers[name]?.());
   if (bytes) return bytes;
-  throw new Error(`there is no asset ${name}`);
+  throw new Error(`missing asset ${name}`);
 }
 
-/** The package exports no path to its browser bundle, so it is found beside its entry. */
+/** The package does not export its browser bundle, which lies next to its entry point. */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
-/** Of the languages, a script has the texts of one. */
+/** Bundles a file. A script contains the texts of one language only. */
 async function bundle(file: string, language?: Language): Promise<Bytes> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, file)],
@@ -111,7 +111,7 @@ async function bundle(file: string, language?: Language): Promise<Bytes> {
   return new TextEncoder().encode(await outputs[0]?.text());
 }
 
-/** The file as it was put into the executable or the package; undefined when run from source. */
+/** The file inside the executable or the package; undefined when Roadbook runs from source. */
 async function findReady(name: string): Promise<Bytes | undefined> {
   const embedded = findEmbedded(name);
   if (embedded) return embedded.bytes();

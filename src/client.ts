@@ -1,6 +1,6 @@
 /**
- * The typed client of the API, for browsers, Node and Bun: one function an operation of the OpenAPI
- * document. It imports types only, reads nothing of its surroundings, and retries nothing by default.
+ * The typed client of the API for browsers, Node and Bun, with one function per operation of the
+ * OpenAPI document. It imports only types and never reads its environment.
  */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -10,19 +10,19 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
 
 export interface CallOptions {
-  /** Ends the call, also while it waits to retry; it then rejects with the signal's reason. */
+  /** Ends the call, even while it waits to retry. It then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How often a 429 or 503 with `Retry-After` is asked again after the wait it names: `true` is 3
-   * times, and never more than 10. Default `false`.
+   * How often to retry a 429 or 503 after its `Retry-After`: `true` is 3 times, and 10 is the
+   * maximum. Default `false`.
    */
   retry?: boolean | number | undefined;
-  /** A response that names a longer wait is an error at once. Default 3600, the server's window. */
+  /** A response that asks for a longer wait is not retried. Default 3600, the server's window. */
   maxWaitSeconds?: number | undefined;
 }
 
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
-  /** Sends the requests. Default the `fetch` of the platform. */
+  /** Sends the requests. Default: the platform's `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface Client {
 }
 
 /**
- * A code of the API, or of the client: `network_error` when no whole response came,
- * `invalid_response` when it is not the API's JSON. A later server may have further codes.
+ * A code of the API or of the client. `network_error` means that no complete response arrived,
+ * `invalid_response` that it was not the API's JSON. Later servers may have further codes.
  */
 export type RoadbookErrorCode =
   | ErrorCode
@@ -53,15 +53,15 @@ interface Facts {
   cause?: unknown;
 }
 
-/** Every failure of a call, except that its signal was aborted. */
+/** The error of every failed call, except when its signal was aborted. */
 export class RoadbookError extends Error {
   override readonly name = "RoadbookError";
   readonly code: RoadbookErrorCode;
-  /** The status of the response; undefined without one. */
+  /** The status of the response; undefined if there was none. */
   readonly status: number | undefined;
-  /** The wait that the response asks for. */
+  /** The wait from the response's `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
-  /** The `X-Request-Id` of the response, which the server's log has too. */
+  /** The response's `X-Request-Id`, which is also in the server's log. */
   readonly requestId: string | undefined;
 
   constructor(code: RoadbookErrorCode, message: string, facts: Facts = {}) {
@@ -74,26 +74,31 @@ export class RoadbookError extends Error {
 }
 
 /**
- * A client of the Roadbook at `baseUrl`, such as `https://example.org/api`; in a browser also a path,
- * or nothing for the page's own origin. Throws a TypeError on a base URL with a query or a fragment.
+ * Creates a client of the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser it
+ * may be a path, or empty for the page's own origin. Throws a TypeError for a query or a fragment.
  */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
-  if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL has a query or a fragment");
+  if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL must not have a query or a fragment");
   const base = baseUrl.replace(/\/+$/, "");
 
-  async function call<Value>(path: string, field: string, own: CallOptions = {}): Promise<Value> {
-    const { signal } = own;
-    const retry = own.retry ?? options.retry ?? false;
-    const maxWaitSeconds = own.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;
+  async function call<Value>(
+    path: string,
+    field: string,
+    callOptions: CallOptions = {},
+  ): Promise<Value> {
+    const { signal } = callOptions;
+    const retry = callOptions.retry ?? options.retry ?? false;
+    const maxWaitSeconds =
+      callOptions.maxWaitSeconds ?? options.maxWaitSeconds ?? DEFAULT_MAX_WAIT_SECONDS;
     const retries = Math.min(retry === true ? DEFAULT_RETRIES : Number(retry), MAX_RETRIES);
     for (let retriesLeft = retries; ; retriesLeft--) {
-      const result = await ask<Value>(options.fetch, base + path, field, signal);
+      const result = await send<Value>(options.fetch, base + path, field, signal);
       if (!(result instanceof RoadbookError)) return result.value;
       const { status, retryAfterSeconds: seconds } = result;
-      const isPassing = status === 429 || status === 503;
-      // Asked the other way round, NaN would retry for ever.
+      const isTemporary = status === 429 || status === 503;
+      // `retriesLeft > 0` is false for NaN, so an invalid `retry` does not loop forever.
       const mayRetry = retriesLeft > 0 && seconds !== undefined && seconds <= maxWaitSeconds;
-      if (!isPassing || !mayRetry) throw result;
+      if (!isTemporary || !mayRetry) throw result;
       await wait(seconds, signal);
     }
   }
@@ -112,12 +117,12 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
 const DEFAULT_MAX_WAIT_SECONDS = 3600;
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 10;
-/** Timers of more milliseconds than 31 bits hold fire at once. */
+/** A timer with a longer delay fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** The field of a 200, or what is wrong with the response. Throws the reason of an aborted signal. */
-async function ask<Value>(
-  send: ClientOptions["fetch"] = (url, init) => fetch(url, init),
+/** Returns the field of a 200, or the error. Throws the reason of an aborted signal. */
+async function send<Value>(
+  fetchUrl: ClientOptions["fetch"] = (url, init) => fetch(url, init),
   url: string,
   field: string,
   signal: AbortSignal | undefined,
@@ -126,7 +131,7 @@ async function ask<Value>(
   let text: string;
   try {
     signal?.throwIfAborted();
-    response = await send(url, {
+    response = await fetchUrl(url, {
       headers: { accept: "application/json" },
       ...(signal && { signal }),
     });
@@ -147,7 +152,7 @@ async function ask<Value>(
     requestId: headers.get("x-request-id") ?? undefined,
   };
   if (typeof error?.code !== "string") {
-    const message = `${url} responded ${status} without JSON of the API`;
+    const message = `Unexpected reply from ${url}: status ${status} without the API's JSON`;
     return new RoadbookError("invalid_response", message, facts);
   }
   return new RoadbookError(error.code, String(error.message ?? error.code), facts);
@@ -161,7 +166,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Seconds, or the date that a proxy may write instead (RFC 9110, 10.2.3). */
+/** Parses seconds, or the date that a proxy may send instead (RFC 9110, 10.2.3). */
 function parseRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text);
@@ -169,7 +174,7 @@ function parseRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
-/** Ends early when the signal is aborted; the next request then throws its reason. */
+/** Ends early if the signal is aborted. The next request then throws its reason. */
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

@@ -1,4 +1,4 @@
-/** The library for programs that are Elysia apps: as library.ts has it, with the type of `app`. */
+/** `createRoadbook` for Elysia programs, with the type of `app`. */
 import "./node-version.ts";
 
 export type { App } from "./http/app.ts";

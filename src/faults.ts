@@ -1,6 +1,6 @@
 /**
- * Faults for test rigs: which routes fail on purpose, how, and how often, so that authors of clients
- * see their code fail. Nothing here happens unless somebody asks for it.
+ * The fault injector: makes chosen requests fail or respond late, so that authors of clients can
+ * test how their code copes. It does nothing unless faults are configured.
  */
 import { setTimeout } from "node:timers/promises";
 import { createRandom } from "./community/random.ts";
@@ -11,7 +11,7 @@ import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { InvalidValue, parseDuration } from "./options.ts";
 
-/** The routes of a fault by its name; `*` is the four endpoints, so that who waits for /health gets on. */
+/** The routes of each target. `*` leaves out /health, as programs wait for it before they start. */
 const routesOf = {
   search: ["/search/companies", "/search/users"],
   profile: ["/users/public/:userId"],
@@ -29,18 +29,18 @@ const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
 export interface Fault {
   target: keyof typeof routesOf;
-  /** The status of the error that is the response. */
+  /** The response is an error with this status. */
   status: number | undefined;
-  /** Whether the connection is closed without a response; a HEAD gets a 500. */
+  /** Whether the connection is closed without a response. HEAD gets a 500 instead. */
   isClosing: boolean;
   delayMs: number;
-  /** The delay is so much shorter or longer at most. */
+  /** How much shorter or longer than `delayMs` the delay may be. */
   jitterMs: number;
-  /** The share of the requests that it befalls: above 0, up to 1. */
+  /** The share of requests that fail, above 0 and at most 1. */
   rate: number;
 }
 
-/** The wait that a 429 or 503 on purpose names: one that a test can afford. */
+/** The `Retry-After` of an injected 429 or 503, short enough for a test to wait. */
 const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "such as search:status=503,rate=0.1";
@@ -51,21 +51,23 @@ const PARTS = ["status", "close", "delay", "jitter", "rate"];
 export function parseFault(text: string): Fault {
   const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   const target = targets.find((one) => one === name);
-  if (!target) throw new InvalidValue(`a fault of ${targets.join(", ")}, ${EXAMPLE}`);
+  if (!target)
+    throw new InvalidValue(`must start with a target (${targets.join(", ")}), ${EXAMPLE}`);
   const values = new Map<string, string | undefined>();
   for (const part of rest.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);
-    if (values.has(name)) throw new InvalidValue(`a fault with one ${name}`);
+    if (values.has(name)) throw new InvalidValue(`must have only one ${name}`);
     if (!PARTS.includes(name)) {
-      throw new InvalidValue(`a fault with status, close, delay, jitter and rate, ${EXAMPLE}`);
+      throw new InvalidValue(`must list only status, close, delay, jitter and rate, ${EXAMPLE}`);
     }
     values.set(name, value);
   }
   const has = (name: string) => values.has(name);
-  if (values.get("close") !== undefined) throw new InvalidValue("a fault whose close has no value");
-  if (has("status") && has("close")) throw new InvalidValue("a fault with one of status and close");
+  if (values.get("close") !== undefined) throw new InvalidValue("must have close without a value");
+  if (has("status") && has("close"))
+    throw new InvalidValue("must have only one of status and close");
   if (!["status", "close", "delay"].some(has)) {
-    throw new InvalidValue("a fault with status, close or delay");
+    throw new InvalidValue("must have a status, close or delay");
   }
   return {
     target,
@@ -78,8 +80,8 @@ export function parseFault(text: string): Fault {
 }
 
 /**
- * Throws an `InvalidValue` for a status that a target cannot have. For 4xx it has those of the API at all
- * its routes; for 5xx all, as proxies add theirs.
+ * Throws an `InvalidValue` for a status that a target cannot have. A 4xx must be one that the API
+ * has at every route of the target. Any 5xx is allowed, as proxies add their own.
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
   const [first = [], ...others] = routesOf[target].map((route) =>
@@ -91,14 +93,16 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   if (status === undefined || known.includes(status)) return;
   if (Number.isInteger(status) && status >= 500 && status <= 599) return;
   const list = [...new Set(known)].sort().join(", ");
-  throw new InvalidValue(`a fault of ${target} with status ${list} or 500 to 599`);
+  throw new InvalidValue(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
-/** What befalls requests. Each fault draws from its own numbers: the same seed draws the same. */
+/**
+ * Returns the hook that injects the faults. Each fault has its own random sequence from the seed.
+ */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
-    // A host and /api put prefixes before it.
+    // The route may have prefixes: /api and that of a host program.
     const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
@@ -125,15 +129,15 @@ function parseStatus(target: Fault["target"], text = ""): number {
 function parseTime(name: string, text = ""): number {
   try {
     return parseDuration(text);
-  } catch (error) {
-    throw new InvalidValue(String(error).replace(/^.*?: a time/, `a fault with ${name}`));
+  } catch {
+    throw new InvalidValue(`must have a ${name} from 1ms to 24d, such as 200ms`);
   }
 }
 
 function parseRate(text = ""): number {
   const rate = Number(text);
   if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return rate;
-  throw new InvalidValue("a fault with rate above 0, up to 1");
+  throw new InvalidValue("must have a rate above 0 and at most 1");
 }
 
 /** The errors that the API can return at a route. */
@@ -144,7 +148,7 @@ function codesOf(route: string): ErrorCode[] {
   return ["invalid_user_id", "profile_private", "user_not_found", ...common];
 }
 
-/** The error that the API has at the route; a 5xx that it does not have is an internal error. */
+/** The API's error with this status at the route, or `internal_error` for any other 5xx. */
 function failWith(status: number, route: string): Content {
   const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
@@ -154,8 +158,8 @@ function failWith(status: number, route: string): Content {
 }
 
 /**
- * Its body fails before its first byte, upon which a server closes the connection without a response;
- * without a reason, as Bun would print it each time. Bun sends the head of a HEAD all the same.
+ * A response whose body fails at once, so that the server closes the connection without a response.
+ * Bun would print an error with a reason, and still sends the head for HEAD.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

@@ -1,4 +1,4 @@
-/** What the package exports: the library, the shapes of what goes in and comes out, and its errors. */
+/** The exports of the package: the library, the types of its input and output, and its errors. */
 import "./node-version.ts";
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -9,12 +9,12 @@ import type { LimiterStatus } from "./limit/limiter.ts";
 import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import { applyChanges as applyLines } from "./snapshot/build/apply.ts";
-import type { Lines, ReadOptions } from "./snapshot/build/dataset.ts";
 import {
   type Imported,
   type ImportOptions,
   importDataset as importLines,
 } from "./snapshot/build/import.ts";
+import type { LineSource, ReadOptions } from "./snapshot/build/read-dataset.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
@@ -26,20 +26,20 @@ export type { Role, RoleLine } from "./domain/role.ts";
 export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
-export type { Fetch } from "./http/app.ts";
+export type { FetchHandler, FetchHandler as Fetch } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
-export type { ResponseFacts } from "./http/exchange.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
 export type { Peer } from "./http/peer.ts";
+export type { ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { ReadOptions } from "./snapshot/build/dataset.ts";
 export type { Imported, ImportOptions } from "./snapshot/build/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/line-errors.ts";
-export { GuardError } from "./snapshot/build/shrink-guard.ts";
+export { OverwriteError } from "./snapshot/build/overwrite-guard.ts";
+export type { ReadOptions } from "./snapshot/build/read-dataset.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
@@ -47,9 +47,9 @@ export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
-/** The path of a file (NDJSON, plain, gzip or zstd), lines as objects, or the bytes of such a file. */
-export type Dataset = Lines<DatasetLine | EndLine>;
-export type Changes = Lines<ChangeLine | EndLine>;
+/** A file's path or bytes (NDJSON, plain, gzip or zstd), or lines as objects. */
+export type Dataset = LineSource<DatasetLine | EndLine>;
+export type Changes = LineSource<ChangeLine | EndLine>;
 
 const readOptions = {
   expectEnd: true,
@@ -67,7 +67,7 @@ const importOptions = {
 } satisfies Names<ImportOptions>;
 type Names<Options> = Record<keyof Options, true>;
 
-/** Makes a snapshot file, as the command `import` does. */
+/** Builds a snapshot file, as the command `import` does. */
 export async function importDataset(
   dataset: Dataset,
   target: string,

@@ -1,6 +1,7 @@
 /**
- * Stops an older Node.js with one sentence. The entries of the npm package import this file first. No
- * file may import by name what an older Node.js lacks: that fails before anything runs.
+ * Fails with one sentence on a Node.js that is too old. Every entry point of the npm package
+ * imports this file first. No file may import by name a function that an older Node.js lacks, as
+ * that would fail before this file runs.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

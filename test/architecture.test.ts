@@ -1,13 +1,27 @@
-/** The house rules that a machine can hold: which layer may import which, and what a file says of itself. */
+/**
+ * Enforces the layers and invariants of ARCHITECTURE.md, checks links in documents, and bounds the
+ * lengths of lines and functions.
+ */
 import { describe, expect, test } from "bun:test";
-import { dirname, join, relative, resolve } from "node:path";
-import { root } from "./support.ts";
+import { existsSync, linkSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import ts from "typescript-5";
+import { applyChanges } from "../src/snapshot/build/apply.ts";
+import { importDataset } from "../src/snapshot/build/import.ts";
+import { community, makeSnapshot } from "./datasets.ts";
+import { root, temporaryFolder } from "./support.ts";
 
 const layers = ["domain", "search", "sqlite", "files", "snapshot", "limit", "web", "http", "main"];
 const source = join(root, "src");
 const files = [...new Bun.Glob("**/*.ts").scanSync(source)].sort();
+const texts = new Map(files.map((file) => [file, readFileSync(join(source, file), "utf8")]));
+const allFiles = ["src", "test", "scripts"].flatMap((folder) =>
+  [...new Bun.Glob(`${folder}/**/*`).scanSync(root)].filter(
+    (file) => !file.includes("node_modules"),
+  ),
+);
 
-/** The files right under src, and the commands, are the outermost layer. */
+/** Files directly under src, and folders that are not layers, belong to the outermost layer. */
 function layerOf(file: string): string {
   const [folder = ""] = file.split("/");
   return layers.includes(folder) ? folder : "main";
@@ -17,100 +31,251 @@ function importsOf(text: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, path = ""]) => path);
 }
 
-/** What is wrong with an import, if anything. */
-function faultOf(file: string, path: string): string | undefined {
-  if (path === "#sqlite")
-    return ["files", "snapshot"].includes(layerOf(file))
-      ? undefined
-      : "only files and snapshots use SQLite";
+const filesWith = (pattern: RegExp) => files.filter((file) => pattern.test(texts.get(file) ?? ""));
+
+/** The rule that an import breaks, if any. */
+function brokenRule(file: string, path: string): string | undefined {
+  const layer = layerOf(file);
+  if (path === "#sqlite") {
+    return ["files", "snapshot"].includes(layer) ? undefined : "only files and snapshot use SQLite";
+  }
+  if (/^(node:|bun$|bun:)/.test(path)) {
+    return ["domain", "search"].includes(layer) ? `${layer} does no I/O` : undefined;
+  }
   if (!path.startsWith(".")) return undefined;
   const target = relative(source, resolve(source, dirname(file), path));
   if (target === "../package.json" || /^\.\.\/data\/\w+\.json$/.test(target)) return undefined;
   if (target.startsWith("..")) return "leaves src";
-  const [from, to] = [layers.indexOf(layerOf(file)), layers.indexOf(layerOf(target))];
-  return to > from ? `${layerOf(file)} may not import ${layerOf(target)}` : undefined;
+  const [from, to] = [layers.indexOf(layer), layers.indexOf(layerOf(target))];
+  return to > from ? `${layer} may not import ${layerOf(target)}` : undefined;
 }
 
-test("a file imports only from its own layer and those below", async () => {
-  const faults: string[] = [];
-  for (const file of files) {
-    for (const path of importsOf(await Bun.file(join(source, file)).text())) {
-      const fault = faultOf(file, path);
-      if (fault) faults.push(`${file} imports ${path}: ${fault}`);
-    }
-  }
-  expect(faults).toEqual([]);
-  expect(files.length).toBeGreaterThan(20);
-});
-
-test.each([
-  ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
-  ["search/fold.ts", "../snapshot/name-index/find.ts", "search may not import snapshot"],
-  ["snapshot/name-index/find.ts", "../../http/app.ts", "snapshot may not import http"],
-  ["http/app.ts", "../main.ts", "http may not import main"],
-  ["http/app.ts", "#sqlite", "only files and snapshots use SQLite"],
-  ["http/app.ts", "../../test/support.ts", "leaves src"],
-])("%s importing %s is caught", (file, path, fault) => {
-  expect(faultOf(file, path)).toBe(fault);
-});
-
-/** What Node.js 18 lacks: an import of it by name fails before node-version.ts can say so. */
-const newerNames =
-  /import \{[^}]*\b(?:hash|crc32|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|zlib)"/;
-
-test("no file imports by name what an older Node.js lacks", async () => {
-  expect('import { crc32, deflateSync } from "node:zlib";').toMatch(newerNames);
-  const texts = await Promise.all(files.map((file) => Bun.file(join(source, file)).text()));
-  expect(files.filter((_, at) => newerNames.test(texts[at] ?? ""))).toEqual([]);
-});
-
-test("imports form no circle", async () => {
-  const imports = new Map<string, string[]>();
-  for (const file of files) {
-    const paths = importsOf(await Bun.file(join(source, file)).text());
-    const own = paths.filter((path) => path.startsWith("."));
-    imports.set(
-      file,
-      own.map((path) => relative(source, resolve(source, dirname(file), path))),
+describe("imports", () => {
+  test("a file imports only from its own layer and from those before it", () => {
+    const broken = files.flatMap((file) =>
+      importsOf(texts.get(file) ?? "").flatMap((path) => {
+        const rule = brokenRule(file, path);
+        return rule ? [`${file} imports ${path}: ${rule}`] : [];
+      }),
     );
-  }
-  const done = new Set<string>();
-  const findCircle = (file: string, path: string[]): string[] | undefined => {
-    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
-    if (done.has(file)) return undefined;
-    for (const next of imports.get(file) ?? []) {
-      const circle = findCircle(next, [...path, file]);
-      if (circle) return circle;
-    }
-    done.add(file);
-    return undefined;
-  };
-  const [first] = files.flatMap((file) => findCircle(file, [])?.join(" imports ") ?? []);
-  expect(first).toBeUndefined();
-});
+    expect(broken).toEqual([]);
+    expect(files.length).toBeGreaterThan(20);
+  });
 
-describe("routes of different features", () => {
-  test("do not import each other", async () => {
+  test.each([
+    ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
+    ["search/fold.ts", "../snapshot/name-index/find.ts", "search may not import snapshot"],
+    ["search/fold.ts", "node:fs", "search does no I/O"],
+    ["snapshot/name-index/find.ts", "../../http/app.ts", "snapshot may not import http"],
+    ["http/app.ts", "../main.ts", "http may not import main"],
+    ["http/app.ts", "#sqlite", "only files and snapshot use SQLite"],
+    ["http/app.ts", "../../test/support.ts", "leaves src"],
+  ])("%s may not import %s", (file, path, rule) => {
+    expect(brokenRule(file, path)).toBe(rule);
+  });
+
+  test("there are no import cycles", () => {
+    const imports = new Map<string, string[]>();
+    for (const file of files) {
+      const own = importsOf(texts.get(file) ?? "").filter((path) => path.startsWith("."));
+      imports.set(
+        file,
+        own.map((path) => relative(source, resolve(source, dirname(file), path))),
+      );
+    }
+    const done = new Set<string>();
+    const findCycle = (file: string, path: string[]): string[] | undefined => {
+      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+      if (done.has(file)) return undefined;
+      for (const next of imports.get(file) ?? []) {
+        const cycle = findCycle(next, [...path, file]);
+        if (cycle) return cycle;
+      }
+      done.add(file);
+      return undefined;
+    };
+    const [first] = files.flatMap((file) => findCycle(file, [])?.join(" imports ") ?? []);
+    expect(first).toBeUndefined();
+  });
+
+  test("the routes of one feature do not import those of another", () => {
     const features = ["users", "search", "health", "docs", "drawings", "pages", "sitemap"];
     for (const feature of features) {
-      const imports = importsOf(await Bun.file(join(source, `http/${feature}.ts`)).text());
+      const imports = importsOf(texts.get(`http/${feature}.ts`) ?? "");
+      expect(imports).not.toBeEmpty();
       for (const other of features) expect(imports).not.toContain(`./${other}.ts`);
     }
   });
+
+  /** Node.js 18 lacks these. A named import of one fails before node-version.ts can explain it. */
+  const newerNames =
+    /import \{[^}]*\b(?:hash|crc32|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|zlib)"/;
+
+  test("no file imports by name a function that an older Node.js lacks", () => {
+    expect('import { crc32, deflateSync } from "node:zlib";').toMatch(newerNames);
+    expect(filesWith(newerNames)).toEqual([]);
+  });
 });
 
-test("every source file opens with what it owns", async () => {
-  const silent: string[] = [];
-  for (const file of files) {
-    if (!(await Bun.file(join(source, file)).text()).startsWith("/**")) silent.push(file);
-  }
-  expect(silent).toEqual([]);
+describe("invariants", () => {
+  test("neither import nor apply changes a byte of the file that they replace", async () => {
+    const path = await makeSnapshot();
+    const replacements = [
+      () => applyChanges([{ type: "user", id: 42, public: false }], path),
+      () => importDataset(community, path),
+    ];
+    for (const replace of replacements) {
+      // A second name for the old file, which stays when the first leads to the new one.
+      const old = join(temporaryFolder(), "old");
+      linkSync(path, old);
+      const before = readFileSync(old);
+      await replace();
+      expect(readFileSync(path).equals(before)).toBe(false);
+      expect(readFileSync(old).equals(before)).toBe(true);
+    }
+  });
+
+  test("only files/replace.ts renames a file", () => {
+    expect(filesWith(/\brename(?:Sync)?\(/)).toEqual(["files/replace.ts"]);
+  });
+
+  test("reading a snapshot and responding from it are synchronous", () => {
+    const asynchronous = new Set(filesWith(/\b(?:async|await|Promise)\b/));
+    const routes = ["users", "search", "health", "drawings", "sitemap"];
+    for (const file of [
+      ...routes.map((name) => `http/${name}.ts`),
+      "snapshot/read/users.ts",
+      "snapshot/read/search.ts",
+      "snapshot/name-index/find.ts",
+    ]) {
+      expect([file, texts.has(file), asynchronous.has(file)]).toEqual([file, true, false]);
+    }
+  });
+
+  test("no code that reads, searches or renders data reads a clock", () => {
+    const clock =
+      /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
+    expect("const now = Date.now();").toMatch(clock);
+    const timeless = /^(?:domain|search|sqlite|snapshot\/read|snapshot\/name-index|web)\//;
+    // The browser's own script waits and counts down.
+    const found = filesWith(clock).filter((file) => file !== "web/browser.ts");
+    expect(found.filter((file) => timeless.test(file))).toEqual([]);
+  });
+
+  test("only http/result.ts writes the body of an error", () => {
+    const described = ["http/openapi.ts", "library.ts"];
+    const written = filesWith(/\bsuccess"?: *false\b/).filter((file) => !described.includes(file));
+    expect(written).toEqual(["http/result.ts"]);
+  });
+
+  test("only http/response.ts makes a Response, except for faults and the operator's address", () => {
+    expect(filesWith(/\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/)).toEqual([
+      "faults.ts",
+      "http/admin.ts",
+      "http/response.ts",
+    ]);
+  });
+
+  test("only commands/command-line.ts reads process.env", () => {
+    expect(filesWith(/process\.env|process\["env"\]|Bun\.env|import\.meta\.env/)).toEqual([
+      "commands/command-line.ts",
+    ]);
+    expect(filesWith(/\benv\b[^}]*\} from "(?:node:process|bun)"/)).toEqual([]);
+  });
 });
 
-test("only commands/command-line.ts reads the environment", async () => {
-  const readers: string[] = [];
-  for (const file of files) {
-    if (/process\.env|Bun\.env/.test(await Bun.file(join(source, file)).text())) readers.push(file);
+describe("documents", () => {
+  const documents = ["README.md", "ARCHITECTURE.md", ".github/CONTRIBUTING.md"];
+  const folders = ["domain", "search", "snapshot", "limit", "http"];
+
+  test.each([...documents, ...folders.map((folder) => `src/${folder}/README.md`)])(
+    "%s has only links that lead somewhere",
+    (document) => {
+      const text = readFileSync(join(root, document), "utf8");
+      const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(
+        ([, path = ""]) => path,
+      );
+      const folder = join(root, dirname(document));
+      expect(links.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+    },
+  );
+
+  test("ARCHITECTURE.md has at most 130 lines of at most 130 columns", () => {
+    const lines = readFileSync(join(root, "ARCHITECTURE.md"), "utf8").trim().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(130);
+    expect(lines.filter((line) => [...line].length > 130)).toEqual([]);
+  });
+
+  test("every file that ARCHITECTURE.md names exists", () => {
+    const text = readFileSync(join(root, "ARCHITECTURE.md"), "utf8");
+    const named = [...text.matchAll(/`((?:[\w@-]+\/)*[\w.-]+\.(?:ts|json))`/g)].map(
+      ([, path = ""]) => path,
+    );
+    const exists = (path: string) =>
+      ["", "src", "src/snapshot"].some((folder) => existsSync(join(root, folder, path))) ||
+      allFiles.some((file) => basename(file) === path);
+    expect(named.filter((path) => !exists(path))).toEqual([]);
+    expect(named.length).toBeGreaterThan(10);
+  });
+});
+
+describe("style", () => {
+  const isComment = /^\s*(?:\*|\/[*/])|[;,{}()[\]] +\/\/ /;
+
+  /**
+   * Lines over 100 columns that could be shorter. Biome breaks code wherever it can, so in code
+   * only comments can be at fault. A URL is never broken.
+   */
+  function overlong(file: string, text: string): number[] {
+    const isCode = /\.m?ts$|\.mjs$/.test(file);
+    return text
+      .split("\n")
+      .flatMap((line, at) =>
+        [...line].length > 100 && !line.includes("://") && (!isCode || isComment.test(line))
+          ? [at + 1]
+          : [],
+      );
   }
-  expect(readers).toEqual(["commands/command-line.ts"]);
+
+  test("no line is over 100 columns, except for URLs and code that cannot be broken", () => {
+    const checked = allFiles.filter((file) => /\.(?:ts|mjs|sh|sql|ya?ml)$/.test(file));
+    const long = checked.flatMap((file) =>
+      overlong(file, readFileSync(join(root, file), "utf8")).map((line) => `${file}:${line}`),
+    );
+    expect(long).toEqual([]);
+    expect(checked.length).toBeGreaterThan(100);
+  });
+
+  test("a long comment counts as overlong, a long string does not", () => {
+    const words = "word ".repeat(25);
+    const lines = [`// ${words}`, `/** ${words} */`, ` * ${words}`, `go(); // ${words}`];
+    expect(overlong("a.ts", lines.join("\n"))).toEqual([1, 2, 3, 4]);
+    const allowed = [`const text = "${words}";`, `// https://example.org/ ${words}`];
+    expect(overlong("a.ts", allowed.join("\n"))).toEqual([]);
+    expect(overlong("a.sql", `SELECT '${words}'`)).toEqual([1]);
+  });
+
+  test("no function in src is over 80 lines, except for the declaration of the command line", () => {
+    const declarations = ["createProgram", "declareServe"];
+    const long: string[] = [];
+    for (const [file, text] of texts) {
+      const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+      const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
+      const visit = (node: ts.Node): void => {
+        if (ts.isFunctionLike(node) && "body" in node && node.body) {
+          const lines = lineAt(node.end) - lineAt(node.getStart()) + 1;
+          const name = node.name?.getText() ?? "(anonymous)";
+          const isExempt = file.startsWith("commands/") && declarations.includes(name);
+          if (lines > 80 && !isExempt) long.push(`${file}: ${name} has ${lines} lines`);
+        }
+        ts.forEachChild(node, visit);
+      };
+      visit(tree);
+    }
+    expect(long).toEqual([]);
+  });
+
+  test("every source file begins with a comment that says what it does", () => {
+    expect(files.filter((file) => !texts.get(file)?.startsWith("/**"))).toEqual([]);
+  });
 });

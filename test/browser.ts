@@ -1,10 +1,10 @@
-/** A headless Chromium, and what axe says of a page in it. */
+/** A headless Chromium, and accessibility checks of a page with axe. */
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const found = Bun.which("chromium");
 export const chromiumPath = found ?? "chromium";
 
-/** Whether to go ahead: Chromium is here, or its absence is a failure. */
+/** Whether to run browser tests: if Chromium is installed, or if its absence must fail the run. */
 export const tryBrowser = found !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
 export function launchBrowser(): Promise<Browser> {
@@ -18,11 +18,11 @@ const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.di
 export interface Violation {
   id: string;
   impact: string;
-  /** The elements, as HTML. */
+  /** The HTML of the elements. */
   nodes: string[];
 }
 
-/** By all of axe's rules, or only by the rules with these ids. */
+/** Checks all of axe's rules, or only those with the given ids. */
 export async function listViolations(page: Page, ...rules: string[]): Promise<Violation[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async (rules) => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { community, openInProcess, root, run, temporaryFolder } from "./support.ts";
 
-test("Node runs the client, bundled into a file without imports", async () => {
+test("the client bundles into one file without imports, which runs under Node", async () => {
   const target = await openInProcess({ dataset: community });
   const server = Bun.serve({
     port: 0,

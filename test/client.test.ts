@@ -1,4 +1,4 @@
-/** The typed client: what it asks and returns, how it fails, and that it is what the OpenAPI document says. */
+/** The typed client: its requests, results and errors, and its match with the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -11,7 +11,7 @@ import { community, openInProcess, type Target } from "./support.ts";
 type Returned<Name extends keyof Client> = Awaited<ReturnType<Client[Name]>>;
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : never;
 
-/** A call's response as the document has it: its field, the named schema, and whether a list. */
+/** The response of each call in the document: field, schema name, and whether it is a list. */
 const calls = {
   getPublicUser: { field: "user", name: "User", isList: false, schema: User },
   listUserAchievements: {
@@ -34,7 +34,7 @@ const calls = {
   },
 } satisfies Record<keyof Client, { field: string; name: string; isList: boolean; schema: TSchema }>;
 
-/** Compiles only while each call returns exactly what its schema says. */
+/** Compiles only if each call returns exactly the type of its schema. */
 const typesAgree: {
   [Name in keyof Client]: Same<Returned<Name>, Static<(typeof calls)[Name]["schema"]>>;
 } = { getPublicUser: true, listUserAchievements: true, searchCompanies: true, searchUsers: true };
@@ -48,7 +48,7 @@ beforeAll(async () => {
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    // What stands before a Roadbook: prefixes, and proxies with responses of their own.
+    // Imitates prefixes, and proxies that respond themselves.
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const [, prefix = "", ...rest] = pathname.split("/");
@@ -78,7 +78,7 @@ afterAll(async () => {
 
 const at = (path = "") => createClient(`http://127.0.0.1:${server.port}${path}`);
 
-/** What a call fails with. */
+/** The error of a call. */
 async function failureOf(call: Promise<unknown>): Promise<RoadbookError> {
   const error = await call.then(
     () => undefined,
@@ -94,7 +94,7 @@ describe("the client and the OpenAPI document", () => {
     responses: Record<number, { content: { "application/json": { schema: object } } }>;
   }
 
-  test("have the same operations, but for the health that operators ask", async () => {
+  test("have the same operations, except for health", async () => {
     const { paths } = JSON.parse(await (await target.fetch("/docs/json")).text());
     const operations = Object.values<{ get: Operation }>(paths).map(({ get }) => get);
     const names = operations.map(({ operationId }) => operationId);
@@ -123,7 +123,6 @@ describe("the client and the OpenAPI document", () => {
     };
     for (const [name, value] of Object.entries(values)) {
       const { schema } = calls[name as keyof Client];
-      // The formats are the dataset's; of the rest every field must be there with its type.
       expect([name, ...Value.Errors(schema, value)].slice(1)).toEqual([]);
     }
     expect(values.getPublicUser.name).toBe("Łukasz Nowak");
@@ -147,17 +146,17 @@ test("a base URL with a query or a fragment is a TypeError", () => {
 });
 
 test.each(["Łukasz Nowak", "a&b=c#d+e%41/?", "田中🚛", "\ud800x", "  a  "])(
-  "the query %p arrives as it is",
+  "the query %p arrives unchanged",
   async (q) => {
-    let asked = "";
+    let sent = "";
     const client = createClient("http://roadbook.test", {
       fetch: async (url) => {
-        asked = url;
+        sent = url;
         return Response.json({ success: true, users: [] });
       },
     });
     expect(await client.searchUsers(q)).toEqual([]);
-    const { pathname, searchParams } = new URL(asked);
+    const { pathname, searchParams } = new URL(sent);
     expect([pathname, [...searchParams]]).toEqual(["/search/users", [["q", q.toWellFormed()]]]);
   },
 );
@@ -184,13 +183,16 @@ describe("errors", () => {
     ["/html", 502, "invalid_response", 0],
     ["/page", 200, "invalid_response", undefined],
     ["/other", 200, "invalid_response", undefined],
-  ] as const)("what is not the API's JSON, %s, is a %d %s", async (path, status, code, seconds) => {
-    const error = await failureOf(at(path).searchUsers("nowak", { retry: true }));
-    expect(error).toMatchObject({ status, code });
-    expect(error.retryAfterSeconds).toBe(seconds);
-  });
+  ] as const)(
+    "a reply without the API's JSON, %s, is a %d %s",
+    async (path, status, code, seconds) => {
+      const error = await failureOf(at(path).searchUsers("nowak", { retry: true }));
+      expect(error).toMatchObject({ status, code });
+      expect(error.retryAfterSeconds).toBe(seconds);
+    },
+  );
 
-  test("a server that is not there is a network_error with its cause", async () => {
+  test("an unreachable server is a network_error with its cause", async () => {
     const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("") });
     const origin = gone.url.origin;
     await gone.stop(true);
@@ -199,14 +201,14 @@ describe("errors", () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  test("a Retry-After that is a date is seconds", async () => {
+  test("a date in Retry-After is converted to seconds", async () => {
     const error = await failureOf(at("/date").getPublicUser(42));
     expect(error.retryAfterSeconds).toBeWithin(85, 92);
   });
 });
 
 describe("retries", () => {
-  test("happen only when asked for, and then wait as long as Retry-After says", async () => {
+  test("happen only with retry, and wait for Retry-After", async () => {
     const client = at("/limited");
     await client.searchUsers("nowak");
     const error = await failureOf(client.searchUsers("nowak"));
@@ -225,20 +227,20 @@ describe("retries", () => {
     [true, 4],
     [1e9, 11],
     [Number.NaN, 1],
-  ])("retry: %p asks %d times at most", async (retry, times) => {
-    let asked = 0;
+  ])("retry: %p sends at most %d requests", async (retry, times) => {
+    let sent = 0;
     const client = createClient("http://roadbook.test", {
       retry,
       fetch: async () => {
-        asked++;
+        sent++;
         return new Response("", { status: 503, headers: { "retry-after": "0" } });
       },
     });
     await failureOf(client.getPublicUser(42, { retry: undefined }));
-    expect(asked).toBe(times);
+    expect(sent).toBe(times);
   });
 
-  test("end, as calls do, with the reason of an aborted signal", async () => {
+  test("end with the reason of an aborted signal, like calls", async () => {
     const reason = new Error("enough");
     const controller = new AbortController();
     const waiting = createClient("http://roadbook.test", {

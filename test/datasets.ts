@@ -1,4 +1,4 @@
-/** What the tests of snapshots share: datasets as lines, and files made of them. */
+/** Datasets as lines, and files made from them, for the tests of snapshots. */
 import {
   copyFileSync,
   readdirSync,
@@ -37,8 +37,8 @@ export const community: DatasetLine[] = [
 ];
 
 /**
- * Users with ids from 1 on, each with a thousand achievements whose descriptions have the longest JSON: a
- * list of 3 MB.
+ * Users with ids from 1. Each has a thousand achievements with descriptions that are as long as
+ * possible in JSON, so the achievements of one user are a response of 3 MB.
  */
 export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
@@ -57,7 +57,7 @@ export function longDataset(users: number): DatasetLine[] {
   ];
 }
 
-/** A line of a public user, with more fields. */
+/** A line of a public user. `more` adds or replaces fields. */
 export function user(id: number, name: string, more: object = {}): PublicUserLine {
   return {
     type: "user",
@@ -80,21 +80,21 @@ export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Arr
   yield Buffer.from(textOf(lines));
 }
 
-/** A snapshot in a folder of its own, made in this process. */
+/** Makes a snapshot in a new folder, in this process. Returns its path. */
 export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(lines), path, { allowEmpty: true });
   return path;
 }
 
-/** A file of lines in a folder of its own. */
+/** Writes lines to a file in a new folder. Returns its path. */
 export function makeFile(lines: Iterable<object>): string {
   const path = join(temporaryFolder(), "lines.ndjson");
   writeFileSync(path, textOf(lines));
   return path;
 }
 
-/** A snapshot of an invented community, made by the executable; and the dataset. */
+/** Makes the dataset and the snapshot of an invented community with the executable. */
 export async function makeSeeded(
   users: number,
   seed = 1,
@@ -106,7 +106,7 @@ export async function makeSeeded(
   return { dataset, snapshot };
 }
 
-/** A copy of a snapshot of so many users that is too large to be held in memory; made once a run. */
+/** Copies a snapshot that is too large for memory. The original is made once per run. */
 export async function makeLarge(users = 5000): Promise<string> {
   const made = await makeOnce(`large-${users}`, async (folder) => {
     const avatar_url = `/${"a".repeat(2000)}`;
@@ -114,7 +114,8 @@ export async function makeLarge(users = 5000): Promise<string> {
       "avatar_url" in line ? { ...line, avatar_url } : line,
     );
     const snapshot = await makeSnapshot(lines);
-    if (statSync(snapshot).size <= MAX_BYTES_IN_MEMORY) throw new Error("it is held in memory");
+    if (statSync(snapshot).size <= MAX_BYTES_IN_MEMORY)
+      throw new Error("the snapshot is small enough for memory");
     renameSync(snapshot, join(folder, "snapshot"));
   });
   const copy = join(temporaryFolder(), "snapshot");
@@ -122,7 +123,7 @@ export async function makeLarge(users = 5000): Promise<string> {
   return copy;
 }
 
-/** Runs the executable to a good end; returns what it printed. */
+/** Runs the executable and returns its standard output. Throws if it fails. */
 export async function succeed(words: string[]): Promise<string> {
   const { code, stdout, stderr } = await roadbook(words);
   if (code !== 0) throw new Error(stderr);
@@ -133,7 +134,7 @@ export async function exported(path: string): Promise<string> {
   return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
 }
 
-/** The names of all that is in a folder but the lock of one file in it, which stays there. */
+/** The names of all files in the folder of `path`, except its lock file, which stays there. */
 export function listBeside(path: string): string[] {
   const lock = `.${basename(path)}.lock`;
   return readdirSync(dirname(path))
@@ -141,7 +142,7 @@ export function listBeside(path: string): string[] {
     .sort();
 }
 
-/** The same, and the bytes of the file. */
+/** The same names, and a hash of the file. */
 export function stateOf(path: string): { beside: string[]; bytes: string } {
   return {
     beside: listBeside(path),

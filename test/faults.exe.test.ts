@@ -1,8 +1,8 @@
-/** Faults of the executable: asked for by flag or variable, logged loudly, and refused when they are none. */
+/** Fault injection in the executable: flags, variables, warnings and usage errors. */
 import { expect, test } from "bun:test";
 import { openExecutable, roadbook, until } from "./support.ts";
 
-test("faults are off by default, and nothing is said of them", async () => {
+test("faults are off by default, and the log does not mention them", async () => {
   let log = "";
   const target = await openExecutable([], (text) => {
     log += text;
@@ -12,17 +12,17 @@ test("faults are off by default, and nothing is said of them", async () => {
   expect(log).not.toMatch(/fault/i);
 });
 
-test("flags add up, and each fault is a warning of its own", async () => {
+test("flags add up, and each fault is logged as a warning", async () => {
   let log = "";
   const faults = ["--fault", "profile:status=503,rate=1", "--fault", "achievements:close"];
   const target = await openExecutable([...faults, "--fault-seed", "7"], (text) => {
     log += text;
   });
-  // Not through the target, which holds responses to the API's document: a fault may be none of them.
+  // Uses fetch, as the target fails on a response that the API's document does not allow.
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
-  const warnings = () => log.split("\n").filter((line) => line.includes("FAULTS ON PURPOSE"));
+  const warnings = () => log.split("\n").filter((line) => line.includes("FAULT INJECTION IS ON"));
   await until(() => warnings().length === 2);
   expect(JSON.parse(warnings()[0] ?? "")).toMatchObject({
     level: 40,
@@ -30,11 +30,11 @@ test("flags add up, and each fault is a warning of its own", async () => {
     faultSeed: 7,
   });
   await target.close();
-  // Every line is the log's own: a closed connection prints nothing beside it.
+  // A closed connection prints nothing outside the log.
   for (const line of log.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
 });
 
-test("the variable has semicolons between its faults", async () => {
+test("semicolons separate the faults in the variable", async () => {
   const env = { ROADBOOK_FAULT: "profile:status=404,rate=1; achievements:delay=5ms,status=500" };
   const target = await openExecutable([], undefined, env);
   expect((await target.fetch("/users/public/42")).status).toBe(404);
@@ -45,11 +45,11 @@ test("the variable has semicolons between its faults", async () => {
 test.each([
   [
     "search:status=200",
-    '--fault is "search:status=200", not a fault of search with status 400, 405, 429',
+    "--fault must have a status of 400, 405, 429 or 500 to 599 for search, got ",
   ],
-  ["close", '--fault is "close", not a fault of search, profile, achievements, health, *'],
-  ["", "--fault is empty"],
-])("--fault %p is wrong usage", async (fault, message) => {
+  ["close", "--fault must start with a target (search, profile, achievements, health, *), such as"],
+  ["", "--fault must not be empty"],
+])("--fault %p is a usage error", async (fault, message) => {
   const { code, stderr } = await roadbook(["serve", "--port", "0", "--fault", fault]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
 });

@@ -1,4 +1,4 @@
-/** Faults on purpose: what can be asked for, and what clients then see. */
+/** Fault injection: the syntax of faults, and their effect on clients. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Fault, parseFault } from "../src/faults.ts";
@@ -30,52 +30,55 @@ test.each([
   ["search:status=429", { target: "search", status: 429 }],
   ["*:status=400", { target: "*", status: 400 }],
   [" health : delay=1s, status=500 ", { target: "health", delayMs: 1000, status: 500 }],
-])("%s is a fault", (text, fault) => {
+])("%s is valid", (text, fault) => {
   expect(parseFault(text)).toMatchObject(fault as object);
 });
 
 test.each([
-  ["", "a fault of search, profile, achievements, health, *, such as"],
-  ["searches:close", "a fault of search,"],
-  ["search", "a fault of search,"],
-  ["toString:close", "a fault of search,"],
-  ["search:", "a fault with status, close, delay, jitter and rate"],
-  ["search:explode", "a fault with status, close, delay, jitter and rate"],
-  ["search:rate=0.5", "a fault with status, close or delay"],
-  ["search:jitter=5ms", "a fault with status, close or delay"],
-  ["search:status=200", "a fault of search with status 400, 405, 429 or 500 to 599"],
-  ["search:status=403", "a fault of search with status 400, 405, 429 or"],
-  ["search:status=404", "a fault of search with status 400, 405, 429 or"],
-  ["search:status=418", "a fault of search with status 400,"],
-  ["search:status=5e2", "a fault of search with status 400,"],
-  ["profile:status=429", "a fault of profile with status 400, 403, 404, 405 or 500 to 599"],
-  ["achievements:status=429", "a fault of achievements with status 400, 403, 404, 405 or 500"],
-  ["health:status=400", "a fault of health with status 405 or 500 to 599"],
-  ["health:status=403", "a fault of health with status 405 or 500 to 599"],
-  ["health:status=600", "a fault of health with status 405 or 500 to 599"],
-  ["*:status=403", "a fault of * with status 400, 405 or 500 to 599"],
-  ["search:status=503,close", "a fault with one of status and close"],
-  ["search:status=503,status=500", "a fault with one status"],
-  ["search:close=1", "a fault whose close has no value"],
-  ["search:delay=200", "a fault with delay of 1ms to 24d"],
-  ["search:close,rate=0", "a fault with rate above 0, up to 1"],
-  ["search:close,rate=1.1", "a fault with rate above 0, up to 1"],
-  ["search:close,rate=", "a fault with rate above 0, up to 1"],
-])("%p is none, and the error says what would be", (text, message) => {
+  ["", "must start with a target (search, profile, achievements, health, *), such as"],
+  ["searches:close", "must start with a target"],
+  ["search", "must start with a target"],
+  ["toString:close", "must start with a target"],
+  ["search:", "must list only status, close, delay, jitter and rate"],
+  ["search:explode", "must list only status, close, delay, jitter and rate"],
+  ["search:rate=0.5", "must have a status, close or delay"],
+  ["search:jitter=5ms", "must have a status, close or delay"],
+  ["search:status=200", "must have a status of 400, 405, 429 or 500 to 599 for search"],
+  ["search:status=403", "must have a status of 400, 405, 429 or"],
+  ["search:status=404", "must have a status of 400, 405, 429 or"],
+  ["search:status=418", "must have a status of 400,"],
+  ["search:status=5e2", "must have a status of 400,"],
+  ["profile:status=429", "must have a status of 400, 403, 404, 405 or 500 to 599 for profile"],
+  [
+    "achievements:status=429",
+    "must have a status of 400, 403, 404, 405 or 500 to 599 for achievements",
+  ],
+  ["health:status=400", "must have a status of 405 or 500 to 599 for health"],
+  ["health:status=403", "must have a status of 405 or 500 to 599 for health"],
+  ["health:status=600", "must have a status of 405 or 500 to 599 for health"],
+  ["*:status=403", "must have a status of 400, 405 or 500 to 599 for *"],
+  ["search:status=503,close", "must have only one of status and close"],
+  ["search:status=503,status=500", "must have only one status"],
+  ["search:close=1", "must have close without a value"],
+  ["search:delay=200", "must have a delay from 1ms to 24d"],
+  ["search:close,rate=0", "must have a rate above 0 and at most 1"],
+  ["search:close,rate=1.1", "must have a rate above 0 and at most 1"],
+  ["search:close,rate=", "must have a rate above 0 and at most 1"],
+])("%p is invalid, and the error says why", (text, message) => {
   expect(() => parseFault(text)).toThrow(message);
 });
 
-test("the option names itself and the fault", async () => {
+test("the error of the option names the option and the fault", async () => {
   expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
-    'faults has "search:status=200", not a fault of search with status 400, 405,',
+    'faults must have a status of 400, 405, 429 or 500 to 599 for search, got "search:status=200"',
   );
   const fault: Fault = { ...parseFault("health:status=500"), status: 403 };
   expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
-    'faults has "health:status=403", not a fault of health with status 405 or',
+    'faults must have a status of 405 or 500 to 599 for health, got "health:status=403"',
   );
 });
 
-describe("a status is the response of its routes and of no others", () => {
+describe("a status affects the routes of its target and no others", () => {
   test.each(["search", "profile", "achievements", "health"] as const)("%s", async (target) => {
     await withFaults([`${target}:status=503`], async (ask) => {
       for (const [name, ofName] of Object.entries(paths)) {
@@ -86,7 +89,7 @@ describe("a status is the response of its routes and of no others", () => {
     });
   });
 
-  test("* is the four endpoints, and neither /health nor /docs/json", async () => {
+  test("* affects the four endpoints, but not /health or /docs/json", async () => {
     await withFaults(["*:status=500"], async (ask) => {
       for (const [name, ofName] of Object.entries(paths)) {
         for (const path of ofName)
@@ -112,30 +115,27 @@ test.each([
   ["search:status=500", paths.search, 500, "internal_error"],
   ["search:status=502", paths.search, 502, "internal_error"],
   ["search:status=503", paths.search, 503, "unavailable"],
-])(
-  "%s has the body and the headers of an error of the API",
-  async (fault, [path = ""], status, code) => {
-    await withFaults([fault], async (ask) => {
-      const response = await ask(path);
-      const body = JSON.parse(await response.text());
-      expect(response.status).toBe(status);
-      expect(body).toMatchObject({ success: false, error: { code, message: expect.any(String) } });
-      expect(response.headers.get("access-control-allow-origin")).toBe("*");
-      expect(response.headers.get("cache-control")).toBe("no-store");
-      expect(response.headers.get("x-request-id")).toBeString();
-      if (path.includes("search")) {
-        const state = status === 429 ? '"search";r=0;t=1' : '"search";r=29';
-        expect(response.headers.get("ratelimit")).toContain(state);
-      }
-      expect(response.headers.get("allow")).toBe(status === 405 ? "GET, HEAD, OPTIONS" : null);
-      if (status === 429) expect(body.error.retry_after).toBe(1);
-      const wait = status === 429 || status === 503 ? "1" : null;
-      expect(response.headers.get("retry-after")).toBe(wait);
-    });
-  },
-);
+])("%s has the body and the headers of an API error", async (fault, [path = ""], status, code) => {
+  await withFaults([fault], async (ask) => {
+    const response = await ask(path);
+    const body = JSON.parse(await response.text());
+    expect(response.status).toBe(status);
+    expect(body).toMatchObject({ success: false, error: { code, message: expect.any(String) } });
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-request-id")).toBeString();
+    if (path.includes("search")) {
+      const state = status === 429 ? '"search";r=0;t=1' : '"search";r=29';
+      expect(response.headers.get("ratelimit")).toContain(state);
+    }
+    expect(response.headers.get("allow")).toBe(status === 405 ? "GET, HEAD, OPTIONS" : null);
+    if (status === 429) expect(body.error.retry_after).toBe(1);
+    const wait = status === 429 || status === 503 ? "1" : null;
+    expect(response.headers.get("retry-after")).toBe(wait);
+  });
+});
 
-test("who is over the limit gets the limit's own 429, not a fault", async () => {
+test("a client over the limit gets a real 429 and no fault", async () => {
   const check = async (ask: (path: string) => Promise<Response>) => {
     expect((await ask("/search/users?q=no")).status).toBe(503);
     const { status, headers } = await ask("/search/users?q=no");
@@ -144,7 +144,7 @@ test("who is over the limit gets the limit's own 429, not a fault", async () => 
   await withFaults(["search:status=503"], check, { searchLimit: 1 });
 });
 
-test("the rate is the share of the requests; a seed repeats them, another has others", async () => {
+test("the rate is the share of faulty requests, and the seed determines which", async () => {
   const draw = async (faultSeed: number) => {
     const statuses: number[] = [];
     const check = async (ask: (path: string) => Promise<Response>) => {
@@ -160,7 +160,7 @@ test("the rate is the share of the requests; a seed repeats them, another has ot
   expect(share).toBeWithin(0.15, 0.35);
 });
 
-test("a test changes the faults, and each time they are drawn from the start", async () => {
+test("setFaults replaces the faults and restarts their random sequence", async () => {
   await using roadbook = await createRoadbook({ dataset: community, faults: [] });
   const draw = async () => {
     const statuses: number[] = [];
@@ -175,24 +175,24 @@ test("a test changes the faults, and each time they are drawn from the start", a
   expect(new Set(first)).toEqual(new Set([200, 503]));
   roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
   expect(await draw()).toEqual(first);
-  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('faults has "search:status=200"');
+  expect(() => roadbook.setFaults(["search:status=200"])).toThrow('got "search:status=200"');
   roadbook.setFaults([]);
   expect(new Set(await draw())).toEqual(new Set([200]));
   await using fixed = await createRoadbook({ dataset: community });
-  expect(() => fixed.setFaults([])).toThrow("give createRoadbook the option faults");
+  expect(() => fixed.setFaults([])).toThrow("setFaults needs the option faults");
 });
 
-test("a delayed response is the right one, later", async () => {
+test("a delayed response is correct", async () => {
   await withFaults(["profile:delay=60ms,jitter=20ms", "profile:delay=30ms"], async (ask) => {
     const start = performance.now();
     const response = await ask("/users/public/42");
-    // Never earlier than both delays; a timer may be a millisecond early.
+    // The delays add up to at least 70 ms, and each timer may be a millisecond early.
     expect(performance.now() - start).toBeGreaterThan(68);
     expect(await response.text()).toContain("Łukasz Nowak");
   });
 });
 
-test("a closed connection has no byte of a response, and the server goes on", async () => {
+test("a closed connection gets no byte, and the server goes on", async () => {
   await using roadbook = await createRoadbook({ dataset: community, faults: ["profile:close"] });
   const { url } = await roadbook.listen();
   expect(await bytesOf(url, "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n")).toBe("");
@@ -201,14 +201,14 @@ test("a closed connection has no byte of a response, and the server goes on", as
   expect((await fetch(`${url}/users/42/achievements`)).status).toBe(200);
 });
 
-test("in a process, the body of a closed connection fails", async () => {
+test("through fetch, a closed connection is a body that fails", async () => {
   await withFaults(["*:close"], async (ask) => {
     const response = await ask("/users/public/42");
     expect(response.text()).rejects.toBeUndefined();
   });
 });
 
-/** What the server sends until it closes the connection. */
+/** Sends a request and returns all text until the server closes the connection. */
 function bytesOf(url: string, request: string): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";

@@ -1,6 +1,7 @@
 /**
- * Holds responses to the OpenAPI document, by a validator that had no part in making it: status,
- * headers and body of every response of a documented path, more strictly than a client would.
+ * Checks the status, headers and body of every response of a documented path against the OpenAPI
+ * document. The validator (Ajv) shares no code with the product, and allows no undocumented field
+ * or header.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -39,7 +40,7 @@ export async function readDocument(url: string): Promise<OpenApiDocument> {
   return (await roadbook.fetch(new Request("http://localhost/docs/json"))).json();
 }
 
-/** What HTTP itself sends, which no document speaks of. */
+/** The headers of HTTP itself, which the document omits. */
 const headersOfHttp = new Set(
   "connection content-length content-type date keep-alive transfer-encoding".split(" "),
 );
@@ -60,7 +61,7 @@ const templates = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^(?:/api)?${path.replace(/\{\w+\}/g, "[^/]+")}$`),
 }));
 
-/** The response, when it is as documented or its path is none of the document's. */
+/** Returns the response if it is as documented or its path is undocumented. Throws otherwise. */
 export async function checkResponse(
   { url, method }: { url: string; method: string },
   response: Response,
@@ -112,7 +113,7 @@ function createValidators(
   status: number,
 ): ResponseValidators | undefined {
   const methods = document.paths[path] ?? {};
-  // The 405 of any other method is that of GET.
+  // An unsupported method gets the 405 that is documented for GET.
   const { responses = {} } = methods[method.toLowerCase()] ?? methods.get ?? {};
   const described = responses[status];
   if (!described) return undefined;
@@ -130,7 +131,7 @@ function createValidators(
   return { headers: new Map(headers), body: schema && ajv.compile(strict(schema)) };
 }
 
-/** Schemas that allow no field but theirs, with references into the document. */
+/** Makes schemas reject undocumented fields, and points references at the document. */
 function strict<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(strict) as Value;
   if (typeof value !== "object" || value === null) return value;
@@ -148,7 +149,7 @@ const decoders: Record<string, (bytes: Uint8Array) => Uint8Array> = {
   zstd: zstdDecompressSync,
 };
 
-/** `fetch` over HTTP decodes the body and leaves the header as it was. */
+/** `fetch` over HTTP decodes the body but keeps the header. */
 function decode(bytes: Uint8Array, headers: Headers): string {
   const decoder = decoders[headers.get("content-encoding") ?? ""];
   const plain = decoder && bytes[0] !== 0x7b ? decoder(bytes) : bytes;

@@ -1,6 +1,7 @@
 /**
- * Runs before the tests of a process. In a process of its own (`bun test FILE`) it owns the run's
- * folder; under `bun run test` the run does. Bun's tests hear no "exit", only `afterAll` and signals.
+ * Runs before the tests of a process. Under `bun test FILE` it creates and removes the run's
+ * folder; `bun run test` does so itself. Bun emits no "exit" event in tests, only `afterAll` and
+ * signals.
  */
 import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
@@ -15,7 +16,7 @@ if (!process.env.TEST_RUN_FOLDER) {
     ["SIGHUP", 1],
   ] as const) {
     process.on(signal, () => {
-      // Whoever hears these signals is no longer ended by them, and Bun ends no child with itself.
+      // A handler replaces the default action, and Bun does not kill its children when it exits.
       Bun.spawnSync(["pkill", "-KILL", "-P", String(process.pid)]);
       removeFolder(folder);
       process.exit(128 + number);

@@ -1,4 +1,4 @@
-/** The library, as programs embed it: its options, its clock, changes, addresses, and what it leaves behind. */
+/** The library: its options, clock, changes, addresses and cleanup. */
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,11 +12,11 @@ import {
   type DatasetLine,
   exportDataset,
   fold,
-  GuardError,
   type HealthBody,
   type ImportOptions,
   importDataset,
   type ListenOptions,
+  OverwriteError,
   type Roadbook,
   type RoadbookOptions,
   SnapshotError,
@@ -32,38 +32,36 @@ const fail = () => {
 const SEARCH = "/search/users?q=nowak";
 
 test.each([
-  [{}, "give one of snapshot, dataset and demo"],
-  [{ dataset: [], demo: true }, "give one of snapshot, dataset and demo"],
-  [{ searchLimit: -1 }, "searchLimit must be a whole number from 0 to 1000000, not -1"],
+  [{}, "give exactly one of snapshot, dataset and demo"],
+  [{ dataset: [], demo: true }, "give exactly one of snapshot, dataset and demo"],
+  [{ searchLimit: -1 }, "searchLimit must be a whole number from 0 to 1000000, got -1"],
   [{ searchLimit: 1.5 }, "searchLimit must be a whole number"],
   [{ searchLimit: "30" }, "searchLimit must be a number, got a string"],
-  [{ searchWindow: 1000 }, "searchWindow must be a text, got a number"],
-  [{ kioskIdle: "0" }, 'kioskIdle has "0", not a time of 1ms to 24d'],
-  [{ searchWindow: "0s" }, 'searchWindow has "0s", not a time of 1ms to 24d, such as 1h'],
+  [{ searchWindow: 1000 }, "searchWindow must be a string, got a number"],
+  [{ kioskIdle: "0" }, "kioskIdle must be a time from 1ms to 24d"],
+  [{ searchWindow: "0s" }, "searchWindow must be a time from 1ms to 24d, such as 1h"],
   [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
-  [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, not 129"],
-  [{ cacheMaxAge: "1500ms" }, 'cacheMaxAge has "1500ms", not a time in whole seconds, such as 5m'],
-  [{ basePath: "rb" }, 'basePath has "rb", not a path such as /rb'],
-  [{ basePath: "/rb/.." }, 'basePath has "/rb/..", not a path such as /rb'],
+  [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, got 129"],
+  [{ cacheMaxAge: "1500ms" }, "cacheMaxAge must be a time in whole seconds, such as 5m"],
+  [{ basePath: "rb" }, "basePath must be a path such as /rb"],
+  [{ basePath: "/rb/.." }, "basePath must be a path such as /rb"],
+  [{ allowIndexing: true, index: true }, "index is the former name of allowIndexing; give only"],
   [{ page: {} }, "page must be true or false, got an object"],
   [{ language: "xx" }, "language must be one of "],
-  [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be a list, got a string"],
-  [{ serchLimit: 1 }, "there is no option serchLimit; the nearest is searchLimit"],
-  [{ searchWindowMs: 1 }, "there is no option searchWindowMs; the nearest is searchWindow"],
+  [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be an array, got a string"],
+  [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
+  [{ searchWindowMs: 1 }, "unknown option searchWindowMs; did you mean searchWindow?"],
   [{ faultSeed: 0.5 }, "faultSeed must be a whole number from 0"],
-  [{ publicUrl: "example.org" }, 'publicUrl has "example.org", not an http or https URL'],
-  [
-    { trustedProxies: ["10.0.0.0/33"] },
-    'trustedProxies has "10.0.0.0/33", not an address or a CIDR',
-  ],
+  [{ publicUrl: "example.org" }, "publicUrl must be an http or https URL"],
+  [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or a CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {
-  const isSource = Object.keys(options).length !== 1;
-  const given = (isSource ? options : { dataset: [], ...options }) as RoadbookOptions;
+  const isAboutSource = Object.keys(options).length === 0 || "demo" in options;
+  const given = (isAboutSource ? options : { dataset: [], ...options }) as RoadbookOptions;
   expect(createRoadbook(given)).rejects.toThrow(message);
 });
 
 describe("the clock", () => {
-  test("walks a test through the hour of the limit", async () => {
+  test("lets a test skip the hour of the limit", async () => {
     let now = Date.UTC(2026, 0, 1);
     await using roadbook = await createRoadbook({ dataset: community, clock: () => now });
     for (let i = 0; i < 30; i++)
@@ -78,7 +76,7 @@ describe("the clock", () => {
   });
 });
 
-test("the limit can be reset, so that each test has its own", async () => {
+test("resetLimit gives every client its full limit again", async () => {
   await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
   const search = async () => (await ask(roadbook, SEARCH, "192.0.2.1")).status;
   expect([await search(), await search()]).toEqual([200, 429]);
@@ -96,7 +94,7 @@ describe("under a base path", () => {
   test.each([
     ["the option", { basePath: "/rb/" }, "http://roadbook.test/rb"],
     ["the public URL", { publicUrl: "https://example.org/rb" }, "https://example.org/rb"],
-  ])("of %s, pages, docs and avatars link below it", async (_, options, base) => {
+  ])("from %s, pages, docs and avatars link below it", async (_, options, base) => {
     const given = { dataset: community, page: true, featured: [42], ...options };
     await using roadbook = await createRoadbook(given);
     for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
@@ -121,7 +119,7 @@ describe("under a base path", () => {
     expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
   });
 
-  test("the start leads to the docs there, when there is no page", async () => {
+  test("the start redirects to the docs below it if there is no page", async () => {
     await using roadbook = await createRoadbook({ dataset: community, basePath: "/rb" });
     expect((await ask(roadbook, "/rb")).headers.get("location")).toBe("/rb/docs");
   });
@@ -136,7 +134,7 @@ describe("a request without a peer", () => {
     }
   });
 
-  test("comes from the default peer where there is one", async () => {
+  test("is counted under the default peer if there is one", async () => {
     await using roadbook = await createRoadbook({
       dataset: community,
       searchLimit: 1,
@@ -147,14 +145,14 @@ describe("a request without a peer", () => {
     expect((await ask(roadbook, SEARCH, "192.0.2.2")).status).toBe(200);
   });
 
-  test("whose server cannot say where it came from is one client with all such", async () => {
+  test("is counted under one shared client if the server cannot look up the address", async () => {
     await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const send = async () => roadbook.fetch(new Request(`http://a.test${SEARCH}`), () => undefined);
     expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
   });
 });
 
-test("a callback that throws costs no response, and onBug gets what it threw", async () => {
+test("a callback that throws does not affect the response, and onBug gets the error", async () => {
   const bugs: unknown[] = [];
   await using roadbook = await createRoadbook({
     dataset: community,
@@ -167,7 +165,7 @@ test("a callback that throws costs no response, and onBug gets what it threw", a
       throw error;
     },
   });
-  // At once, and after a wait.
+  // A synchronous response and a delayed one.
   expect((await ask(roadbook, "/users/public/42")).status).toBe(200);
   expect((await ask(roadbook, "/users/42/achievements")).status).toBe(200);
   expect(bugs.map(String)).toEqual([
@@ -177,7 +175,7 @@ test("a callback that throws costs no response, and onBug gets what it threw", a
 });
 
 describe("changes", () => {
-  test("are there at once, one after the other, and the sources are as they were", async () => {
+  test("are served at once and applied one after the other", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const before = roadbook.meta().dataset_sha256;
     await Promise.all([
@@ -190,7 +188,7 @@ describe("changes", () => {
     expect(roadbook.meta().counts).toMatchObject({ users: 4, public_users: 2 });
   });
 
-  test("that are wrong change nothing", async () => {
+  test("that are invalid change nothing", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const changes: ChangeLine[] = [
       user(50, "Zofia Nowak"),
@@ -201,7 +199,7 @@ describe("changes", () => {
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
   });
 
-  test("that are wrong are errors as data, too", async () => {
+  test("that are invalid give the errors as data", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const lines = [user(50, "Zofia Nowak"), { type: "usr", id: 1 } as unknown as ChangeLine];
     const error = await roadbook.apply(lines).catch((error: unknown) => error);
@@ -211,17 +209,17 @@ describe("changes", () => {
     expect(error.errors[0]?.reason).toStartWith("must be ");
   });
 
-  test("of a file are for applyChanges, and refresh finds them", async () => {
+  test("of a file need applyChanges, and refresh finds them", async () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
     const changes: ChangeLine[] = [{ type: "user", id: 42, public: false }];
-    expect(roadbook.apply(changes)).rejects.toThrow("change a file with applyChanges");
+    expect(roadbook.apply(changes)).rejects.toThrow("call applyChanges and then refresh");
     await applyChanges(changes, snapshot);
     expect(await roadbook.refresh()).toMatchObject({ meta: { counts: { public_users: 1 } } });
     expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
   });
 
-  test("apply to the bytes of a snapshot, too", async () => {
+  test("work for a snapshot given as bytes", async () => {
     const bytes = readFileSync(await makeSnapshot());
     await using roadbook = await createRoadbook({ snapshot: bytes });
     await roadbook.apply([{ type: "user", id: 42, deleted: true }]);
@@ -229,8 +227,8 @@ describe("changes", () => {
   });
 });
 
-describe("closed meanwhile", () => {
-  test("it does not take the new file", async () => {
+describe("close", () => {
+  test("during a refresh ignores the new file", async () => {
     const snapshot = await makeSnapshot();
     const roadbook = await createRoadbook({ snapshot });
     await applyChanges([user(50, "Zofia Nowak")], snapshot);
@@ -239,7 +237,7 @@ describe("closed meanwhile", () => {
     expect(await refresh).toBeUndefined();
   });
 
-  test("it finishes a change, and rejects another", async () => {
+  test("finishes a change in progress and rejects further ones", async () => {
     const roadbook = await createRoadbook({ dataset: community });
     const { counts } = roadbook.meta();
     const change = roadbook.apply([user(50, "Zofia Nowak")]);
@@ -250,7 +248,7 @@ describe("closed meanwhile", () => {
     await roadbook.close();
   });
 
-  test("every path is a 503, cached or not, also when it was asked for before", async () => {
+  test("makes every path a 503, even for a request in progress", async () => {
     const roadbook = await createRoadbook({
       dataset: community,
       page: true,
@@ -276,7 +274,7 @@ describe("closed meanwhile", () => {
           success: false,
           error: {
             code: "unavailable",
-            message: "The data cannot be served at the moment; try again later.",
+            message: "The data is temporarily unavailable; try again later.",
           },
         },
       ]);
@@ -286,13 +284,13 @@ describe("closed meanwhile", () => {
 });
 
 describe("listen", () => {
-  test("knows its options", async () => {
+  test("rejects unknown options", async () => {
     await using roadbook = await createRoadbook({ dataset: [] });
     const options = { prot: 3000 } as ListenOptions;
-    expect(roadbook.listen(options)).rejects.toThrow("no option prot; the nearest is port");
+    expect(roadbook.listen(options)).rejects.toThrow("unknown option prot; did you mean port?");
   });
 
-  test("serves on a free port, counts by address, and close ends it", async () => {
+  test("serves on a free port, counts by address, and ends with close", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const { url } = await roadbook.listen();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
@@ -305,7 +303,7 @@ describe("listen", () => {
     expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 
-  test("names the address that is taken", async () => {
+  test("names an address that is in use", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const { url, close } = await roadbook.listen();
     const port = Number(new URL(url).port);
@@ -316,7 +314,7 @@ describe("listen", () => {
   });
 });
 
-test("the demo has its docs and its page, offline", async () => {
+test("the demo has its docs and its page without a network", async () => {
   await using roadbook = await createRoadbook({ demo: true, page: true });
   expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
   expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
@@ -326,8 +324,13 @@ test("the demo has its docs and its page, offline", async () => {
   expect((await ask(roadbook, asset)).status).toBe(200);
 });
 
-test("ten are side by side, and leave nothing in the temporary folder", async () => {
-  // Of their own, as other tests make folders beside them.
+test.each([{ allowIndexing: true }, { index: true }])("%j allows indexing", async (options) => {
+  await using roadbook = await createRoadbook({ dataset: community, page: true, ...options });
+  expect((await ask(roadbook, "/sitemap.xml")).status).toBe(200);
+});
+
+test("ten instances coexist and leave no temporary files", async () => {
+  // A folder of its own, as other tests create temporary folders too.
   const { TMPDIR } = process.env;
   const folder = temporaryFolder();
   process.env.TMPDIR = folder;
@@ -349,7 +352,7 @@ test("ten are side by side, and leave nothing in the temporary folder", async ()
   process.env.TMPDIR = TMPDIR;
 });
 
-test("snapshots are imported, changed, checked and exported, with errors to tell apart", async () => {
+test("snapshots can be imported, changed, checked and exported, with distinct errors", async () => {
   const path = join(temporaryFolder(), "snapshot");
   const { counts } = await importDataset(community, path);
   expect(counts).toMatchObject({ users: 3, companies: 2 });
@@ -358,17 +361,17 @@ test("snapshots are imported, changed, checked and exported, with errors to tell
   const lines = [...(await exportDataset(path))];
   expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
   expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(DatasetError);
-  expect(importDataset([], path)).rejects.toThrow(GuardError);
+  expect(importDataset([], path)).rejects.toThrow(OverwriteError);
   const misspelt = { expectEdn: true } as ImportOptions;
   for (const write of [importDataset, applyChanges]) {
     expect(write([], path, misspelt)).rejects.toThrow(
-      "no option expectEdn; the nearest is expectEnd",
+      "unknown option expectEdn; did you mean expectEnd?",
     );
   }
   expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
-test("the type of /health's body has its fields", async () => {
+test("HealthBody has the fields of /health", async () => {
   const fields: Record<keyof HealthBody, true> = {
     success: true,
     api_version: true,
@@ -383,6 +386,6 @@ test("the type of /health's body has its fields", async () => {
   expect(Object.keys(body)).toEqual(Object.keys(fields));
 });
 
-test("names are folded as in a search", () => {
+test("fold is the folding of searches", () => {
   expect(fold("Łódź  Straße")).toBe("lodz strasse");
 });

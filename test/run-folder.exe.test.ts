@@ -1,4 +1,4 @@
-/** A run of tests leaves nothing behind: no folder and no process, however it ends. */
+/** A test run leaves neither folders nor processes behind, however it ends. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,13 +6,13 @@ import { executable, root, run, temporaryFolder, until } from "./support.ts";
 
 const runTests = [process.execPath, "--no-orphans", "scripts/test.ts"];
 
-/** What a run of its own in a temporary folder of its own sees of the environment. */
+/** The environment of a separate test run with its own temporary folder. */
 async function environment(folder: string): Promise<Record<string, string>> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME, TMPDIR: folder, ROADBOOK_BIN: await executable() };
 }
 
-test("a run that ends takes its folder with it, and those of runs that were killed", async () => {
+test("a test run removes its folder and those of killed runs", async () => {
   const folder = temporaryFolder();
   const { pid, exited } = Bun.spawn(["true"]);
   await exited;
@@ -26,20 +26,20 @@ test("a run that ends takes its folder with it, and those of runs that were kill
   expect(readdirSync(folder)).toEqual([`roadbook-test-${process.pid}`]);
 }, 60_000);
 
-/** The commands of the processes whose temporary folder is in this one. */
+/** The command lines of processes whose temporary folder is inside this one. */
 function listCommands(folder: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     try {
       const isOurs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${folder}`);
       return isOurs ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : [];
     } catch {
-      return []; // Not a process, or one that is gone.
+      return []; // Not a process, or it has exited.
     }
   });
 }
 
 test.concurrent.skipIf(process.platform !== "linux").each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "a run that gets %s takes its servers and its folder with it",
+  "a test run ended by %s stops its servers and removes its folder",
   async (signal) => {
     const folder = temporaryFolder();
     const tests = Bun.spawn([...runTests, "test/server/hostile.exe.test.ts"], {

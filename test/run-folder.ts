@@ -1,6 +1,6 @@
 /**
- * Owns the one folder that a run of tests writes to: the temporary folder of the run and of all that
- * it starts, named after its process, so that a later run knows whose are left behind.
+ * Manages the temporary folder of a test run and of all programs that it starts. The folder is
+ * named after the process id, so that a later run can remove the folders of dead processes.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const NAME = /^roadbook-test-(\d+)$/;
 
-/** Makes the folder of this process and removes those of processes that are gone. */
+/** Creates the folder of this process and removes those of dead processes. */
 export function openRunFolder(): string {
   const parent = tmpdir();
   for (const name of readdirSync(parent)) {
@@ -21,18 +21,18 @@ export function openRunFolder(): string {
   return folder;
 }
 
-/** Makes it the temporary folder of this process and of those that it starts. */
+/** Sets the temporary folder of this process and of the programs that it starts. */
 export function setTemporaryFolder(folder: string): void {
   process.env.TEST_RUN_FOLDER = folder;
   process.env.TMPDIR = folder;
 }
 
-/** Removes it with its content; what belongs to another user stays. */
+/** Removes a folder with its content, except for files of other users. */
 export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });
   } catch (error) {
-    process.stderr.write(`${folder} is left behind: ${(error as Error).message}\n`);
+    process.stderr.write(`${folder} cannot be removed: ${(error as Error).message}\n`);
   }
 }
 

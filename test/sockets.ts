@@ -1,28 +1,28 @@
-/** Clients that no library would be: bytes as they are over TCP, and the answers as they come back. */
+/** Raw TCP clients: they send arbitrary bytes and parse the responses. */
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Target } from "./support.ts";
 
-export interface Answer {
+export interface RawResponse {
   status: number;
   /** The header lines, in lower case. */
   head: string;
   body: string;
-  /** The body as it came. */
+  /** The body as received. */
   bytes: Buffer;
 }
 
 export interface Received {
-  answers: Answer[];
-  /** What came of an answer that was cut off. */
+  responses: RawResponse[];
+  /** The bytes after the last complete response. */
   rest: string;
 }
 
-/** The last request of a conversation: whoever understands it answers and closes. */
-export const farewell = "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
+/** A request after which the server must respond and close the connection. */
+export const lastRequest = "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
-/** A connection that is open; that it may break at any time is for its user to look at. */
+/** Opens a connection. The caller must handle its later errors. */
 export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
   });
 }
 
-/** Resolves when the other side has closed, cleanly or not. Takes in what still comes. */
+/** Resolves when the other side has closed, cleanly or not. Discards what it still sends. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();
@@ -46,7 +46,7 @@ export async function readAll(socket: Socket): Promise<Received> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
   await closed(socket);
-  return parseAnswers(Buffer.concat(chunks));
+  return parseResponses(Buffer.concat(chunks));
 }
 
 /** Sends the bytes and reads until the other side closes. */
@@ -60,9 +60,9 @@ export async function converse(
   return received;
 }
 
-/** Takes apart what came over one connection; no answer to HEAD may be in it. */
-export function parseAnswers(bytes: Buffer): Received {
-  const answers: Answer[] = [];
+/** Parses the bytes received over one connection, without responses to HEAD. */
+export function parseResponses(bytes: Buffer): Received {
+  const responses: RawResponse[] = [];
   let at = 0;
   while (at < bytes.length) {
     const end = bytes.indexOf("\r\n\r\n", at);
@@ -72,16 +72,16 @@ export function parseAnswers(bytes: Buffer): Received {
     if (bytes.length < end + 4 + length) break;
     const status = Number(/^http\/1\.1 (\d{3}) /.exec(head)?.[1]);
     const body = bytes.subarray(end + 4, end + 4 + length);
-    answers.push({ status, head, body: body.toString(), bytes: body });
+    responses.push({ status, head, body: body.toString(), bytes: body });
     at = end + 4 + length;
   }
-  return { answers, rest: bytes.toString("latin1", at) };
+  return { responses, rest: bytes.toString("latin1", at) };
 }
 
-/** Has a client ask for a profile again and again, on new connections, until the work is done. */
-export async function besideOthers<T>(target: Target, work: () => Promise<T>): Promise<T> {
+/** Requests a profile repeatedly, on new connections, until the work is done. */
+export async function whileServingOthers<T>(target: Target, work: () => Promise<T>): Promise<T> {
   let isDone = false;
-  const others = (async () => {
+  const client = (async () => {
     do {
       const response = await target.fetch("/users/public/42", {
         headers: { connection: "close" },
@@ -100,13 +100,13 @@ export async function besideOthers<T>(target: Target, work: () => Promise<T>): P
       isDone = true;
     }
   })();
-  const [result] = await Promise.all([finished, others]);
+  const [result] = await Promise.all([finished, client]);
   return result;
 }
 
 /**
- * So many connections on which a path is asked for and nothing is read, a hundred at a time; `check` may
- * end it early by throwing.
+ * Opens connections that send a request and never read the response, a hundred at a time. `check`
+ * runs after each hundred and may end it early by throwing.
  */
 export async function holdUnread(
   target: Pick<Target, "origin">,
@@ -122,17 +122,17 @@ export async function holdUnread(
     socket.write(headOf(sockets.length));
     sockets.push(socket);
     if (sockets.length % 100 > 0) continue;
-    // A request behind the others has its response when theirs are under way.
-    await converse(target, farewell);
+    // When this request has its response, those of the earlier ones have been started.
+    await converse(target, lastRequest);
     check();
   }
   return sockets;
 }
 
-/** The memory that a process holds now, in megabytes; undefined where none can say. */
+/** The memory that a process uses now, in megabytes; undefined without /proc. */
 export const residentMegabytes = (pid: number) => readMegabytes(pid, "VmRSS");
 
-/** The most memory a process has held so far, in megabytes; undefined where none can say. */
+/** The peak memory of a process so far, in megabytes; undefined without /proc. */
 export const peakMegabytes = (pid: number) => readMegabytes(pid, "VmHWM");
 
 function readMegabytes(pid: number, key: "VmHWM" | "VmRSS"): number | undefined {

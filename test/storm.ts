@@ -1,11 +1,11 @@
 /**
- * `bun test/storm.ts ORIGIN CLIENTS`: a process of clients that open a connection for each request. Prints
- * when they are under way; after SIGUSR1, ends with the server and prints how many requests on
- * connections that were open before had no response.
+ * `bun test/storm.ts ORIGIN CLIENTS`: clients that open a new connection for each request. Prints a
+ * line once 500 responses have arrived. When the server has stopped, it prints how many requests on
+ * connections opened before SIGUSR1 got no response.
  */
 import { connect } from "node:net";
 
-const UNDER_WAY = 500;
+const RESPONSES_UNDER_WAY = 500;
 
 const [origin = "", clients = "1"] = process.argv.slice(2);
 const { hostname, port } = new URL(origin);
@@ -18,8 +18,8 @@ process.on("SIGUSR1", () => {
   isSignalled = true;
 });
 
-/** Whether there was still a server. */
-function ask(): Promise<boolean> {
+/** Sends a request. Returns whether the server accepted the connection. */
+function send(): Promise<boolean> {
   return new Promise((resolve) => {
     let isOpen = false;
     let wasOpenBefore = false;
@@ -36,14 +36,14 @@ function ask(): Promise<boolean> {
     socket.on("close", () => {
       if (received > 0) responses++;
       else if (wasOpenBefore) lost++;
-      if (responses === UNDER_WAY) console.log("under way");
+      if (responses === RESPONSES_UNDER_WAY) console.log("under way");
       resolve(isOpen);
     });
   });
 }
 
 async function client(): Promise<void> {
-  while (await ask());
+  while (await send());
 }
 
 await Promise.all(Array.from({ length: Number(clients) }, client));

@@ -1,9 +1,11 @@
-/** What the tests share: a Roadbook of a dataset in this process, and the compiled executable. */
+/**
+ * Shared by the tests: a Roadbook in this process, the compiled executable, and temporary folders.
+ */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
 import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
-import type { Lines } from "../src/snapshot/build/dataset.ts";
+import type { LineSource } from "../src/snapshot/build/read-dataset.ts";
 import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
@@ -11,20 +13,17 @@ export const root = join(import.meta.dir, "..");
 export const community = join(import.meta.dir, "fixtures/community.ndjson");
 
 export interface Target {
-  /**
-   * Responds to a request to a path, as given, with the method and headers of `init`. Fails when the
-   * response is not what the OpenAPI document says.
-   */
+  /** Requests a path. Fails if the response does not match the OpenAPI document. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
   origin: string;
   close(): Promise<void>;
 }
 
-/** Roadbook in this process, asked through `fetch` from one address. */
+/** Opens a Roadbook in this process. All requests come from the same address. */
 export async function openInProcess(
-  options: Omit<RoadbookOptions, "dataset"> & { dataset?: Lines },
+  options: Omit<RoadbookOptions, "dataset"> & { dataset?: LineSource },
 ): Promise<Target> {
-  // Tests also try lines that TypeScript would refuse.
+  // Some tests use lines that TypeScript would reject.
   const given = options as RoadbookOptions;
   const roadbook = await createRoadbook({ searchLimit: 0, ...given });
   const origin = "http://roadbook.test";
@@ -38,10 +37,10 @@ export async function openInProcess(
   };
 }
 
-/** In the inner loop (`bun run test:quick`) nothing starts a program. */
+/** `bun run test:quick` starts no programs. */
 export const isQuick = Boolean(process.env.TEST_QUICK);
 
-/** The run's folder, which `bun test` has by test/preload.ts; a script that uses this file has its own. */
+/** The folder of the test run, from test/preload.ts. Scripts that use this file open their own. */
 const runFolder = process.env.TEST_RUN_FOLDER ?? openOwnFolder();
 
 function openOwnFolder(): string {
@@ -50,9 +49,9 @@ function openOwnFolder(): string {
   return folder;
 }
 
-const MAKE_MS = 120_000;
+const FILL_MS = 120_000;
 
-/** A folder of that name, filled once a run for all its processes; nobody writes to it later. */
+/** Returns a folder that is filled once per test run and shared by its processes. Read-only. */
 export async function makeOnce(
   name: string,
   fill: (folder: string) => Promise<void>,
@@ -62,8 +61,8 @@ export async function makeOnce(
   try {
     mkdirSync(lock);
   } catch {
-    // Another file of tests, or another process of the run, is at it.
-    await until(() => existsSync(folder), MAKE_MS);
+    // Another test file or process of the run is filling it.
+    await until(() => existsSync(folder), FILL_MS);
     return folder;
   }
   const filled = temporaryFolder();
@@ -72,10 +71,10 @@ export async function makeOnce(
   return folder;
 }
 
-/** The path of the executable: `ROADBOOK_BIN`, or one that is built once a run, alone in a folder. */
+/** The path of the executable: `ROADBOOK_BIN`, or else built once per run, alone in a folder. */
 export async function executable(): Promise<string> {
   if (isQuick)
-    throw new Error("a test that starts a program is to be in a file named *.exe.test.ts");
+    throw new Error("a test that starts a program must be in a file named *.exe.test.ts");
   if (process.env.ROADBOOK_BIN) return resolve(process.env.ROADBOOK_BIN);
   const made = await makeOnce("executable", async (folder) => {
     const command = [process.execPath, "scripts/build.ts", "--outfile", join(folder, "roadbook")];
@@ -86,8 +85,8 @@ export async function executable(): Promise<string> {
 }
 
 /**
- * A port of 127.0.0.1 that nobody has, for a program that must be told one. Below those that systems give to
- * who asks for any, as the tests beside this one do all the time: they would get it before the program does.
+ * Finds a free port on 127.0.0.1 for a program that cannot pick its own. It is below the range from
+ * which systems pick ports, so that no other test gets it before the program does.
  */
 export function findFreePort(): number {
   for (;;) {
@@ -103,21 +102,21 @@ export function findFreePort(): number {
 
 const PATIENCE_MS = 30_000;
 
-/** Waits until the condition holds; fails at the deadline. Returns what it held with. */
+/** Waits until the condition is truthy and returns its value. Throws at the deadline. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   deadlineMs = PATIENCE_MS,
 ): Promise<NonNullable<T>> {
   const end = performance.now() + deadlineMs;
   for (;;) {
-    const held = await condition();
-    if (held) return held;
+    const value = await condition();
+    if (value) return value;
     if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${condition}`);
     await Bun.sleep(10);
   }
 }
 
-/** The distinct results of four clients that call `ask` again and again while `act` runs. */
+/** The distinct results of four clients that call `ask` repeatedly while `act` runs. */
 export async function underLoad<T>(
   ask: () => Promise<T>,
   act: () => Promise<unknown>,
@@ -166,27 +165,31 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
   return { code, stdout, stderr };
 }
 
-/** What the executable sees of the environment. */
-const bare = () => ({ TMPDIR: runFolder });
+/** The environment of the executable. */
+const bareEnvironment = () => ({ TMPDIR: runFolder });
 
 /** Runs the executable with a bare environment in an empty folder. */
-export async function roadbook(words: string[], options: RunOptions = {}): Promise<Outcome> {
-  return run([await executable(), ...words], { cwd: temporaryFolder(), env: bare(), ...options });
+export async function roadbook(args: string[], options: RunOptions = {}): Promise<Outcome> {
+  return run([await executable(), ...args], {
+    cwd: temporaryFolder(),
+    env: bareEnvironment(),
+    ...options,
+  });
 }
 
-/** The executable serving on a free port, asked over HTTP; what it logs goes to `onLog`, if given. */
+/** Starts the executable on a free port. `onLog` gets its log. */
 export async function openExecutable(
-  words: string[],
+  args: string[],
   onLog?: (text: string) => void,
   env: Record<string, string> = {},
 ): Promise<Target & { pid: number }> {
-  const child = Bun.spawn([await executable(), "serve", "--port", "0", ...words], {
+  const child = Bun.spawn([await executable(), "serve", "--port", "0", ...args], {
     cwd: temporaryFolder(),
-    env: { ...bare(), ...env },
+    env: { ...bareEnvironment(), ...env },
     stdout: "pipe",
     stderr: onLog ? "pipe" : "ignore",
   });
-  const logged = onLog && child.stderr ? tell(child.stderr, onLog) : undefined;
+  const logged = onLog && child.stderr ? readText(child.stderr, onLog) : undefined;
   const origin = await readyOrigin(child.stdout);
   return {
     async fetch(path, init) {
@@ -203,11 +206,11 @@ export async function openExecutable(
   };
 }
 
-async function tell(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
+async function readText(stream: ReadableStream<Uint8Array>, onText: (text: string) => void) {
   for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }
 
-/** The address in the ready line, which is the first line. */
+/** The address in the ready line, which must be the first line. */
 export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const chunk of stdout) {
@@ -218,12 +221,12 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
   throw new Error(`no ready line, only: ${text}`);
 }
 
-/** A new empty folder in that of the run, and gone with it. */
+/** A new empty folder, removed at the end of the test run. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(runFolder, "test-"));
 }
 
-/** A snapshot file of a dataset, made by the executable. */
+/** Imports a dataset with the executable and returns the path of the snapshot. */
 export async function importByExecutable(dataset: string): Promise<string> {
   const snapshot = join(temporaryFolder(), "snapshot");
   const { code, stderr } = await roadbook(["import", dataset, "--to", snapshot]);

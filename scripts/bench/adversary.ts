@@ -1,7 +1,8 @@
 /**
- * Looks for the query that costs the server most: among names made for it, and by climbing, which starts
- * from pieces of names, changes a query a little and keeps the change if the query takes longer. search.ts
- * has what was found and measures it.
+ * Looks for the most expensive search queries in two ways. First it times known bad queries on
+ * names built to make them slow. Then it climbs: it starts from pieces of real names, makes small
+ * random changes, and keeps a change that makes the query slower. search.ts lists the worst queries
+ * found.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
@@ -14,28 +15,28 @@ import { fillNames, type SimilarNames, similarNames } from "../../test/snapshot/
 import { temporaryFolder } from "../../test/support.ts";
 import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
-import { buildSnapshot, createDraw } from "./server.ts";
+import { buildSnapshot, createUserSampler } from "./server.ts";
 
-/** A start is left after this many changes in a row that did not help. */
-const PATIENCE = 60;
+/** A climb ends after this many changes in a row that made the query no slower. */
+const MAX_IDLE = 60;
 const MAX_LENGTH = 60;
-const SECONDS = 60;
+const CLIMB_SECONDS = 60;
 
-/** How often a query among names that are alike is timed, after once to warm up. */
-const TRIES = 11;
+/** How often a query on similar names is timed, after one run to warm up. */
+const SEARCHES = 11;
 const SCANS = 5;
 const QUICK_NAMES = 1000;
 
 export async function benchAdversary(options: Options): Promise<void> {
-  console.log("an ordered LIKE scan takes as many times as long as a search:");
+  console.log("How many times longer an ordered LIKE scan takes than a search:");
   for (const [title, names] of Object.entries(similarNames)) {
-    await searchAlike(title, names, options.isQuick);
+    await searchSimilar(title, names, options.isQuick);
   }
   await climb(options);
 }
 
-/** The ratio of each query; of the worst ones none is promised. */
-async function searchAlike(title: string, alike: SimilarNames, isQuick: boolean): Promise<void> {
+/** Prints the ratio for each query. No minimum is promised for the `worst` ones. */
+async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolean): Promise<void> {
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;
   const path = join(temporaryFolder(), "names");
@@ -50,14 +51,14 @@ async function searchAlike(title: string, alike: SimilarNames, isQuick: boolean)
   const names = new NameSearch(db, kind);
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
-    const [ours, scans]: [number[], number[]] = [[], []];
+    const [searches, scans]: [number[], number[]] = [[], []];
     names.find(query, 10);
-    while (ours.length < TRIES) ours.push(await timed(() => names.find(query, 10)));
+    while (searches.length < SEARCHES) searches.push(await timed(() => names.find(query, 10)));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
-    const ratio = format(median(scans) / median(ours));
-    const figures = `${format(median(ours))} ms of ${format(median(scans))} ms`;
+    const ratio = format(median(scans) / median(searches));
+    const figures = `${format(median(searches))} of ${format(median(scans))} ms`;
     const text = query.length > MAX_LENGTH ? `${query.slice(0, MAX_LENGTH)}…` : query;
-    const note = worst.includes(query) ? " (all names are looked at)" : "";
+    const note = worst.includes(query) ? " (compares every name)" : "";
     console.log(`${ratio.padStart(7)}  ${figures}  ${title}: ${JSON.stringify(text)}${note}`);
   }
   await like.close();
@@ -70,7 +71,7 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
   const names = new NameSearch(db, "user");
   const random = createRandom(seed);
   const { below } = random;
-  const draw = createDraw(users, random);
+  const draw = createUserSampler(users, random);
 
   function piece(): string {
     const letters = [...draw().name];
@@ -94,10 +95,7 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     return letters.join("");
   }
 
-  /**
-   * Milliseconds of the processor, the least of a few tries: what else the machine does is not the
-   * query's doing.
-   */
+  /** Processor milliseconds: the minimum of four runs, to exclude other load on the machine. */
   function costOf(query: string): number {
     const times: number[] = [];
     while (times.length < 4) {
@@ -110,11 +108,11 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
   }
 
   const found = new Map<string, number>();
-  const end = performance.now() + 1000 * (isQuick ? 1 : SECONDS);
+  const end = performance.now() + 1000 * (isQuick ? 1 : CLIMB_SECONDS);
   while (performance.now() < end) {
     let worst = `${piece()} ${piece()}`;
     let cost = 0;
-    for (let idle = 0; idle < PATIENCE && performance.now() < end; idle++) {
+    for (let idle = 0; idle < MAX_IDLE && performance.now() < end; idle++) {
       const query = change(worst).trim().slice(0, MAX_LENGTH);
       if (query.length < 4 || !query.isWellFormed()) continue;
       const ms = costOf(query);
@@ -125,7 +123,7 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     }
     found.set(worst, cost);
   }
-  const ranked = [...found].sort(([, one], [, other]) => other - one);
+  const ranked = [...found].sort(([, a], [, b]) => b - a);
   for (const [query, ms] of ranked.slice(0, 10)) {
     console.log(`${ms.toFixed(2)} ms  ${JSON.stringify(query)}`);
   }

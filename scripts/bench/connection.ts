@@ -1,43 +1,40 @@
-/**
- * Owns a client that adds little of its own to a request: one connection, kept open, and on it one
- * request at a time.
- */
+/** A minimal HTTP client for timing: one keep-alive connection and one request at a time. */
 
 export interface Connection {
-  /** Asks for a path; resolves to the whole response, rejects when the connection breaks. */
-  ask(path: string): Promise<string>;
+  /** Resolves to the head and body of the response. Rejects when the connection breaks. */
+  get(path: string): Promise<string>;
   close(): void;
 }
 
 export async function connect(origin: string): Promise<Connection> {
   const { hostname, port, host } = new URL(origin);
-  const broken = new Error("the server closed a connection");
+  const broken = new Error("the server closed the connection");
   let received = "";
-  let answer: PromiseWithResolvers<string> | undefined;
+  let response: PromiseWithResolvers<string> | undefined;
   const socket = await Bun.connect({
     hostname,
     port: Number(port),
     socket: {
       data(_, chunk) {
         received += chunk.toString("latin1");
-        if (isWhole(received)) answer?.resolve(received);
+        if (isComplete(received)) response?.resolve(received);
       },
-      close: () => answer?.reject(broken),
+      close: () => response?.reject(broken),
     },
   });
   return {
-    ask(path) {
+    get(path) {
       received = "";
-      answer = Promise.withResolvers();
-      if (socket.readyState !== 1) answer.reject(broken);
+      response = Promise.withResolvers();
+      if (socket.readyState !== 1) response.reject(broken);
       socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-      return answer.promise;
+      return response.promise;
     },
     close: () => socket.end(),
   };
 }
 
-function isWhole(received: string): boolean {
+function isComplete(received: string): boolean {
   const head = received.indexOf("\r\n\r\n");
   if (head < 0) return false;
   const length = /\r\ncontent-length: (\d+)/i.exec(received)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Owns how the figures that people wait for grow with the number of users: a table, and the plot in
- * the README. Through the executable, on an invented community.
+ * Measures how times, memory and file sizes grow with the number of users, using the executable and
+ * invented communities. Prints a table and redraws the plot in the README.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,22 +12,22 @@ import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
 import { median, megabytesOf, type Options, quantile, tableOf, timed } from "./measure.ts";
 import {
-  command,
-  createDraw,
+  createUserSampler,
   openRoadbook,
+  runCommand,
   searchPath,
-  seed,
-  untilAnother,
+  timeUntilSwapped,
   sizes as usersOf,
+  writeDataset,
 } from "./server.ts";
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
-/** The publishing of ten million moves 15 GB a round. */
+/** With ten million users, a round of publishing moves 15 GB. */
 const PUBLISH_ROUNDS = 3;
-const PUT_MS = 1_200_000;
+const PUT_TIMEOUT_MS = 1_200_000;
 
-const lines = {
+const metrics = {
   "profile, p50": "s",
   "profile, p99": "s",
   "search, p50": "s",
@@ -36,7 +36,7 @@ const lines = {
   "start, trusted": "s",
   swap: "s",
   publish: "s",
-  "publish, the PUT of it": "s",
+  "publish, PUT only": "s",
   apply: "s",
   import: "s",
   "apply, processor time": "s",
@@ -46,52 +46,52 @@ const lines = {
   "import, peak": "MB",
   "apply, peak": "MB",
 } as const;
-type Line = keyof typeof lines;
-type Measured = Record<Line, number>;
+type Metric = keyof typeof metrics;
+type Figures = Record<Metric, number>;
 
 export async function benchGrowth({ isQuick }: Options): Promise<void> {
   const sizes = isQuick ? ["10k", "100k"] : Object.keys(usersOf);
-  const measured = await measureSizes(sizes);
-  console.log(formatTable(sizes, measured));
-  if (!isQuick) await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, measured));
+  const figures = await measureSizes(sizes);
+  console.log(formatTable(sizes, figures));
+  if (!isQuick) await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, figures));
 }
 
-async function measureSizes(sizes: string[]): Promise<Measured[]> {
-  const say = (text: string) => console.error(`${new Date().toISOString()} ${text}`);
-  const all: Built[] = [];
+async function measureSizes(sizes: string[]): Promise<Figures[]> {
+  const log = (text: string) => console.error(`${new Date().toISOString()} ${text}`);
+  const communities: Community[] = [];
   for (const size of sizes) {
-    say(`${size} is built`);
-    all.push(await build(size));
+    log(`building ${size}`);
+    communities.push(await build(size));
   }
-  const measured: Measured[] = [];
-  for (const { built, times } of await timeRequests(all)) {
-    const { size, path, other, figures } = built;
-    say(`${size} is served`);
+  const measured: Figures[] = [];
+  for (const { community, times } of await timeRequests(communities)) {
+    const { size, path, changedPath, figures } = community;
+    log(`measuring ${size}`);
     measured.push({
       ...figures,
       ...times,
       "start to ready": await timeStart(path),
       "start, trusted": await timeStart(path, "--trust-snapshot"),
-      swap: await timeSwap(path, other),
-      ...(await timePublish(path, other)),
+      swap: await timeSwap(path, changedPath),
+      ...(await timePublish(path, changedPath)),
     });
   }
   return measured;
 }
 
-type Built = Awaited<ReturnType<typeof build>>;
+type Community = Awaited<ReturnType<typeof build>>;
 
-/** A snapshot, and another with one user less to be seen. */
+/** Makes a snapshot, and a changed copy in which one user has become private. */
 async function build(size: string) {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
-  const [path, other] = [join(folder, "snapshot"), join(folder, "other")];
-  await seed(usersOf[size] ?? 0, dataset);
-  const imported = await command("import", dataset, "--to", path);
+  const [path, changedPath] = [join(folder, "snapshot"), join(folder, "changed")];
+  await writeDataset(usersOf[size] ?? 0, dataset);
+  const imported = await runCommand("import", dataset, "--to", path);
   rmSync(dataset);
-  copyFileSync(path, other);
+  copyFileSync(path, changedPath);
   writeFileSync(changes, `{"type":"user","id":1,"public":false}\n`);
-  const applied = await command("apply", changes, "--to", other);
+  const applied = await runCommand("apply", changes, "--to", changedPath);
   const figures = {
     apply: applied.seconds,
     import: imported.seconds,
@@ -101,40 +101,41 @@ async function build(size: string) {
     "import, peak": imported.peakMegabytes,
     "apply, peak": applied.peakMegabytes,
   };
-  return { size, path, other, figures };
+  return { size, path, changedPath, figures };
 }
 
 /**
- * Each profile and each query once, so that no answer was there before, after as many others; of
- * all sizes in turns, so that a slower minute of the machine is a slower minute of all.
+ * Times requests whose URLs never repeat. The first half warms the servers up and is not counted.
+ * The sizes take turns request by request, so that other load on the machine affects all of them
+ * equally.
  */
-async function timeRequests(all: Built[]) {
+async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(
-    all.map(async (built) => {
-      const users = usersOf[built.size] ?? 0;
+    communities.map(async (community) => {
+      const users = usersOf[community.size] ?? 0;
       const random = createRandom(users);
-      const draw = createDraw(users, random);
-      const server = await openRoadbook(["--snapshot", built.path, "--search-limit", "0"]);
+      const sampleUser = createUserSampler(users, random);
+      const server = await openRoadbook(["--snapshot", community.path, "--search-limit", "0"]);
       const connection = await connect(server.origin);
       const [profiles, searches]: [number[], number[]] = [[], []];
-      return { built, random, draw, server, connection, profiles, searches };
+      return { community, random, sampleUser, server, connection, profiles, searches };
     }),
   );
   for (let count = 0; count < 2 * REQUESTS; count++) {
-    for (const { random, draw, connection, profiles, searches } of targets) {
-      const letters = [...draw().name];
+    for (const { random, sampleUser, connection, profiles, searches } of targets) {
+      const letters = [...sampleUser().name];
       const from = random.below(letters.length - 1);
       const length = 2 + random.below(letters.length - from - 1);
       const query = letters.slice(from, from + length).join("");
       const search = searchPath([...query.trim()].length < 2 ? "an" : query);
-      profiles.push(await timeRequest(connection, `/users/public/${draw().id}?n=${count}`));
+      profiles.push(await timeRequest(connection, `/users/public/${sampleUser().id}?n=${count}`));
       searches.push(await timeRequest(connection, `${search}&n=${count}`));
     }
   }
   const secondsAt = (times: number[], share: number) =>
     quantile(times.slice(REQUESTS), share) / 1000;
-  const results = targets.map(({ built, server, profiles, searches }) => ({
-    built,
+  const results = targets.map(({ community, server, profiles, searches }) => ({
+    community,
     times: {
       "profile, p50": secondsAt(profiles, 0.5),
       "profile, p99": secondsAt(profiles, 0.99),
@@ -150,16 +151,16 @@ async function timeRequests(all: Built[]) {
   return results;
 }
 
-async function timeRequest({ ask }: Connection, path: string): Promise<number> {
-  let answer = "";
+async function timeRequest(connection: Connection, path: string): Promise<number> {
+  let response = "";
   const ms = await timed(async () => {
-    answer = await ask(path);
+    response = await connection.get(path);
   });
-  if (!answer.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${answer}`);
+  if (!response.startsWith("HTTP/1.1 200 ")) throw new Error(`${path}: ${response}`);
   return ms;
 }
 
-/** Seconds from the start of the command to its ready line. */
+/** Seconds from the start of the process to its ready line. */
 function timeStart(path: string, ...flags: string[]): Promise<number> {
   return medianOf(ROUNDS, async () => {
     const start = performance.now();
@@ -170,24 +171,24 @@ function timeStart(path: string, ...flags: string[]): Promise<number> {
   });
 }
 
-/** Seconds from the rename to the first answer out of the other file. */
-async function timeSwap(path: string, other: string): Promise<number> {
+/** Seconds from the rename to the first response from the new file. */
+async function timeSwap(path: string, changedPath: string): Promise<number> {
   const served = `${path}.served`;
   copyFileSync(path, served);
   const server = await openExecutable(["--snapshot", served]);
-  // Reversed each time, so that they take turns.
-  const files = [path, other];
+  // Reversed in each round, so that the two files take turns.
+  const files = [path, changedPath];
   const seconds = await medianOf(ROUNDS, async () => {
     copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
-    return untilAnother(server, () => renameSync(`${served}.new`, served));
+    return timeUntilSwapped(server, () => renameSync(`${served}.new`, served));
   });
   await server.close();
   rmSync(served);
   return seconds;
 }
 
-/** Seconds from the start of the PUT to its end, and to the first answer out of the new object. */
-async function timePublish(path: string, other: string) {
+/** Seconds from the start of the PUT to its end, and to the first response from the new object. */
+async function timePublish(path: string, changedPath: string) {
   const store = await openS3Server();
   const url = store.url("growth.snapshot");
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL } = store.env;
@@ -197,32 +198,32 @@ async function timePublish(path: string, other: string) {
     endpoint: AWS_ENDPOINT_URL,
   });
   if (!location) throw new Error(url);
-  const put = (file = "") => transfer(location, "PUT", { file, timeoutMs: PUT_MS });
+  const put = (file = "") => transfer(location, "PUT", { file, timeoutMs: PUT_TIMEOUT_MS });
   await put(path);
   const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m", "--allow-older"];
   const server = await openExecutable(flags, undefined, store.env);
   const puts: number[] = [];
-  const files = [path, other];
+  const files = [path, changedPath];
   const publish = await medianOf(PUBLISH_ROUNDS, () =>
-    untilAnother(server, async () => puts.push(await timed(() => put(files.reverse()[0])))),
+    timeUntilSwapped(server, async () => puts.push(await timed(() => put(files.reverse()[0])))),
   );
   await server.close();
   await store.kill();
-  return { publish, "publish, the PUT of it": median(puts) / 1000 };
+  return { publish, "publish, PUT only": median(puts) / 1000 };
 }
 
-/** In seconds, of what gives milliseconds. */
+/** Returns the median of several rounds, in seconds. `time` returns milliseconds. */
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < rounds) times.push(await time());
   return median(times) / 1000;
 }
 
-function formatTable(sizes: string[], measured: Measured[]): string {
-  const rows = Object.entries(lines).map(([line, unit]) => {
-    const values = measured.map((one) => one[line as Line]);
+function formatTable(sizes: string[], figures: Figures[]): string {
+  const rows = Object.entries(metrics).map(([metric, unit]) => {
+    const values = figures.map((figuresOfSize) => figuresOfSize[metric as Metric]);
     const [before = 0, last = 0] = values.slice(-2);
-    return [line, ...values.map((value) => format(value, unit)), digits(last / before)];
+    return [metric, ...values.map((value) => format(value, unit)), digits(last / before)];
   });
   return tableOf(["", ...[...sizes, "last tenfold, ×"].map((title) => `${title}:`)], rows);
 }
@@ -235,29 +236,29 @@ function format(value: number, unit: "s" | "MB"): string {
 
 const digits = (value: number) => String(Number(value.toPrecision(value < 100 ? 2 : 3)));
 
-const panels: [title: string, unit: "s" | "MB", lines: Line[]][] = [
+const panels: [title: string, unit: "s" | "MB", metrics: Metric[]][] = [
   ["A request", "s", ["profile, p50", "profile, p99", "search, p50", "search, p99"]],
-  ["What the operator waits for", "s", ["start to ready", "swap", "publish", "apply", "import"]],
+  ["Operations", "s", ["start to ready", "swap", "publish", "apply", "import"]],
   ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
 ];
-/** The lines of a panel, readable on the card in light and in dark. */
+/** The curves of a panel, with enough contrast in light and dark mode. */
 const colours = {
   light: ["#0969da", "#8250df", "#bc4c00", "#1a7f37", "#cf222e"],
   dark: ["#58a6ff", "#bc8cff", "#f0883e", "#3fb950", "#ff7b72"],
 };
 
-/** Log-log, one panel below the other, so narrow that a phone shows it in full size. */
-function drawPlot(sizes: string[], measured: Measured[]): string {
+/** Draws log-log panels below each other, narrow enough for a phone to show at full size. */
+function drawPlot(sizes: string[], figures: Figures[]): string {
   const [left, width, height, gap] = [58, 200, 130, 52];
-  const places = sizes.map((size) => Math.log10(usersOf[size] ?? 0));
-  const [from = 0, to = 1] = [places[0], places.at(-1)];
-  const xs = places.map((place) => left + (width * (place - from)) / (to - from));
+  const logSizes = sizes.map((size) => Math.log10(usersOf[size] ?? 0));
+  const [from = 0, to = 1] = [logSizes[0], logSizes.at(-1)];
+  const xs = logSizes.map((logSize) => left + (width * (logSize - from)) / (to - from));
   const out: string[] = [];
-  const text = (kind: string, x: number, y: number, words: string | undefined) =>
-    out.push(`<text class="${kind}" x="${x}" y="${y}">${words}</text>`);
-  for (const [at, [title, unit, names]] of panels.entries()) {
-    const top = 36 + at * (height + gap);
-    const series = names.map((line) => measured.map((one) => one[line]));
+  const text = (style: string, x: number, y: number, content: string | undefined) =>
+    out.push(`<text class="${style}" x="${x}" y="${y}">${content}</text>`);
+  for (const [panel, [title, unit, names]] of panels.entries()) {
+    const top = 36 + panel * (height + gap);
+    const series = names.map((metric) => figures.map((figuresOfSize) => figuresOfSize[metric]));
     const logs = series.flat().map(Math.log10);
     const [low, high] = [Math.floor(Math.min(...logs)), Math.ceil(Math.max(...logs))];
     const yOf = (value: number) => top + (height * (high - Math.log10(value))) / (high - low);
@@ -271,9 +272,9 @@ function drawPlot(sizes: string[], measured: Measured[]): string {
       out.push(`<path class="grid" d="M${x} ${top}v${height}"/>`);
       text("middle", x, top + height + 15, sizes[index]);
     }
-    const ends = series.map((values, index) => ({ values, index, y: yOf(values.at(-1) ?? 1) }));
+    const curves = series.map((values, index) => ({ values, index, y: yOf(values.at(-1) ?? 1) }));
     let free = top - 8;
-    for (const { values, index, y } of ends.sort((one, other) => one.y - other.y)) {
+    for (const { values, index, y } of curves.sort((a, b) => a.y - b.y)) {
       const points = values.map((value, size) => `${xs[size]},${yOf(value)}`);
       out.push(`<polyline class="c${index}" points="${points.join(" ")}"/>`);
       free = Math.max(y, free + 14);
@@ -283,7 +284,7 @@ function drawPlot(sizes: string[], measured: Measured[]): string {
   const style = (theme: keyof typeof colours) =>
     colours[theme].map((colour, index) => `.c${index}{--c:${colour}}`).join("");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 380 ${36 + 3 * (height + gap) - 16}" role="img">
-<title>How it grows with the number of names</title>
+<title>Growth with the number of users</title>
 <style>
 svg{--card:#fff;--text:#59636e;--grid:#d1d9e0;--title:#1f2328}${style("light")}
 @media(prefers-color-scheme:dark){svg{--card:#0d1117;--text:#9198a1;--grid:#30363d;--title:#f0f6fc}${style("dark")}}

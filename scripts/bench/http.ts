@@ -1,8 +1,8 @@
 /**
- * Owns what a request costs: requests per second under full load, and processor time per request,
- * which other programs on the machine disturb less. The executable has its limit, its metrics and
- * all headers on; beside it run the floor and what people write instead. Random users of a large
- * snapshot. Needs wrk.
+ * Measures the cost of a request under full load: requests per second, and processor time per
+ * request, which depends less on other load on the machine. The executable runs with rate limit,
+ * metrics and all headers, and is compared with the floor and with typical implementations.
+ * Requests are for random users of a large snapshot. Needs wrk.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,38 +18,38 @@ import {
 } from "./measure.ts";
 import {
   buildSnapshot,
-  drawPaths,
   FLOOR,
-  OURS,
   openFloor,
   openRivals,
   openRoadbook,
+  ROADBOOK,
   type Server,
+  samplePaths,
 } from "./server.ts";
 
 const ROUNDS = 5;
 const SECONDS = 2;
 const CONNECTIONS = 32;
 /**
- * For the rivals' searches: a scan takes 0.1 s, and Bun sends no response until all that wait are
- * done.
+ * For the rivals' searches. A scan takes 0.1 s, and Bun sends no response before all waiting
+ * requests are done.
  */
 const SCAN_CONNECTIONS = 2;
-/** Counts as many searches of the one client here as the default limit does of any: a few tens. */
+/** In this window, the limit tracks a few tens of searches per client, as it does by default. */
 const FLAGS = "--search-limit 1000000 --search-window 10ms --admin-port 0".split(" ");
 
 interface Load {
-  /** One of them is asked for at random, each time. */
+  /** Each request is for a random one of these. */
   paths: string[];
-  /** Appends a parameter that is ignored, so that no URL is asked for twice. */
+  /** Append an ignored parameter, so that no URL repeats. */
   isUnique?: boolean;
-  /** The rivals know no ETag, so a 304 is measured beside the floor alone. */
+  /** Request a 304. The rivals send no ETag, so only the floor is compared. */
   isConditional?: boolean;
 }
 
 export async function benchHttp({ users, isQuick }: Options): Promise<void> {
   if (!Bun.which("wrk")) throw new Error("wrk is not on the PATH (apt-get install wrk)");
-  const { profiles, achievements, twoLetters, fiveLetters } = drawPaths(users);
+  const { profiles, achievements, twoLetters, fiveLetters } = samplePaths(users);
   const loads: Record<string, Load> = {
     "profile, random ids": { paths: profiles },
     "profile, one URL": { paths: profiles.slice(0, 1) },
@@ -60,27 +60,27 @@ export async function benchHttp({ users, isQuick }: Options): Promise<void> {
     "search, five letters, URLs never repeat": { paths: fiveLetters, isUnique: true },
     "search, five letters, URLs repeat": { paths: fiveLetters },
   };
-  const ours = await openRoadbook(["--snapshot", await buildSnapshot(users), ...FLAGS]);
+  const roadbook = await openRoadbook(["--snapshot", await buildSnapshot(users), ...FLAGS]);
   const floor = await openFloor(
-    ours,
+    roadbook,
     Object.values(loads).flatMap(({ paths }) => paths),
   );
   const rivals = await openRivals(users);
   const rows: string[][] = [];
   for (const [name, load] of Object.entries(loads)) {
-    const servers = { [OURS]: ours, [FLOOR]: floor, ...(load.isConditional ? {} : rivals) };
+    const servers = { [ROADBOOK]: roadbook, [FLOOR]: floor, ...(load.isConditional ? {} : rivals) };
     const isSearch = load.paths[0]?.startsWith("/search");
     const results = await alternate(isQuick ? 1 : ROUNDS, servers, (server) => {
-      const isScan = isSearch && server !== ours && server !== floor;
+      const isScan = isSearch && server !== roadbook && server !== floor;
       const connections = isScan ? SCAN_CONNECTIONS : CONNECTIONS;
       return measure(server, load, connections, isQuick ? 1 : SECONDS);
     });
     const costs = (server: string) => results(server).map(({ microseconds }) => microseconds);
-    const shares = costs(OURS).map((cost, round) => (costs(FLOOR)[round] ?? Number.NaN) / cost);
+    const ratios = costs(ROADBOOK).map((cost, round) => (costs(FLOOR)[round] ?? Number.NaN) / cost);
     for (const server of Object.keys(servers)) {
       const perSecond = format(median(results(server).map((result) => result.perSecond)));
-      const share = server === OURS ? formatRounds(shares) : "";
-      rows.push([name, server, formatRounds(costs(server)), perSecond, share]);
+      const ratio = server === ROADBOOK ? formatRounds(ratios) : "";
+      rows.push([name, server, formatRounds(costs(server)), perSecond, ratio]);
     }
   }
   const figures = ["µs of processor time:", "requests per second:", "floor ÷ Roadbook:"];
@@ -91,10 +91,10 @@ let runs = 0;
 
 async function measure({ origin, pid }: Server, load: Load, connections: number, seconds: number) {
   const file = join(temporaryFolder(), "load.lua");
-  writeFileSync(file, scriptOf(load, runs++));
+  writeFileSync(file, createScript(load, runs++));
   const before = processorSecondsOf(pid);
-  const words = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", file, origin];
-  const { code, stdout, stderr } = await run(["wrk", ...words]);
+  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", file, origin];
+  const { code, stdout, stderr } = await run(["wrk", ...args]);
   const spent = processorSecondsOf(pid) - before;
   const requests = Number(/(\d+) requests in/.exec(stdout)?.[1]);
   if (code !== 0 || !(requests > 0) || /Non-2xx or 3xx/.test(stdout))
@@ -105,15 +105,16 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
 }
 
 /**
- * A slow server goes on with requests whose clients are gone, beside the next one that is measured.
+ * Waits until the server is idle. A slow server still works on requests of clients that have
+ * disconnected, which would slow down the next measurement.
  */
 async function untilIdle(pid: number): Promise<void> {
   for (let before = -1; before < processorSecondsOf(pid); await Bun.sleep(100))
     before = processorSecondsOf(pid);
 }
 
-/** For wrk, in Lua. */
-function scriptOf({ paths, isUnique, isConditional }: Load, run: number): string {
+/** The script that makes wrk send the requests, in Lua. */
+function createScript({ paths, isUnique, isConditional }: Load, run: number): string {
   return `
     local paths = { ${paths.map((path) => JSON.stringify(path)).join(", ")} }
     local headers = { ${isConditional ? `["If-None-Match"] = "*"` : ""} }

@@ -1,6 +1,6 @@
 /**
- * Owns the time, memory and disk that a snapshot costs its operator: import, apply, check and
- * export by the executable, beside the rivals' database and PostgreSQL's index of the same users.
+ * Measures the time, memory and disk space that import, apply, check and export take with the
+ * executable, compared with building the rivals' database and PostgreSQL's index of the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
@@ -12,17 +12,20 @@ import { temporaryFolder } from "../../test/support.ts";
 import { alternate, format, formatRounds, type Options, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
 import { makeTables } from "./rivals/tables.ts";
-import { command, communityLines, seed } from "./server.ts";
+import { generateLines, runCommand, writeDataset } from "./server.ts";
 
 const ROUNDS = 3;
 const CHANGES = 1000;
 
-/** The bound in the deploy guide: a fixed part, a part per name, and a part per byte of names. */
+/** The bound on memory in scripts/deploy/README.md: fixed, per name, and per byte of names. */
 const BOUND = { megabytes: 200, perName: 150, perByte: 4 };
 
-/** Names that are hard to sort: all begin with the same byte, share nothing, or share everything. */
-const hardNames: Record<string, { count: number; name: (random: Random, at: number) => string }> = {
-  "random characters of four bytes": {
+/** Hard to index: same first byte, nothing in common, or nearly everything in common. */
+const hardNames: Record<
+  string,
+  { count: number; name: (random: Random, index: number) => string }
+> = {
+  "random four-byte characters": {
     count: 100_000,
     name: ({ below }) =>
       String.fromCodePoint(...Array.from({ length: 200 }, () => 0x20000 + below(40_000))),
@@ -31,13 +34,13 @@ const hardNames: Record<string, { count: number; name: (random: Random, at: numb
     count: 200_000,
     name: ({ below }) => String.fromCharCode(...Array.from({ length: 200 }, () => 97 + below(26))),
   },
-  "one letter": { count: 100_000, name: (_, at) => "a".repeat(190) + at },
+  "repeated letters": { count: 100_000, name: (_, index) => "a".repeat(190) + index },
 };
 
 export async function benchImport({ users, isQuick }: Options): Promise<void> {
   const folder = temporaryFolder();
   const at = (name: string) => join(folder, name);
-  await seed(users, at("dataset"));
+  await writeDataset(users, at("dataset"));
   let nextId = 1;
   const apply = (count: number) => {
     const lines = Array.from(
@@ -45,14 +48,14 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
       () => `{"type":"user","id":${nextId++},"public":false}\n`,
     );
     writeFileSync(at("changes"), lines.join(""));
-    return command("apply", at("changes"), "--to", at("snapshot"));
+    return runCommand("apply", at("changes"), "--to", at("snapshot"));
   };
   const steps = {
-    import: () => command("import", at("dataset"), "--to", at("snapshot")),
+    import: () => runCommand("import", at("dataset"), "--to", at("snapshot")),
     "apply, one user goes private": () => apply(1),
     "apply, a thousand users go private": () => apply(CHANGES),
-    check: () => command("check", at("snapshot")),
-    export: () => command("export", at("snapshot"), "--to", at("export")),
+    check: () => runCommand("check", at("snapshot")),
+    export: () => runCommand("export", at("snapshot"), "--to", at("export")),
   };
   await steps.import();
   const results = await alternate(isQuick ? 1 : ROUNDS, steps, (step) => step());
@@ -64,12 +67,12 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
     name === "import" ? formatRounds([statSync(at("snapshot")).size / 1e6]) : "",
   ]);
 
-  const drainMs = await timed(() => communityLines(users).forEach(() => {}));
-  const tablesMs = await timed(() => makeTables(at("tables"), communityLines(users)));
+  const generateMs = await timed(() => generateLines(users).forEach(() => {}));
+  const tablesMs = await timed(() => makeTables(at("tables"), generateLines(users)));
   const tablesMegabytes = statSync(at("tables")).size / 1e6;
   rows.push([
     "SQLite tables with keys, for `LIKE`",
-    formatRounds([(tablesMs - drainMs) / 1000]),
+    formatRounds([(tablesMs - generateMs) / 1000]),
     "",
     "",
     formatRounds([tablesMegabytes]),
@@ -77,16 +80,16 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
   const postgres = await openPostgres(at("snapshot"));
   if (postgres) {
     const seconds = formatRounds([postgres.buildMs / 1000]);
-    rows.push(["PostgreSQL, names alone, pg_trgm", seconds, "", "", ""]);
+    rows.push(["PostgreSQL, names only, pg_trgm", seconds, "", "", ""]);
     await postgres.close();
-  } else console.error("PostgreSQL is left out: it is not installed");
+  } else console.error("PostgreSQL is skipped: it is not installed");
   const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:"];
   console.log(tableOf(["", ...figures], rows));
   await importHardNames(folder, isQuick);
   rmSync(folder, { recursive: true });
 }
 
-/** The peak memory of imports of such names beside the bound in the deploy guide. */
+/** Prints the peak memory of importing the hard names, next to the documented bound. */
 async function importHardNames(folder: string, isQuick: boolean): Promise<void> {
   const [dataset, snapshot] = [join(folder, "hard"), join(folder, "hard.snapshot")];
   const rows: string[][] = [];
@@ -95,17 +98,23 @@ async function importHardNames(folder: string, isQuick: boolean): Promise<void> 
     const random = createRandom(1);
     const writer = createWriteStream(dataset);
     let bytes = 0;
-    for (let at = 0; at < count; at++) {
-      const user = { id: at + 1, public: true, name: name(random, at) };
+    for (let index = 0; index < count; index++) {
+      const user = { id: index + 1, public: true, name: name(random, index) };
       bytes += Buffer.byteLength(fold(user.name));
       const line = { type: "user", ...user, created_at: "2020-01-01T00:00:00Z" };
       if (!writer.write(`${JSON.stringify(line)}\n`)) await once(writer, "drain");
     }
     await finished(writer.end());
     const { megabytes, perName, perByte } = BOUND;
-    const { peakMegabytes } = await command("import", dataset, "--to", snapshot, "--allow-shrink");
-    const most = megabytes + (perName * count + perByte * bytes) / 1e6;
-    rows.push([`${count} names of 200 ${title}`, format(peakMegabytes), format(most)]);
+    const { peakMegabytes } = await runCommand(
+      "import",
+      dataset,
+      "--to",
+      snapshot,
+      "--allow-shrink",
+    );
+    const bound = megabytes + (perName * count + perByte * bytes) / 1e6;
+    rows.push([`${count} names of about 200 ${title}`, format(peakMegabytes), format(bound)]);
   }
-  console.log(tableOf(["", "peak, MB:", "the bound in the deploy guide, MB:"], rows));
+  console.log(tableOf(["", "peak, MB:", "documented bound, MB:"], rows));
 }

@@ -1,4 +1,4 @@
-/** `bun run bench NAME` measures one thing and prints a table of it. Judges nothing. */
+/** `bun run bench NAME` runs one benchmark and prints its results. It sets no thresholds. */
 import { parseArgs } from "node:util";
 import { benchAdversary } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";
@@ -11,32 +11,36 @@ import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
 import { benchStart } from "./start.ts";
 
-const benches: Record<string, { run: (options: Options) => Promise<void>; about: string }> = {
-  http: { run: benchHttp, about: "requests per second and processor time per request (needs wrk)" },
-  search: { run: benchSearch, about: "how long a client waits for each kind of query" },
-  start: { run: benchStart, about: "from the start of the process to ready, and its memory" },
-  import: { run: benchImport, about: "import, apply, check and export: time, memory, size" },
-  growth: { run: benchGrowth, about: "10 thousand to 10 million users; draws the README's plot" },
+const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
+  http: { run: benchHttp, summary: "processor time per request, requests per second (needs wrk)" },
+  search: { run: benchSearch, summary: "response time of each kind of query" },
+  start: { run: benchStart, summary: "time until ready, and memory a second later" },
+  import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
+  growth: {
+    run: benchGrowth,
+    summary: "growth from 10k to 10M users; redraws the README's plot",
+  },
   "bad-days": {
     run: benchBadDays,
-    about: "killed writers, flipped bits, swaps under load, floods",
+    summary: "wrong responses after killed writers, flipped bits, swaps and floods",
   },
-  adversary: { run: benchAdversary, about: "searches for the ten most expensive queries" },
+  adversary: { run: benchAdversary, summary: "looks for the most expensive search queries" },
   hostile: {
     run: benchHostile,
-    about: "the cost of long requests, the memory of unread responses",
+    summary: "response time of very long requests, memory of unread responses",
   },
 };
 
-const usage = `usage: bun run bench NAME [--size ${Object.keys(sizes).join("|")}] [--seed N] [--quick]
+const sizeNames = Object.keys(sizes);
+const usage = `usage: bun run bench NAME [--size ${sizeNames.join("|")}] [--seed N] [--quick]
 
 ${Object.entries(benches)
-  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
   .join("\n")}
 
-  --size     number of users of the community (default 1M)
-  --seed     seed of everything that is random (default 1)
-  --quick    10k users and one short round, to see that the bench works`;
+  --size     number of users in the invented community (default 1M)
+  --seed     seed for all random choices (default 1)
+  --quick    10k users and one short round, to check that the bench works`;
 
 process.exit(await main());
 
@@ -57,13 +61,13 @@ async function main(): Promise<number> {
       console.log(usage);
       return 0;
     }
-    const [name = "", ...others] = positionals;
+    const [name = "", ...rest] = positionals;
     bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
-    if (!bench || others.length > 0)
-      throw new Error(`no bench is named "${positionals.join(" ")}"`);
+    if (name === "") throw new Error("no bench given");
+    if (!bench || rest.length > 0) throw new Error(`unknown bench "${positionals.join(" ")}"`);
     const size = values.size ?? (values.quick ? "10k" : "1M");
     const users = sizes[size];
-    if (!users) throw new Error(`--size must be one of ${Object.keys(sizes).join(", ")}`);
+    if (!users) throw new Error(`--size must be one of ${sizeNames.join(", ")}, got "${size}"`);
     options = { size, users, seed: Number(values.seed), isQuick: values.quick };
   } catch (error) {
     console.error(`${(error as Error).message}\n${usage}`);

@@ -1,7 +1,7 @@
 /**
- * Owns how long a client waits for the results of a query of each kind: a request to the executable
- * on a connection that is kept, one at a time and each URL once, beside the floor and what one
- * would use instead. The index alone and FTS5's own trigrams run in this process.
+ * Measures how long a client waits for each kind of query: one request at a time over a keep-alive
+ * connection, each URL once. The executable is compared with the floor, typical implementations and
+ * PostgreSQL. Roadbook's index and FTS5's trigram index also run in this process, without a server.
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
@@ -9,24 +9,27 @@ import { NameSearch } from "../../src/snapshot/name-index/find.ts";
 import { connect } from "./connection.ts";
 import { format, median, type Options, quantile, tableOf, timed } from "./measure.ts";
 import { openPostgres } from "./rivals/postgres.ts";
-import { openTrigram, type Rival } from "./rivals/sqlite.ts";
+import { type Finder, openTrigram } from "./rivals/sqlite.ts";
 import {
   buildSnapshot,
-  createDraw,
+  createUserSampler,
   FLOOR,
-  OURS,
   openFloor,
   openRivals,
   openRoadbook,
+  ROADBOOK,
   searchPath,
 } from "./server.ts";
 
-/** For each kind. */
+/** The number of queries of each kind. */
 const QUERIES = 300;
-/** A slow rival is asked as often as fits into this time, for each kind. */
-const RIVAL_MS = 1000;
+/** After this time no more queries of a kind are sent, so a slow rival gets fewer. */
+const KIND_MS = 1000;
 
-/** What `bun run bench adversary` found at a million, also when FTS5 had the long posting lists. */
+/**
+ * Found by `bun run bench adversary` with a million users. Some were found when the long posting
+ * lists were still in FTS5.
+ */
 const worst = [
   "av mes",
   "in ra  Ni le il",
@@ -48,58 +51,58 @@ const common = "an er in on ar el en al or is ra ni ka mi lo ta to ma eran tokam
 
 export async function benchSearch({ users, seed, isQuick }: Options): Promise<void> {
   const snapshot = await buildSnapshot(users);
-  const kinds = drawQueries(users, seed, isQuick ? 20 : QUERIES);
-  const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
-  const floor = await openFloor(ours, Object.values(kinds).flat().map(searchPath));
+  const kinds = sampleQueries(users, seed, isQuick ? 20 : QUERIES);
+  const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
+  const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot).$client;
   const names = new NameSearch(db, "user");
-  const index: Rival = { find: (query) => names.find(query, 10), close: () => db.close() };
-  const finders: Record<string, Rival> = {
-    [OURS]: await openHttp(ours.origin),
+  const index: Finder = { find: (query) => names.find(query, 10), close: () => db.close() };
+  const finders: Record<string, Finder> = {
+    [ROADBOOK]: await openHttp(roadbook.origin),
     [FLOOR]: await openHttp(floor.origin),
   };
   for (const [name, { origin }] of Object.entries(await openRivals(users)))
     finders[name] = await openHttp(origin);
   const postgres = await openPostgres(snapshot);
   if (postgres) finders["PostgreSQL, pg_trgm"] = postgres;
-  else console.error("PostgreSQL is left out: it is not installed");
+  else console.error("PostgreSQL is skipped: it is not installed");
   finders["the index alone"] = index;
   finders["FTS5 trigram alone"] = openTrigram(snapshot);
 
   const rows: string[][] = [];
-  const sums = new Map<string, number[]>();
+  const allTimes = new Map<string, number[]>();
   for (const [kind, queries] of Object.entries(kinds)) {
     const row = [`${kind}, p50`];
     for (const [name, finder] of Object.entries(finders)) {
       const times = await timeQueries(finder, queries);
       row.push(format(median(times)));
       if (kind === WORST) continue;
-      // Equally many of each kind, however few a slow rival was asked.
-      const weighted = queries.map((_, at) => times[at % times.length] ?? Number.NaN);
-      sums.set(name, [...(sums.get(name) ?? []), ...weighted.filter(Number.isFinite)]);
+      // A slow rival's times are repeated, so that each kind has the same weight in the quantiles.
+      const weighted = queries.map((_, index) => times[index % times.length] ?? Number.NaN);
+      allTimes.set(name, [...(allTimes.get(name) ?? []), ...weighted.filter(Number.isFinite)]);
     }
     rows.push(row);
   }
   for (const [title, share] of Object.entries({ p50: 0.5, p99: 0.99 }))
     rows.push([
       `${ALL}, ${title}`,
-      ...[...sums.values()].map((times) => format(quantile(times, share))),
+      ...[...allTimes.values()].map((times) => format(quantile(times, share))),
     ]);
   console.log(tableOf(["ms", ...Object.keys(finders).map((name) => `${name}:`)], rows));
   for (const finder of Object.values(finders)) await finder.close();
 }
 
-/** A server as a client sees it. */
-async function openHttp(origin: string): Promise<Rival> {
+/** Searches a server over HTTP. */
+async function openHttp(origin: string): Promise<Finder> {
   let connection = await connect(origin);
   let count = 0;
   return {
     async find(query) {
       const path = `${searchPath(query)}&n=${count++}`;
-      const response = await connection.ask(path).catch(async () => {
-        // Closed, as it was idle while others were measured.
+      const response = await connection.get(path).catch(async () => {
+        // The server closed the connection, which was idle while others were measured.
         connection = await connect(origin);
-        return connection.ask(path);
+        return connection.get(path);
       });
       if (!/^HTTP\/1.1 (200|404) /.test(response)) throw new Error(response);
     },
@@ -107,48 +110,50 @@ async function openHttp(origin: string): Promise<Rival> {
   };
 }
 
-async function timeQueries(finder: Rival, queries: string[]): Promise<number[]> {
+async function timeQueries(finder: Finder, queries: string[]): Promise<number[]> {
   await finder.find("warm up");
   const times: number[] = [];
-  const end = performance.now() + RIVAL_MS;
+  const end = performance.now() + KIND_MS;
   for (const query of queries) {
-    if ([...query].length < (finder.shortest ?? 0)) continue;
+    if ([...query].length < (finder.minLength ?? 0)) continue;
     times.push(await timed(() => finder.find(query)));
     if (performance.now() > end) break;
   }
   return times;
 }
 
-function drawQueries(users: number, seed: number, count: number): Record<string, string[]> {
+function sampleQueries(users: number, seed: number, count: number): Record<string, string[]> {
   const random = createRandom(seed);
-  const user = createDraw(users, random);
-  const name = () => user().name;
-  const cut = (length: number, script = /./): string => {
+  const sampleUser = createUserSampler(users, random);
+  const name = () => sampleUser().name;
+  const substring = (length: number, script = /./): string => {
     const letters = [...name()];
     const from = random.below(letters.length - length + 1);
     const text = letters.slice(from, from + length).join("");
-    const isGood = from >= 0 && text.trim() === text && script.test(text);
-    return isGood ? text : cut(length, script);
+    const isUsable = from >= 0 && text.trim() === text && script.test(text);
+    return isUsable ? text : substring(length, script);
   };
-  const swapped = (): string => {
+  const reversed = (): string => {
     const words = name().split(" ");
-    return words.length > 1 ? words.reverse().join(" ") : swapped();
+    return words.length > 1 ? words.reverse().join(" ") : reversed();
   };
   const letter = () => String.fromCharCode(97 + random.below(26));
-  const draw = (query: () => string) => Array.from({ length: count }, query);
+  const repeat = (query: () => string) => Array.from({ length: count }, query);
   const join = (pieces: number, piece: () => string, between: string) =>
-    draw(() => Array.from({ length: pieces }, piece).join(between));
+    repeat(() => Array.from({ length: pieces }, piece).join(between));
   return {
-    "2 characters": draw(() => cut(2)),
-    "3 characters": draw(() => cut(3)),
-    "5 characters": draw(() => cut(5)),
-    "8 characters": draw(() => cut(8)),
-    "whole name": draw(name),
-    "words in reverse": draw(swapped),
+    "2 characters": repeat(() => substring(2)),
+    "3 characters": repeat(() => substring(3)),
+    "5 characters": repeat(() => substring(5)),
+    "8 characters": repeat(() => substring(8)),
+    "whole name": repeat(name),
+    "words in reverse": repeat(reversed),
     "6 random letters": join(6, letter, ""),
     "2 common n-grams": join(2, () => random.pick(common), " "),
     "3 common n-grams": join(3, () => random.pick(common), " "),
-    "Chinese, Japanese, Korean": draw(() => cut(2, /^[\p{sc=Han}\p{sc=Hira}\p{sc=Hang}]+$/u)),
+    "Chinese, Japanese, Korean": repeat(() =>
+      substring(2, /^[\p{sc=Han}\p{sc=Hira}\p{sc=Hang}]+$/u),
+    ),
     [WORST]: worst,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Owns the subjects of the benches: the executable and its rivals as processes, and their
- * communities.
+ * Starts and stops the servers that are compared, each in its own process, and makes their data
+ * from the same invented community.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,47 +21,50 @@ import { makeTables } from "./rivals/tables.ts";
 
 export const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
 
-/** As `roadbook seed` has it. */
-const communityOf = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
+/** The community that `roadbook seed --users N` invents by default. */
+const communityOptions = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
 
-/** Draws a public user of the community of that size. */
-export function createDraw(users: number, random: Random): () => { id: number; name: string } {
-  const community = createCommunity(communityOf(users));
-  return function draw(): { id: number; name: string } {
+/** Returns a function that picks a random public user of the community. */
+export function createUserSampler(
+  users: number,
+  random: Random,
+): () => { id: number; name: string } {
+  const community = createCommunity(communityOptions(users));
+  return function sample(): { id: number; name: string } {
     const user = community.user(random.below(users));
-    return user.public ? user : draw();
+    return user.public ? user : sample();
   };
 }
 
-/** A dataset of the community of that size. */
-export async function seed(users: number, dataset: string): Promise<void> {
-  await command("seed", "--users", `${users}`, "--to", dataset);
+/** Writes the dataset of the community to a file. */
+export async function writeDataset(users: number, dataset: string): Promise<void> {
+  await runCommand("seed", "--users", `${users}`, "--to", dataset);
 }
 
-/** The snapshot of the community of that size, imported by the executable unless it exists. */
+/** Returns the path of the community's snapshot. It is imported once and kept for later runs. */
 export async function buildSnapshot(users: number): Promise<string> {
   const path = join(tmpdir(), `roadbook-bench-schema-${SCHEMA_VERSION}-${users}.snapshot`);
   if (existsSync(path)) return path;
   const dataset = join(temporaryFolder(), "dataset");
-  await seed(users, dataset);
-  await command("import", dataset, "--to", path);
+  await writeDataset(users, dataset);
+  await runCommand("import", dataset, "--to", path);
   rmSync(dataset);
   return path;
 }
 
-/** Runs the executable to its end. */
-export async function command(...words: string[]) {
+/** Runs the executable with these arguments until it exits. Throws when it fails. */
+export async function runCommand(...args: string[]) {
   const program = await executable();
   const start = performance.now();
-  const child = Bun.spawn([program, ...words], { stdout: "ignore", stderr: "inherit" });
-  // The system's own peak of a child is never less than what its parent had when it started it.
+  const child = Bun.spawn([program, ...args], { stdout: "ignore", stderr: "inherit" });
+  // resourceUsage().maxRSS would be at least the memory of this process, the parent.
   let peakMegabytes = Number.NaN;
   const watch = setInterval(() => {
     peakMegabytes = megabytesOf(child.pid, "VmHWM") || peakMegabytes;
   }, 10);
   const code = await child.exited;
   clearInterval(watch);
-  if (code !== 0) throw new Error(`${words[0]} failed`);
+  if (code !== 0) throw new Error(`${args[0]} failed`);
   const seconds = (performance.now() - start) / 1000;
   const processorSeconds = Number(child.resourceUsage()?.cpuTime.total) / 1e6;
   return { seconds, processorSeconds, peakMegabytes };
@@ -73,40 +76,40 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** The executable serving. */
-export async function openRoadbook(words: string[]) {
-  const server = await openExecutable(words);
-  opened.push(server.close);
+/** Starts the executable as a server. */
+export async function openRoadbook(args: string[]) {
+  const server = await openExecutable(args);
+  cleanups.push(server.close);
   return server;
 }
 
-export const OURS = "Roadbook";
+export const ROADBOOK = "Roadbook";
 export const FLOOR = "floor";
 export const ELYSIA = "Elysia, drizzle, `LIKE`";
 export const FASTIFY = "Fastify, `LIKE`";
 
-/** The dataset of the community of that size, as it is made. */
-export const communityLines = (users: number) => seedDataset(communityOf(users));
+/** Yields the dataset of the community line by line. */
+export const generateLines = (users: number) => seedDataset(communityOptions(users));
 
-/** The path of the rivals' database of the community of that size, made unless it exists. */
+/** Returns the path of the rivals' database. It is made once and kept for later runs. */
 export function buildTables(users: number): string {
   const path = join(tmpdir(), `roadbook-bench-tables-${users}.sqlite`);
-  if (!existsSync(path)) makeTables(path, communityLines(users));
+  if (!existsSync(path)) makeTables(path, generateLines(users));
   return path;
 }
 
-/** How to start the servers that people write instead, by name. */
+/** Returns a start function for each rival, by name: typical implementations with `LIKE`. */
 export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = buildTables(users);
-  const open = (runtime: string, file: string) => () =>
+  const opener = (runtime: string, file: string) => () =>
     spawnServer([runtime, join(import.meta.dir, "rivals", file), tables]);
   const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
-  // In an older version, better-sqlite3 takes the process down with it.
+  // better-sqlite3 crashes older versions of Node.js.
   const hasNode = Number(/\d+/.exec(node)) >= 22;
-  if (!hasNode) console.error("Fastify is left out: it needs Node.js 22 or newer on the PATH");
+  if (!hasNode) console.error("Fastify is skipped: it needs Node.js 22 or newer on the PATH");
   return {
-    [ELYSIA]: open(process.execPath, "elysia.ts"),
-    ...(hasNode && { [FASTIFY]: open("node", "fastify.mjs") }),
+    [ELYSIA]: opener(process.execPath, "elysia.ts"),
+    ...(hasNode && { [FASTIFY]: opener("node", "fastify.mjs") }),
   };
 }
 
@@ -116,17 +119,17 @@ export async function openRivals(users: number): Promise<Record<string, Server>>
   return servers;
 }
 
-/** The floor, with what Roadbook responds to those paths. */
-export async function openFloor(ours: Target, paths: string[]): Promise<Server> {
+/** Starts the floor with Roadbook's own responses to these paths. */
+export async function openFloor(roadbook: Target, paths: string[]): Promise<Server> {
   const content: FloorContent = { bodies: {}, headers: { users: {}, search: {} } };
   for (const path of new Set(paths)) {
     const headers = { "accept-encoding": "identity" };
-    const response = await fetch(ours.origin + path, { headers });
+    const response = await fetch(roadbook.origin + path, { headers });
     content.bodies[decodeURIComponent(path)] = await response.text();
-    // The floor makes these for each response.
-    const own = /^(date|content-length|content-type|etag|x-request-id)$/;
+    // The floor computes these for each response.
+    const computed = /^(date|content-length|content-type|etag|x-request-id)$/;
     content.headers[path.startsWith("/search") ? "search" : "users"] = Object.fromEntries(
-      [...response.headers].filter(([name]) => !own.test(name)),
+      [...response.headers].filter(([name]) => !computed.test(name)),
     );
   }
   const file = join(temporaryFolder(), "content.json");
@@ -134,40 +137,43 @@ export async function openFloor(ours: Target, paths: string[]): Promise<Server> 
   return spawnServer([process.execPath, join(import.meta.dir, "rivals/floor.ts"), file]);
 }
 
-/** A program that prints the ready line. */
-export async function spawnServer(words: string[]): Promise<Server> {
+/** Starts a program that prints the ready line of `serve`. */
+export async function spawnServer(command: string[]): Promise<Server> {
   const env = { ...process.env, NODE_ENV: "production" };
-  const child = Bun.spawn(words, { env, stdout: "pipe" });
-  const close = stopper(child);
+  const child = Bun.spawn(command, { env, stdout: "pipe" });
+  const close = createStop(child);
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
 /**
- * Starts a database whose output is of no use. Returns how to stop it, with clients connected or
- * not.
+ * Starts a database server without showing its output. Returns a function that stops it even while
+ * clients are connected.
  */
-export function spawnQuiet(words: string[], cwd: string): () => Promise<void> {
-  return stopper(Bun.spawn(words, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
+export function spawnDatabase(command: string[], cwd: string): () => Promise<void> {
+  return createStop(Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
 }
 
-function stopper(child: Bun.Subprocess, signal: NodeJS.Signals = "SIGTERM"): () => Promise<void> {
+function createStop(
+  child: Bun.Subprocess,
+  signal: NodeJS.Signals = "SIGTERM",
+): () => Promise<void> {
   const stop = async () => {
     child.kill(signal);
     await child.exited;
   };
-  opened.push(stop);
+  cleanups.push(stop);
   return stop;
 }
 
-const opened: (() => Promise<void>)[] = [];
+const cleanups: (() => Promise<void>)[] = [];
 
-/** Closes what a bench has left open, also where it failed. */
+/** Stops the processes that a bench has left running, also after a failure. */
 export async function closeAll(): Promise<void> {
-  await Promise.allSettled(opened.splice(0).map((close) => close()));
+  await Promise.allSettled(cleanups.splice(0).map((cleanup) => cleanup()));
 }
 
-/** Milliseconds from the start of `act` until the server responds from another snapshot. */
-export async function untilAnother(server: Target, act: () => unknown): Promise<number> {
+/** Milliseconds from the start of `act` until the server responds from a different snapshot. */
+export async function timeUntilSwapped(server: Target, act: () => unknown): Promise<number> {
   const identity = async () =>
     (await (await server.fetch("/health")).json()).snapshot.dataset_sha256 as string;
   const before = await identity();
@@ -179,21 +185,24 @@ export async function untilAnother(server: Target, act: () => unknown): Promise<
 
 export const searchPath = (query: string) => `/search/users?q=${encodeURIComponent(query)}`;
 
-/** Enough that a path asked for at random is rarely in the processor's cache, or in SQLite's. */
-const SAMPLE = 20_000;
+/** Large enough that a random path is rarely in the processor's or SQLite's cache. */
+const SAMPLE_SIZE = 20_000;
 
-/** Paths for random users of the community of that size. */
-export function drawPaths(users: number, random = createRandom(1)) {
-  const sample = Array.from({ length: Math.min(SAMPLE, users) }, createDraw(users, random));
-  const typed = (count: number) =>
+/** Returns paths of each kind for random users of the community. */
+export function samplePaths(users: number, random = createRandom(1)) {
+  const sample = Array.from(
+    { length: Math.min(SAMPLE_SIZE, users) },
+    createUserSampler(users, random),
+  );
+  const searchesFor = (length: number) =>
     sample
-      .map(({ name }) => [...name].slice(0, count).join(""))
-      .filter((text) => text.trim().length >= count)
+      .map(({ name }) => [...name].slice(0, length).join(""))
+      .filter((text) => text.trim().length >= length)
       .map(searchPath);
   return {
     profiles: sample.map(({ id }) => `/users/public/${id}`),
     achievements: sample.map(({ id }) => `/users/${id}/achievements`),
-    twoLetters: typed(2),
-    fiveLetters: typed(5),
+    twoLetters: searchesFor(2),
+    fiveLetters: searchesFor(5),
   };
 }

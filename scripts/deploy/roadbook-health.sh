@@ -1,11 +1,11 @@
 #!/bin/sh
-# Asks the Roadbook on this machine how it is, and restarts it when it does not answer well three
-# times in a row: what dies is restarted by systemd, what hangs is restarted by this. Heeds the
-# server's own ROADBOOK_… settings. For roadbook-health.timer, or cron.
+# Checks the health of Roadbook on this machine, and restarts it after three failures in a row.
+# systemd restarts a process that exits; this script restarts one that hangs. It reads the server's
+# ROADBOOK_… settings. Run it by roadbook-health.timer or cron.
 systemctl is-active --quiet roadbook || exit 0
 for try in 1 2 3; do
   roadbook health >/dev/null && exit 0
   sleep 2
 done
-echo "roadbook does not answer well: restarting it" >&2
+echo "roadbook failed three health checks: restarting it" >&2
 exec systemctl try-restart roadbook

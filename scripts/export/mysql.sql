@@ -1,19 +1,21 @@
--- Selects a whole platform as a Roadbook dataset, on MySQL 8 or MariaDB 10.5 and later. Put the names
--- of your own tables into it, and run
+-- Exports a platform's database as a Roadbook dataset, from MySQL 8 or MariaDB 10.5 and later.
+-- Replace the names of tables and columns with your own, then run:
 --
 --   set -o pipefail
---   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql | dist/roadbook import - --expect-end --to community.snapshot
+--   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql |
+--     dist/roadbook import - --expect-end --to community.snapshot
 --
--- For a user who is private, or whose privacy is not known, it selects the id and nothing else.
+-- A user whose is_public is false or NULL is exported as an id and nothing else.
 --
--- Values that are missing or too long do not stop it: a blank name becomes "User 42", a blank role in a
--- company "Member", an unknown date 1970, and long texts are cut. It leaves out avatars that are no URL or
--- path, rows that refer to nothing, and achievements without a date, and keeps the highest tier of each.
+-- Missing and overlong values do not stop the export. A blank name becomes "User 42", a blank
+-- company role "Member", and a missing creation date 1970-01-01. Long texts are cut. Invalid
+-- avatars, dangling references and achievements without a date are left out. If a user has an
+-- achievement more than once, the highest tier counts.
 --
--- Times: columns of type TIMESTAMP are right as they are, and so are those of type DATETIME that hold
--- UTC. For a DATETIME column that holds the time of a place, write
--- CONVERT_TZ(created_at, 'Europe/Warsaw', '+00:00') where created_at is (names of zones need the
--- tables that mysql_tzinfo_to_sql fills).
+-- Times: TIMESTAMP columns need no change, nor do DATETIME columns that hold UTC. For a DATETIME
+-- column that holds local time, replace created_at with
+-- CONVERT_TZ(created_at, 'Europe/Warsaw', '+00:00'). Named time zones need the tables that
+-- mysql_tzinfo_to_sql fills.
 
 SET NAMES utf8mb4;
 SET time_zone = '+00:00';
@@ -21,34 +23,46 @@ SET group_concat_max_len = 4294967295;
 
 WITH line AS (
   SELECT JSON_OBJECT('type', 'role', 'id', id,
-           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Role ', id) END,
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200)
+                        ELSE CONCAT('Role ', id) END,
            'hierarchy', COALESCE(hierarchy, 0)) AS json FROM roles
   UNION ALL
   SELECT JSON_OBJECT('type', 'achievement', 'id', id,
-           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Achievement ', id) END,
-           'description', COALESCE(LEFT(description, 500), ''), 'icon', COALESCE(LEFT(icon, 200), ''),
-           'kind', COALESCE(LEFT(kind, 100), ''),
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200)
+                        ELSE CONCAT('Achievement ', id) END,
+           'description', COALESCE(LEFT(description, 500), ''),
+           'icon', COALESCE(LEFT(icon, 200), ''), 'kind', COALESCE(LEFT(kind, 100), ''),
            'tier', GREATEST(COALESCE(tier, 0), 0), 'points', GREATEST(COALESCE(points, 0), 0))
     FROM achievements
   UNION ALL
   SELECT JSON_OBJECT('type', 'company', 'id', id,
-           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('Company ', id) END,
-           'member_count', (SELECT count(DISTINCT user_id) FROM company_members WHERE company_id = companies.id))
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200)
+                        ELSE CONCAT('Company ', id) END,
+           'member_count', (SELECT count(DISTINCT user_id) FROM company_members
+                             WHERE company_id = companies.id))
     FROM companies
   UNION ALL
-  SELECT CASE WHEN is_public THEN JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('true', '$'),
-           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200) ELSE CONCAT('User ', id) END,
-           'avatar_url', CASE WHEN avatar_url REGEXP '^(https?://[^/[:space:]]|/[^/\\\\])[^[:space:]]*$' THEN avatar_url END,
-           -- A date of zeros has no day or no month.
+  SELECT CASE WHEN is_public THEN
+           JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('true', '$'),
+           'name', CASE WHEN name REGEXP '[^[:space:]]' THEN LEFT(name, 200)
+                        ELSE CONCAT('User ', id) END,
+           'avatar_url',
+           CASE WHEN avatar_url REGEXP '^(https?://[^/[:space:]]|/[^/\\\\])[^[:space:]]*$'
+                THEN avatar_url END,
+           -- In a zero date such as 0000-00-00, the day or the month is 0.
            'created_at', CASE WHEN DAY(created_at) > 0 AND MONTH(created_at) > 0
-                              THEN DATE_FORMAT(created_at, '%Y-%m-%dT%H:%i:%sZ') ELSE '1970-01-01T00:00:00Z' END,
+                              THEN DATE_FORMAT(created_at, '%Y-%m-%dT%H:%i:%sZ')
+                              ELSE '1970-01-01T00:00:00Z' END,
            'company', (SELECT JSON_OBJECT('id', company_id,
-                                'role', CASE WHEN role REGEXP '[^[:space:]]' THEN LEFT(role, 200) ELSE 'Member' END)
+                         'role', CASE WHEN role REGEXP '[^[:space:]]' THEN LEFT(role, 200)
+                                      ELSE 'Member' END)
                          FROM company_members
                         WHERE user_id = users.id AND company_id IN (SELECT id FROM companies)
                         ORDER BY company_id, role LIMIT 1),
-           'roles', (SELECT JSON_EXTRACT(CONCAT('[', COALESCE(GROUP_CONCAT(DISTINCT role_id), ''), ']'), '$')
-                       FROM user_roles WHERE user_id = users.id AND role_id IN (SELECT id FROM roles)),
+           'roles',
+           (SELECT JSON_EXTRACT(CONCAT('[', COALESCE(GROUP_CONCAT(DISTINCT role_id), ''), ']'), '$')
+              FROM user_roles
+             WHERE user_id = users.id AND role_id IN (SELECT id FROM roles)),
            'achievements', JSON_EXTRACT(CONCAT('[', COALESCE(unlocked.list, ''), ']'), '$'))
          ELSE JSON_OBJECT('type', 'user', 'id', id, 'public', JSON_EXTRACT('false', '$')) END
     FROM users LEFT JOIN (

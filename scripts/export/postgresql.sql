@@ -1,17 +1,20 @@
--- Selects a whole platform as a Roadbook dataset. Put the names of your own tables into it, and run
+-- Exports a platform's database as a Roadbook dataset. Replace the names of tables and columns with
+-- your own, then run:
 --
 --   set -o pipefail
---   psql -qAtX -f scripts/export/postgresql.sql "$DATABASE_URL" | dist/roadbook import - --expect-end --to community.snapshot
+--   psql -qAtX -f scripts/export/postgresql.sql "$DATABASE_URL" |
+--     dist/roadbook import - --expect-end --to community.snapshot
 --
--- For a user who is private, or whose privacy is not known, it selects the id and nothing else.
+-- A user whose is_public is false or NULL is exported as an id and nothing else.
 --
--- Values that are missing or too long do not stop it: a blank name becomes "User 42", a blank role in a
--- company "Member", an unknown date 1970, and long texts are cut. It leaves out avatars that are no URL or
--- path, rows that refer to nothing, and achievements without a date, and keeps the highest tier of each.
+-- Missing and overlong values do not stop the export. A blank name becomes "User 42", a blank
+-- company role "Member", and a missing creation date 1970-01-01. Long texts are cut. Invalid
+-- avatars, dangling references and achievements without a date are left out. If a user has an
+-- achievement more than once, the highest tier counts.
 --
--- Times: columns of type timestamptz are right as they are, and so are those of type timestamp that
--- hold UTC. For a timestamp column that holds the time of a place, write
--- (created_at AT TIME ZONE 'Europe/Warsaw') where created_at is.
+-- Times: timestamptz columns need no change, nor do timestamp columns that hold UTC. For a
+-- timestamp column that holds local time, replace created_at with
+-- (created_at AT TIME ZONE 'Europe/Warsaw').
 
 \set ON_ERROR_STOP on
 SET client_encoding TO 'UTF8';
@@ -24,33 +27,39 @@ WITH lines AS (
   UNION ALL
   SELECT jsonb_build_object('type', 'achievement', 'id', id,
            'name', CASE WHEN name ~ '\S' THEN left(name, 200) ELSE 'Achievement ' || id END,
-           'description', coalesce(left(description, 500), ''), 'icon', coalesce(left(icon, 200), ''),
-           'kind', coalesce(left(kind, 100), ''), 'tier', greatest(tier, 0), 'points', greatest(points, 0))
+           'description', coalesce(left(description, 500), ''),
+           'icon', coalesce(left(icon, 200), ''), 'kind', coalesce(left(kind, 100), ''),
+           'tier', greatest(tier, 0), 'points', greatest(points, 0))
     FROM achievements
   UNION ALL
   SELECT jsonb_build_object('type', 'company', 'id', id,
            'name', CASE WHEN name ~ '\S' THEN left(name, 200) ELSE 'Company ' || id END,
-           'member_count', (SELECT count(DISTINCT user_id) FROM company_members WHERE company_id = companies.id))
+           'member_count', (SELECT count(DISTINCT user_id) FROM company_members
+                             WHERE company_id = companies.id))
     FROM companies
   UNION ALL
   SELECT CASE WHEN is_public THEN jsonb_build_object('type', 'user', 'id', id, 'public', true,
            'name', CASE WHEN name ~ '\S' THEN left(name, 200) ELSE 'User ' || id END,
-           'avatar_url', CASE WHEN avatar_url ~* '^(https?://[^/\s]|/[^/\\])\S*$' THEN avatar_url END,
-           'created_at', coalesce(to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '1970-01-01T00:00:00Z'),
+           'avatar_url',
+           CASE WHEN avatar_url ~* '^(https?://[^/\s]|/[^/\\])\S*$' THEN avatar_url END,
+           'created_at',
+           coalesce(to_char(created_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '1970-01-01T00:00:00Z'),
            'company', (SELECT jsonb_build_object('id', company_id,
-                                'role', CASE WHEN role ~ '\S' THEN left(role, 200) ELSE 'Member' END)
+                         'role', CASE WHEN role ~ '\S' THEN left(role, 200) ELSE 'Member' END)
                          FROM company_members
                         WHERE user_id = users.id AND company_id IN (SELECT id FROM companies)
                         ORDER BY company_id, role LIMIT 1),
            'roles', (SELECT coalesce(jsonb_agg(DISTINCT role_id), '[]') FROM user_roles
                       WHERE user_id = users.id AND role_id IN (SELECT id FROM roles)),
-           'achievements', (SELECT coalesce(jsonb_agg(jsonb_build_object('id', achievement_id, 'tier', tier,
-                                     'unlocked_at', to_char(unlocked_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))), '[]')
-             FROM (SELECT achievement_id, greatest(max(tier), 0) AS tier, max(unlocked_at) AS unlocked_at
-                     FROM user_achievements
-                    WHERE user_id = users.id AND isfinite(unlocked_at)
-                      AND achievement_id IN (SELECT id FROM achievements)
-                    GROUP BY achievement_id) AS highest))
+           'achievements',
+           (SELECT coalesce(jsonb_agg(jsonb_build_object('id', achievement_id, 'tier', tier,
+                     'unlocked_at', to_char(unlocked_at, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))), '[]')
+              FROM (SELECT achievement_id, greatest(max(tier), 0) AS tier,
+                           max(unlocked_at) AS unlocked_at
+                      FROM user_achievements
+                     WHERE user_id = users.id AND isfinite(unlocked_at)
+                       AND achievement_id IN (SELECT id FROM achievements)
+                     GROUP BY achievement_id) AS highest))
          ELSE jsonb_build_object('type', 'user', 'id', id, 'public', false) END
     FROM users
 )

@@ -1,25 +1,32 @@
 /**
- * Makes a Debian package of an executable: the command, its manual page, the units and the health
- * check of scripts/deploy. It starts nothing when it is installed, as there is no snapshot to serve then.
+ * Makes a Debian package of an executable, with its manual page and the systemd units and health
+ * check of scripts/deploy. Installing it starts nothing, because there is no snapshot to serve yet.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
-import { Command } from "@commander-js/extra-typings";
+import { Command, Option } from "@commander-js/extra-typings";
 import { description, version } from "../../package.json" with { type: "json" };
 import { formatManPage } from "./man.ts";
 
 const root = join(import.meta.dir, "../..");
 const values = new Command("bun scripts/release/deb.ts")
-  .description("makes a Debian package of an executable")
-  .option("--executable <FILE>", "the executable", join(root, "dist/roadbook-linux-x64"))
-  .option("--architecture <NAME>", "the processor that it is for: amd64 or arm64", "amd64")
-  .option("--compression <NAME>", "of the package, as dpkg-deb -Z takes it", "zstd")
-  .option("--to <FOLDER>", "where to write the package", join(root, "dist"))
+  .description("make a Debian package of an executable")
+  .addOption(
+    new Option("--executable <FILE>", "the executable to package").default(
+      join(root, "dist/roadbook-linux-x64"),
+      "dist/roadbook-linux-x64",
+    ),
+  )
+  .option("--architecture <NAME>", "the processor architecture: amd64 or arm64", "amd64")
+  .option("--compression <NAME>", "the compression, as for dpkg-deb -Z", "zstd")
+  .addOption(
+    new Option("--to <FOLDER>", "where to write the package").default(join(root, "dist"), "dist"),
+  )
   .parse()
   .opts();
 mkdirSync(values.to, { recursive: true });
-// The files get the time of the executable, so that the same one gives the same package.
+// All files get the time of the executable, so that the same executable gives the same package.
 const seconds = Number(
   process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000),
 );
@@ -32,14 +39,14 @@ try {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(seconds) },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (!success) throw new Error("dpkg-deb cannot build the package");
+  if (!success) throw new Error("dpkg-deb failed to build the package");
   process.stdout.write(`built ${deb}\n`);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function fillFolder(): Promise<void> {
-  // Readable by all, whoever builds it.
+  // The files must be readable by all users, whatever umask the builder has.
   process.umask(0o022);
   chmodSync(folder, 0o755);
   for (const [path, content] of Object.entries(listFiles())) {
@@ -51,7 +58,7 @@ async function fillFolder(): Promise<void> {
   }
 }
 
-/** What the package is made of, by path. */
+/** The content of the files in the package, by path. */
 function listFiles(): Record<string, string | Uint8Array> {
   const read = (path: string) => readFileSync(join(root, path));
   const unit = (name: string) =>
@@ -72,7 +79,7 @@ function listFiles(): Record<string, string | Uint8Array> {
     [`${units}/roadbook-health.service`]: unit("roadbook-health.service"),
     [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
     "etc/roadbook.conf":
-      "# Settings of the server, one ROADBOOK_… a line; see roadbook serve --help.\n",
+      "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(new Date(seconds * 1000)), {
       level: 9,
     }),
@@ -89,9 +96,9 @@ Suggests: caddy
 Section: net
 Priority: optional
 Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
- It serves a snapshot, one file that is made of a dataset by roadbook import.
+ Roadbook serves a snapshot, a file that "roadbook import" makes from a dataset.
  .
- Nothing is started when it is installed. Import a dataset to
+ Installation starts no service. Import a dataset to
  /var/lib/roadbook.snapshot, then enable roadbook and roadbook-health.timer.
 `,
     "DEBIAN/conffiles": "/etc/roadbook.conf\n",
@@ -105,7 +112,7 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
   };
 }
 
-/** Does nothing in a folder that stands for another machine's root, nor in a container. */
+/** A maintainer script. It does nothing under `dpkg --root` or without a running systemd. */
 function hook(command: string, before = ""): string {
   return `#!/bin/sh\nset -e\n${before}if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }

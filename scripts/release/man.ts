@@ -1,13 +1,13 @@
 /**
- * Formats the manual page roadbook(1) from the declarations of the command line. Writes no file.
- * `bun scripts/release/man.ts` prints it.
+ * Formats the manual page roadbook(1) from the declaration of the command line. It never writes a
+ * file. `bun scripts/release/man.ts` prints it.
  */
 import type { EventEmitter } from "node:events";
 import { description, version } from "../../package.json" with { type: "json" };
 import { createProgram } from "../../src/commands/command-line.ts";
 import { variableOf } from "../../src/commands/environment.ts";
 
-/** What the help says of them is the page's section EXIT STATUS. */
+/** The line of the help with this prefix becomes the section EXIT STATUS. */
 const EXIT_CODES = "Exit codes: ";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
@@ -15,7 +15,7 @@ if (import.meta.main) process.stdout.write(formatManPage(new Date()));
 type AnyCommand = ReturnType<typeof createProgram>;
 type AnyOption = AnyCommand["options"][number];
 
-/** The page in roff; `date` is the one in its foot. */
+/** Returns the page in roff, with this date in its footer. */
 export function formatManPage(date: Date): string {
   const program = createProgram({});
   const help = program.createHelp();
@@ -37,7 +37,7 @@ export function formatManPage(date: Date): string {
       ...command.registeredArguments.flatMap((argument) =>
         entryOf(escapeRoff(argument.name()), argument.description),
       ),
-      ...groupsOf(command.options).flatMap(([group, options]) => [
+      ...groupsOf(visibleOptionsOf(command)).flatMap(([group, options]) => [
         ...(group === "" ? [] : [".PP", escapeRoff(group)]),
         ...options.flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
       ]),
@@ -48,8 +48,8 @@ export function formatManPage(date: Date): string {
       .visibleOptions(program)
       .flatMap((option) => entryOf(termOf(option), help.optionDescription(option))),
     ".SH ENVIRONMENT",
-    "A flag goes before its variable, and that before the default.",
-    "For a flag without a value, the variable is 1 or 0.",
+    "A flag overrides its variable, and a variable overrides the default.",
+    "For a flag without a value, set the variable to 1 or 0.",
     ...variablesOf(program).flatMap(([variable, flag]) =>
       entryOf(`.B ${variable}`, `stands for ${flag}`),
     ),
@@ -61,13 +61,13 @@ export function formatManPage(date: Date): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What the help of a command closes with, in paragraphs. */
+/** The text after the options in the help of a command, as paragraphs. */
 function notesOf(command: AnyCommand): string[] {
   let text = "";
   const write = (more: string) => {
     text += more;
   };
-  // Its types do not say that a command is an emitter, and of what.
+  // A command is an event emitter, although its types do not say so.
   const emitter = command as unknown as EventEmitter;
   if (!emitter.emit("afterHelp", { error: false, command, write })) return [];
   return `\n${text.trim()}`.split("\n").map((line) => (line === "" ? ".PP" : escapeRoff(line)));
@@ -84,14 +84,19 @@ function termOf(option: AnyOption): string {
     : `.BI "${escapeRoff(names)} " ${escapeRoff(value)}`;
 }
 
-/** The flags in the order of the declarations, under their headings. */
+/** All flags except former names, which still work. */
+function visibleOptionsOf(command: AnyCommand): AnyOption[] {
+  return command.options.filter((option) => !option.hidden);
+}
+
+/** The flags in declaration order, by heading. */
 function groupsOf(options: readonly AnyOption[]): [string, AnyOption[]][] {
   return [...Map.groupBy(options, (option) => option.helpGroupHeading ?? "")];
 }
 
-/** Each variable once, in the order of the alphabet: commands share some. */
+/** Every variable once, in alphabetical order. Some belong to several commands. */
 function variablesOf(program: AnyCommand): [string, string][] {
-  const options = program.commands.flatMap((command) => command.options);
+  const options = program.commands.flatMap(visibleOptionsOf);
   const flags = new Map(options.map((option) => [variableOf(option), option.long ?? ""]));
   return [...flags].sort(([a], [b]) => (a < b ? -1 : 1));
 }
@@ -100,7 +105,7 @@ function sentenceOf(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
-/** What roff would read as its own: backslashes, hyphens that are typed, a dot or quote that starts a line. */
+/** Escapes roff syntax: backslashes, hyphens, quotes, and a leading dot or apostrophe. */
 function escapeRoff(text: string): string {
   return text
     .replaceAll("\\", "\\e")

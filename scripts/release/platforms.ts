@@ -1,12 +1,12 @@
 /**
- * The platforms of a release, and the Bun that each executable is made of: npm packages, whose
- * versions and checksums bun.lock beside this file holds. They are cached in node_modules/.cache.
+ * The platforms of a release, and the build of Bun for each. The builds are npm packages, pinned
+ * with checksums by bun.lock in this folder and cached in node_modules/.cache.
  */
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json" with { type: "json" };
 
-/** Named as in the files of a release. */
+/** The names of the platforms in the file names of a release. */
 export const platforms = [
   "linux-x64",
   "linux-x64-musl",
@@ -23,10 +23,10 @@ export const isWindows = (platform: Platform) => platform.startsWith("windows");
 
 const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
 
-/** The path of a platform's Bun; the first time, all of them are installed (400 MB to load). */
+/** Returns the path of Bun for a platform. The first call downloads 400 MB for all platforms. */
 export async function findRuntime(platform: Platform): Promise<string> {
   if (`bun@${Bun.version}` !== packageManager) {
-    throw new Error(`this is bun@${Bun.version}: a release is built with ${packageManager}`);
+    throw new Error(`a release must be built with ${packageManager}, got bun@${Bun.version}`);
   }
   const runtime = `bun-${platform.replace("arm64", "aarch64")}`;
   const folder = join(cache, "node_modules/@oven", runtime);
@@ -36,11 +36,11 @@ export async function findRuntime(platform: Platform): Promise<string> {
     for (const file of ["package.json", "bun.lock"]) {
       copyFileSync(join(import.meta.dir, file), join(cache, file));
     }
-    const everything = ["--os", "*", "--cpu", "*", "--libc", "*"];
-    const install = [process.execPath, "install", "--frozen-lockfile", "--silent", ...everything];
+    const allPlatforms = ["--os", "*", "--cpu", "*", "--libc", "*"];
+    const install = [process.execPath, "install", "--frozen-lockfile", "--silent", ...allPlatforms];
     Bun.spawnSync(install, { cwd: cache, stdio: ["ignore", "inherit", "inherit"] });
   }
-  if (!(await isInstalled(folder, path))) throw new Error(`${runtime} cannot be installed`);
+  if (!(await isInstalled(folder, path))) throw new Error(`cannot install ${runtime}`);
   return path;
 }
 

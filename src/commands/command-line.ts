@@ -1,8 +1,7 @@
 /**
- * The command line: every command with its arguments, flags, environment variables, defaults and
- * help is declared here or, the flags of `serve`, beside this file. The only reader of the
- * environment. A command's code is loaded when it runs, so that `--version`, the help and the
- * ready line wait for nothing that they do not use.
+ * Declares every command with its arguments, flags, defaults and help. The flags of `serve` are in
+ * serve-flags.ts. This is the only file that reads the environment. It loads a command's code only
+ * when the command runs, which keeps `--version`, `--help` and the start of the server fast.
  */
 import {
   type CommandUnknownOpts as AnyCommand,
@@ -25,26 +24,26 @@ import { UsageError } from "./values.ts";
 
 const parseMaxErrors = parseInteger(1, 1_000_000);
 
-/** Runs a command line to its end. Rejects with a {@link UsageError} or what the command throws. */
+/** Runs a command line. Rejects with a {@link UsageError} or with the error of the command. */
 export async function runCommandLine(argv: string[]): Promise<void> {
   const program = createProgram(process.env);
   const args = completeArguments(program, argv);
-  const named = program.commands.find((command) => command.name() === args[0]);
+  const command = program.commands.find((command) => command.name() === args[0]);
   try {
-    await program.parseAsync(cutStrayValues(named, args), { from: "user" });
+    await program.parseAsync(dropStrayValues(command, args), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // The help and the version arrive here as well, and are not errors.
-    if (error.exitCode !== 0) throw usageErrorOf(error, named ?? program);
+    // Commander also ends --help and --version with an error.
+    if (error.exitCode !== 0) throw usageErrorOf(error, command ?? program);
   }
 }
 
-/** The tree of commands. */
+/** Declares all commands. */
 export function createProgram(env: Environment): AnyCommand {
   const program: AnyCommand = new Command("roadbook");
   program
     .usage("[COMMAND] [flags]")
-    .description("Serves driver profiles, achievements and name search from one file, read-only")
+    .description("Read-only API server for driver profiles, achievements and name search")
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({
@@ -68,25 +67,25 @@ export function createProgram(env: Environment): AnyCommand {
     .optionsGroup("Help:")
     .helpOption("-h, --help", "print this help")
     .version(`roadbook ${version}`, "-V, --version", "print the version")
-    .helpCommand("help [COMMAND]", "print the help of a command")
+    .helpCommand("help [COMMAND]", "print help for a command")
     .addHelpText(
       "after",
       `
 Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.
-roadbook COMMAND --help prints the flags of a command and their defaults.
-Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+For the flags of a command and their defaults, run roadbook COMMAND --help.
+Exit codes: 0 success, 1 failure, 2 usage error.`,
     )
     .addHelpText("afterAll", ({ command }) => environmentHelp(command));
 
   declareServe(program).action(async (flags, command) => {
     if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
-      throw new UsageError("--tls-cert and --tls-key go together");
+      throw new UsageError("--tls-cert and --tls-key must be given together");
     }
     if (flags.kiosk && !flags.page) {
       throw new UsageError("--kiosk and --no-page are mutually exclusive");
     }
     if (flags.reusePort && process.platform !== "linux") {
-      throw new UsageError("--reuse-port needs Linux");
+      throw new UsageError("--reuse-port works only on Linux");
     }
     const { runServe } = await import("./serve.ts");
     await runServe({
@@ -100,15 +99,15 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("import")
     .usage("DATASET --to FILE [flags]")
-    .description("make a snapshot of a dataset (NDJSON, gzip or zstd)")
-    .argument("<DATASET>", "the file of the dataset; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to write; FILE.zst, s3://bucket/key")
-    .option("--dry-run", "check the dataset and write nothing", false)
+    .description("build a snapshot from a dataset (NDJSON, gzip, zstd)")
+    .argument("<DATASET>", "the dataset file; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to write, also FILE.zst or s3://bucket/key")
+    .option("--dry-run", "check the dataset without writing anything", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
-    .option("--force", "overwrite a file that is not a snapshot", false)
-    .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
-    .option("--skip-invalid", "leave out invalid lines or fields and report them", false)
+    .option("--allow-shrink", "allow the loss of over half of the users or companies", false)
+    .option("--force", "overwrite the target even if it is not a snapshot", false)
+    .option("--unconditional", "write to s3:// without If-Match (safe for one writer only)", false)
+    .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .action(async (dataset, flags) => {
       const location = readLocation("--to", flags.to, env);
@@ -118,13 +117,14 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("apply")
     .usage("CHANGES --to FILE [flags]")
-    .description("change a snapshot; a server notices within a second")
-    .argument("<CHANGES>", "the file of changed lines; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to change; or s3://bucket/key")
+    .description("apply a change file to a snapshot")
+    .argument("<CHANGES>", "the change file; - for standard input")
+    .requiredOption("--to <FILE>", "the snapshot to change, also s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option("--allow-shrink", "allow a loss of over half of the users or companies", false)
-    .option("--unconditional", "write to s3:// without If-Match, as the only writer", false)
+    .option("--allow-shrink", "allow the loss of over half of the users or companies", false)
+    .option("--unconditional", "write to s3:// without If-Match (safe for one writer only)", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
+    .addHelpText("after", "\nA running server switches to the new snapshot within a second.")
     .action(async (changes, flags) => {
       const location = readLocation("--to", flags.to, env);
       await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });
@@ -133,10 +133,10 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("export")
     .usage("FILE [--to OUT] [flags]")
-    .description("write the dataset in a snapshot")
+    .description("write the data of a snapshot as a dataset")
     .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write; OUT.gz, OUT.zst (default: standard output)")
-    .option("--force", "overwrite a file that is not a dataset", false)
+    .option("--to <OUT>", "the file to write, also OUT.gz or OUT.zst (default: standard output)")
+    .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (path, flags) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
       const { writeLines } = await import("./write-lines.ts");
@@ -147,38 +147,38 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("check")
     .usage("FILE")
-    .description("read all of a snapshot and report any damage")
+    .description("verify a snapshot and report any damage")
     .argument("<FILE>", "the snapshot")
     .action(async (path) => {
       const { checkSnapshot } = await import("../snapshot/read/check.ts");
       const { built_at, counts } = await checkSnapshot(path);
-      writeStdout(`${path} is whole: built ${built_at}, ${describeCounts(counts)}\n`);
+      writeStdout(`${path} is intact: built ${built_at}, ${describeCounts(counts)}\n`);
     });
 
   program
     .command("seed")
     .usage("--users N [flags]")
-    .description("invent a dataset of any size")
-    .requiredOption("--users <N>", "how many users to invent", parseInteger(0, 100_000_000))
+    .description("generate a made-up dataset of any size")
+    .requiredOption("--users <N>", "how many users to generate", parseInteger(0, 100_000_000))
     .option(
       "--companies <M>",
-      "how many companies (default: one for 25 users)",
+      "how many companies to generate (default: one per 25 users)",
       parseInteger(0, 50_000_000),
     )
     .option(
       "--seed <S>",
-      "the same number invents the same dataset",
+      "the same seed generates the same dataset",
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write; OUT.gz, OUT.zst (default: standard output)")
-    .option("--force", "overwrite a file that is not a dataset", false)
+    .option("--to <OUT>", "the file to write, also OUT.gz or OUT.zst (default: standard output)")
+    .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
     .command("schema")
     .usage("[flags]")
-    .description("print the JSON Schema of the dataset's lines")
+    .description("print the JSON Schema of dataset lines")
     .action(async () => {
       const { datasetSchema } = await import("../domain/dataset.ts");
       writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
@@ -187,8 +187,13 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("openapi")
     .usage("[flags]")
-    .description("print the OpenAPI document of the interface")
-    .option("--public-url <URL>", "the server that it names", parseBaseUrl, "http://127.0.0.1:3000")
+    .description("print the OpenAPI document of the API")
+    .option(
+      "--public-url <URL>",
+      "the server URL in the document",
+      parseBaseUrl,
+      "http://127.0.0.1:3000",
+    )
     .action(async ({ publicUrl }) => {
       const { createRoadbook } = await import("../roadbook.ts");
       await using roadbook = await createRoadbook({ demo: true, publicUrl });
@@ -199,16 +204,16 @@ Exit codes: 0 done, 1 failed, 2 wrong usage.`,
   program
     .command("health")
     .usage("[URL] [flags]")
-    .description("ask a running server how it is")
-    .argument("[URL]", "the server, such as https://api.example.org", parseBaseUrl)
-    .option("--host <ADDRESS>", "without URL: its address", "127.0.0.1")
-    .option("--port <N>", "without URL: its port", parsePort, 3000)
-    .option("--tls-cert <FILE>", "without URL: it serves https")
+    .description("check whether a running server is healthy")
+    .argument("[URL]", "the server's base URL, such as https://api.example.org", parseBaseUrl)
+    .option("--host <ADDRESS>", "without URL: the server's address", "127.0.0.1")
+    .option("--port <N>", "without URL: the server's port", parsePort, 3000)
+    .option("--tls-cert <FILE>", "without URL: connect over https")
     .addHelpText(
       "after",
       `
-The flags and their variables are those of serve, so that both may share one
-environment. Exits with 1 when the server does not respond, or not well.`,
+The flags and variables are those of serve, so both commands can share one
+environment. Exits with 1 if the server does not respond or is unhealthy.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
 
@@ -224,19 +229,20 @@ environment. Exits with 1 when the server does not respond, or not well.`,
   return program;
 }
 
-/** How the flags of a command, if it has any, are set by variables. */
+/** Explains the environment variables of a command's flags, if it has any. */
 function environmentHelp({ parent, options }: AnyCommand): string {
   const [option] = options;
   if (!parent || !option) return "";
   const hasBoolean = options.some((other) => other.isBoolean());
+  const booleanHelp = hasBoolean ? "\nFor a flag without a value, the variable is 1 or 0." : "";
   return `
-A flag goes before its environment variable (--${option.name()}: ${variableOf(option)}),
-and that before the default.${hasBoolean ? " For a flag without a value, the variable is 1 or 0." : ""}`;
+Every flag can also be set by an environment variable; the flag wins.
+The variable for --${option.name()} is ${variableOf(option)}.${booleanHelp}`;
 }
 
 /**
- * Puts `serve` where no command is named. A name that no command has stays alone on the line: what
- * follows it, such as --help, would keep commander from noticing.
+ * Adds `serve` if no command is named. Drops everything after an unknown command, where a --help
+ * would keep Commander from reporting it.
  */
 function completeArguments(program: AnyCommand, argv: string[]): string[] {
   const [first = "serve", ...rest] = argv;
@@ -252,10 +258,10 @@ function completeArguments(program: AnyCommand, argv: string[]): string[] {
 }
 
 /**
- * Cuts the value off `--flag=value` where no flag with a value has that name: the value may be a
- * secret, and it would keep commander from finding the nearest name.
+ * Reduces `--flag=value` to `--flag` for an unknown flag. The value may be a secret, and it would
+ * keep Commander from suggesting the right flag.
  */
-function cutStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
+function dropStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
   const end = args.indexOf("--");
   return args.map((arg, at) => {
     const [, name] = /^(--[^=]+)=/.exec(arg) ?? [];
@@ -266,15 +272,15 @@ function cutStrayValues(command: AnyCommand | undefined, args: string[]): string
   });
 }
 
-/** Commander's errors in one line, which never repeats a value. */
+/** Rewords Commander's errors in one line. Never repeats a value, which may be a secret. */
 function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
   const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];
   const name = command.parent ? `roadbook ${command.name()}` : "roadbook";
   const help = hint ? `did you mean ${hint.replaceAll(", ", " or ")}?` : `see ${name} --help`;
   const messages: Record<string, string> = {
-    "commander.unknownCommand": `there is no command "${subject}"; ${help}`,
-    "commander.unknownOption": `there is no flag ${subject}; ${help}`,
+    "commander.unknownCommand": `unknown command "${subject}"; ${help}`,
+    "commander.unknownOption": `unknown flag ${subject}; ${help}`,
     "commander.optionMissingArgument": `${subject} needs a value; ${help}`,
     "commander.missingArgument": `${subject} is missing; ${usageOf(command)}`,
     "commander.excessArguments": `too many arguments; ${usageOf(command)}`,

@@ -1,47 +1,53 @@
 /**
- * Gives flags their values from environment variables, and has errors name the flag or the variable
- * whose value is wrong. Given the environment; never reads it.
+ * Completes the declared commands: environment variables set flags, former names of flags keep
+ * working, and errors name the flag or variable at fault. It gets the environment as an argument.
  */
-import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
+import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
 import { InvalidValue } from "../options.ts";
 import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
+type AnyOption = AnyCommand["options"][number];
 
-/** The environment variable that stands for a flag. */
+/**
+ * Former names of flags, by the name that replaced them. They keep working, but no help shows them.
+ */
+const formerNames: Record<string, string> = {
+  "allow-indexing": "index",
+  "shutdown-timeout": "grace",
+};
+
+/** The environment variable that sets a flag. */
 export function variableOf(option: { name(): string }): string {
   return `ROADBOOK_${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** The variables that look like settings but are not: most likely misspelt. */
+/** The variables that look like settings but are not, most likely because they are misspelt. */
 export function listUnknownVariables(program: AnyCommand, env: Environment): string[] {
   const known = new Set(program.commands.flatMap(({ options }) => options.map(variableOf)));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
 }
 
 /**
- * Completes what a command has declared: a flag or an argument without a parser takes any text,
- * errors name it, and a variable stands for a flag that is not given. Commander's own `env` takes any
- * value of a boolean for true, and fails on a bad one where only help is wanted.
+ * Completes the declaration of a command. A flag or an argument without a parser accepts any text.
+ * Commander's own `env` is no use here: it takes any value of a boolean as true, and a bad value
+ * breaks even `--help`.
  */
 export function completeDeclaration(command: AnyCommand, env: Environment): void {
   for (const argument of command.registeredArguments) {
     argument.argParser(nameInErrors(argument.name(), argument.parseArg ?? parseNonEmpty));
   }
   const mandatory = command.options.filter((option) => option.mandatory);
-  for (const option of command.options) {
-    // Otherwise Commander reports it as missing before it reports that `--too` is misspelt.
+  for (const option of [...command.options]) {
+    // Otherwise Commander would report a missing `--to` instead of the misspelt `--too`.
     option.mandatory = false;
-    const [key, variable] = [option.attributeName(), variableOf(option)];
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
     const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
-    if (option.required) option.argParser(nameInErrors(`--${option.name()}`, parse));
-    command.hook("preAction", () => {
-      const text = env[variable];
-      if (text === undefined || command.getOptionValueSource(key) === "cli") return;
-      const value = nameInErrors(variable, parse)(text, option.defaultValue);
-      command.setOptionValueWithSource(key, value, "env");
-    });
+    const names = [option, ...addFormerName(command, option)];
+    for (const name of names) {
+      if (option.required) name.argParser(nameInErrors(`--${name.name()}`, parse));
+    }
+    command.hook("preAction", () => setOption(command, names, env, parse));
   }
   command.hook("preAction", () => {
     const missing = mandatory.find((one) => !command.getOptionValueSource(one.attributeName()));
@@ -53,16 +59,56 @@ export function usageOf(command: AnyCommand): string {
   return `usage: roadbook ${command.name()} ${command.usage()}`.trimEnd();
 }
 
-/** An empty value never means the default: an empty host would listen on every address. */
+/** Declares the former name of a flag, if it has one. */
+function addFormerName(command: AnyCommand, option: AnyOption): AnyOption[] {
+  const formerName = formerNames[option.name()];
+  if (formerName === undefined) return [];
+  const former = new Option(option.flags.replace(option.name(), formerName)).hideHelp();
+  command.addOption(former);
+  return [former];
+}
+
+/**
+ * Sets an option from its flag or variable, under its current or former name. A flag hides all
+ * variables, even invalid ones. The variable of the current name hides that of the former name.
+ */
+function setOption(
+  command: AnyCommand,
+  names: AnyOption[],
+  env: Environment,
+  parse: Parser<unknown>,
+): void {
+  const [option] = names;
+  if (!option) return;
+  const key = option.attributeName();
+  const isGiven = (name: AnyOption) => command.getOptionValueSource(name.attributeName()) === "cli";
+  const [flag, other] = names.filter(isGiven);
+  if (flag && other) {
+    throw new UsageError(
+      `${other.long} is the former name of ${flag.long}; give only ${flag.long}`,
+    );
+  }
+  if (flag) {
+    command.setOptionValueWithSource(key, command.getOptionValue(flag.attributeName()), "cli");
+    return;
+  }
+  const variable = names.map(variableOf).find((name) => env[name] !== undefined);
+  if (variable === undefined) return;
+  const value = nameInErrors(variable, parse)(env[variable] ?? "", option.defaultValue);
+  command.setOptionValueWithSource(key, value, "env");
+}
+
+/** An empty value never means the default, as an empty host would listen on every address. */
 function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
   return (text, previous) => {
     try {
       return parse(text, previous);
     } catch (error) {
       if (!(error instanceof InvalidValue)) throw error;
-      const { value = text, message } = error;
-      const wrong = value === "" ? "empty" : `${JSON.stringify(value)}, not ${message}`;
-      throw new UsageError(`${name} is ${wrong}`);
+      const { value = text, message, hint } = error;
+      if (value === "") throw new UsageError(`${name} must not be empty`);
+      const advice = hint === undefined ? "" : `; ${hint}`;
+      throw new UsageError(`${name} ${message}, got ${JSON.stringify(value)}${advice}`);
     }
   };
 }

@@ -1,21 +1,21 @@
-/** `roadbook health`: asks a running server, for scripts and container health checks. */
+/** `roadbook health`: checks a running server, for scripts and container health checks. */
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { writeStdout } from "./output.ts";
 import { requireBun } from "./values.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Longer error bodies are cut: a proxy may respond with a page. */
+/** Longer error bodies are cut, as a proxy may respond with a whole page. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** Where the system's own words do not help. */
+/** Better words for some system errors. */
 const reasons: Record<string, string> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was closed",
   ENOTFOUND: "cannot resolve host name",
 };
 
-/** Asks the server at `base`, which may have a path or be /health itself; by default, this machine's. */
+/** `base` is the server's base URL or its /health; by default, a server on this machine. */
 export async function runHealth(
   base: string | undefined,
   { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
@@ -25,14 +25,14 @@ export async function runHealth(
   const scheme = tlsCert ? "https" : "http";
   const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
   url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");
-  // A password in the URL is sent, and never shown.
+  // A password in the URL is sent but never printed.
   const shown = url.href.replace(/\/\/[^/]*@/, "//");
   let response: Response;
   let body: string;
   try {
     response = await fetch(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // A certificate is issued for the name that clients use, not for this machine's address.
+      // The certificate is issued for the server's public name, not for this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
     body = (await response.text()).trim();
@@ -42,15 +42,16 @@ export async function runHealth(
   const isSuccess = findSuccess(body);
   if (!response.ok || !isSuccess) {
     const { status } = response;
-    const line = `responded with ${status}: ${body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH)}`;
-    // A proxy has an error of its own when Roadbook is down.
-    const isOther = isSuccess === undefined && status < 500;
-    throw new Error(isOther ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
+    const shownBody = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
+    const line = `responded with ${status}: ${shownBody}`;
+    // A 5xx may come from a proxy in front of a Roadbook that is down.
+    const isForeign = isSuccess === undefined && status < 500;
+    throw new Error(isForeign ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
   }
   writeStdout(`${body}\n`);
 }
 
-/** The `success` that every JSON body of Roadbook has; undefined in any other body. */
+/** The `success` field of every JSON body of Roadbook; undefined for any other body. */
 function findSuccess(body: string): boolean | undefined {
   try {
     const { success } = JSON.parse(body);
@@ -62,7 +63,7 @@ function findSuccess(body: string): boolean | undefined {
 
 function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === "TimeoutError") {
-    return `it took over ${TIMEOUT_MS / 1000} s`;
+    return `timed out after ${TIMEOUT_MS / 1000} s`;
   }
   return reasons[codeOf(error)] ?? reasonOf(error);
 }

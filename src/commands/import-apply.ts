@@ -1,21 +1,21 @@
-/** `roadbook import` and `roadbook apply`: a dataset becomes a snapshot, changes make a new one of it. */
+/** `roadbook import` builds a snapshot from a dataset; `roadbook apply` applies changes to one. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
-import type { ReadOptions } from "../snapshot/build/dataset.ts";
 import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
-import type { Location } from "../snapshot/remote/location.ts";
+import type { ReadOptions } from "../snapshot/build/read-dataset.ts";
+import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { PutOptions } from "../snapshot/remote/object.ts";
-import { describeCounts, endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
+import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
 
-/** The place that a snapshot is written to. */
+/** The file or object to write a snapshot to. */
 interface Target extends PutOptions {
-  /** The flag as it was given. */
+  /** The value of the flag as given. */
   to: string;
-  /** The parsed place, if it is not a file. */
-  location: Location | undefined;
+  /** The object store's location, if the target is not a file. */
+  location: RemoteLocation | undefined;
 }
 
 /** `dataset` is the path of a file, or `-`. */
@@ -30,16 +30,17 @@ export async function runImport(
   const { counts, skipped, clockIsBehind } = await writeSnapshot(
     "dataset",
     { to, location, unconditional, force, dryRun },
-    (path) => importDataset(readShown(dataset), path, { ...options, onIndexed }),
+    (path) => importDataset(readWithProgress(dataset), path, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   if (clockIsBehind) {
-    process.stderr.write(
-      `roadbook: warning: this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot is dated a millisecond later\n`,
+    warn(
+      `this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot ` +
+        "is dated a millisecond later",
     );
   }
   if (isNewFile && !dryRun) warnIfPrivate(to);
-  const done = dryRun ? "dry run, nothing was written: would have imported" : "imported";
+  const done = dryRun ? "dry run (nothing was written): would import" : "imported";
   writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
@@ -56,11 +57,11 @@ export async function runApply(
 }
 
 /**
- * Has `write` make a plain snapshot file that becomes the target, which may be compressed, or an
- * object in a store. Errors in the lines, called `lines`, become one that counts and lists them.
+ * Writes the target from the plain file that `write` creates. The target may be compressed or an
+ * object in a store. A `DatasetError` becomes an error that counts and lists the errors in `input`.
  */
 async function writeSnapshot<T>(
-  lines: string,
+  input: string,
   { to, location, ...options }: Target,
   write: (path: string) => Promise<T>,
 ): Promise<T> {
@@ -76,21 +77,26 @@ async function writeSnapshot<T>(
     const count = plural(error.count, "error");
     const more =
       error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
-    throw new Error(`${count} in the ${lines}, nothing was written\n${error.message}${more}`);
+    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}${more}`);
   }
 }
 
-/** A service with a user of its own cannot read what root has written with a strict umask. */
+/** A service that runs as another user cannot read a file that root wrote with a strict umask. */
 function warnIfPrivate(file: string): void {
   const mode = statSync(file).mode & 0o777;
   if ((mode & 0o044) > 0) return;
-  process.stderr.write(
-    `roadbook: warning: only the owner can read ${file} (mode ${mode.toString(8)}, from this shell's umask); if a server with another user must read it, run chmod 644 ${file} once, and later imports keep that mode\n`,
+  warn(
+    `only the owner can read ${file} (mode ${mode.toString(8)}, from this shell's umask); if the ` +
+      `server runs as another user, run chmod 644 ${file} once (later imports keep the mode)`,
   );
 }
 
-/** The bytes of a dataset, with progress. The length of standard input is unknown. */
-async function* readShown(path: string): AsyncGenerator<Uint8Array> {
+function warn(message: string): void {
+  process.stderr.write(`roadbook: warning: ${message}\n`);
+}
+
+/** Reads a dataset and shows the progress. The length of standard input is unknown. */
+async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   let read = 0;
   for await (const chunk of openInput(path)) {
@@ -101,7 +107,7 @@ async function* readShown(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The end of a sentence that counts what was left out; empty if nothing was. */
+/** Describes the skipped parts at the end of a message; empty if there are none. */
 function describeSkipped({ lines, fields, references }: LineErrors): string {
   const parts = [
     ...(lines > 0 ? [plural(lines, "line")] : []),
@@ -109,8 +115,4 @@ function describeSkipped({ lines, fields, references }: LineErrors): string {
     ...(references > 0 ? [plural(references, "reference")] : []),
   ];
   return parts.length === 0 ? "" : `, skipped ${new Intl.ListFormat("en-GB").format(parts)}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,33 +1,33 @@
-/** Parses flags that name a place on another machine. No message repeats a value: it may be a secret. */
+/** Parses flags whose value is a URL. No message repeats the value, as it may hold a secret. */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
 import {
-  type Location,
   parseS3Location,
   parseWebLocation,
+  type RemoteLocation,
   type S3Settings,
 } from "../snapshot/remote/location.ts";
 import type { Environment } from "./environment.ts";
 import { requireBun, UsageError } from "./values.ts";
 
-/** The location that `text`, the value of the flag, names; undefined if it names a file or is missing. */
+/** Parses the value of a flag. Returns undefined for a file, and for a missing value. */
 export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
   env: Environment,
-): Location | undefined {
+): RemoteLocation | undefined {
   if (text === undefined || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return undefined;
   const isObject = /^s3:/i.test(text);
   if (flag === "--to" && !isObject) {
-    throw new UsageError("--to is a URL that nothing can be written to; use a file or s3://");
+    throw new UsageError("--to must be a file or s3://bucket/key");
   }
   const location = isObject ? parseS3Location(text, readS3Settings(env)) : parseWebLocation(text);
   if (location) return location;
   const wanted = isObject
-    ? "of the form s3://bucket/key"
-    : "a URL that can be fetched; use a file, or https://, http:// or s3://";
-  throw new UsageError(`${flag} is not ${wanted}`);
+    ? "have the form s3://bucket/key"
+    : "be a file or an https://, http:// or s3:// URL";
+  throw new UsageError(`${flag} must ${wanted}`);
 }
 
 function readS3Settings(env: Environment): S3Settings {
@@ -38,7 +38,7 @@ function readS3Settings(env: Environment): S3Settings {
   }
   const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
-    throw new UsageError("AWS_ENDPOINT_URL is not an http or https URL");
+    throw new UsageError("AWS_ENDPOINT_URL must be an http or https URL");
   }
   return {
     accessKeyId,
@@ -49,10 +49,7 @@ function readS3Settings(env: Environment): S3Settings {
   };
 }
 
-/**
- * The URL of the store that counts searches, given directly or in a file. If both are set, the one on the
- * command line applies.
- */
+/** The URL of the store that counts searches, given directly or in a file. A flag wins. */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
   const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");
@@ -68,9 +65,9 @@ export async function findStoreUrl(serve: AnyCommand): Promise<string | undefine
   const url = isFile ? readText(value).trim() : value;
   if (isStoreUrl(url)) return url;
   const kind = "redis://, rediss:// or valkey:// URL";
-  if (isFile) throw new Error(`${value} holds no ${kind}`);
+  if (isFile) throw new Error(`${value} must contain a ${kind}`);
   const name = onCommandLine.length > 0 ? "--rate-limit-store" : "ROADBOOK_RATE_LIMIT_STORE";
-  throw new UsageError(`${name} is not a ${kind}`);
+  throw new UsageError(`${name} must be a ${kind}`);
 }
 
 function readText(path: string): string {

@@ -1,4 +1,4 @@
-/** Writes what commands print, and leaves nothing half done when a signal ends one. */
+/** Writes to standard output, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -9,8 +9,8 @@ import { UsageError } from "./values.ts";
 const STDOUT = 1;
 
 /**
- * Writes a text to standard output. A reader that stops early, such as `head`, is not an error; a full
- * disk is. Returns false if the reader has stopped.
+ * Writes a text to standard output. Returns false if the reader has stopped early, as `head` does.
+ * Throws on any other failure, such as a full disk.
  */
 export function writeStdout(text: string): boolean {
   const bytes = Buffer.from(text);
@@ -22,21 +22,21 @@ export function writeStdout(text: string): boolean {
       if (codeOf(error) !== "EAGAIN") {
         throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
       }
-      // The reader has made the pipe non-blocking.
+      // The reader has made the pipe non-blocking, and it is full.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
   return true;
 }
 
-/** Throws a {@link UsageError} when a command would write what it reads. */
+/** Throws a {@link UsageError} if a command would overwrite its own input. */
 export function refuseSameFile(source: string, target: string): void {
   if (!isSameFile(source, target)) return;
   const name = source === "-" ? "standard input" : source;
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. A signal ends it, leaves the target as it was, and removes unfinished files. */
+/** Runs `write`. On a signal, removes unfinished files and ends the process. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
@@ -53,8 +53,16 @@ export async function endOnSignal<T>(
   }
 }
 
-/** The counts of a snapshot as the end of a sentence. */
+/** Describes the counts of a snapshot in a message. */
 export function describeCounts(counts: Counts): string {
-  const { users, public_users, companies, achievements, roles } = counts;
-  return `${users} users (${public_users} public), ${companies} companies, ${achievements} achievements, ${roles} roles`;
+  const publicUsers = counts.public_users.toLocaleString("en");
+  const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
+  const companies = plural(counts.companies, "company", "companies");
+  const achievements = plural(counts.achievements, "achievement");
+  return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
+}
+
+/** A number with its noun, such as "1 line" or "1,000 lines". */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

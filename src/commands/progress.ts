@@ -1,21 +1,21 @@
-/** Shows the progress of a command on one line of standard error, if that is a terminal. */
+/** Shows the progress of a command on one line of standard error if that is a terminal. */
 
 const CELLS = 30;
 let shown = "";
 
-/** Shows that a share of a step is done: 1 or more is all of it. */
+/** Shows the share of a step that is done; values above 1 count as 1. */
 export function showShare(step: string, share: number): void {
   const done = Math.min(1, share);
   const cells = Math.floor(done * CELLS);
   put(`${step} ${"█".repeat(cells)}${"░".repeat(CELLS - cells)} ${Math.floor(100 * done)} %`);
 }
 
-/** Shows how many bytes a step has processed, if the total is unknown. */
+/** Shows how many bytes a step has processed, for input of unknown length. */
 export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }
 
-/** Wipes the line. */
+/** Clears the line. */
 export function endProgress(): void {
   put("");
 }

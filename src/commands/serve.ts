@@ -1,45 +1,45 @@
-/** `roadbook serve`: puts the server together; on SIGTERM or SIGINT finishes open requests and ends. */
+/** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
-import type { Fetch } from "../http/app.ts";
-import type { ResponseFacts } from "../http/exchange.ts";
+import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
+import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { formatDuration } from "../options.ts";
-import { createRoadbook, type RoadbookOptions } from "../roadbook.ts";
+import { createRoadbook, type Roadbook, type RoadbookOptions } from "../roadbook.ts";
 import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
 import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
-import type { Location } from "../snapshot/remote/location.ts";
+import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/** How often the server looks for a replaced file. It promises to notice within a second. */
+/** How often to check for a replaced file. A new snapshot must be served within a second. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, and the settings made of them and the environment. */
+/** The flags of `serve`, and settings derived from them and the environment. */
 interface ServeConfig extends ServeFlags {
-  /** Where the snapshot is, if it is not a file. */
-  location: Location | undefined;
-  /** Where searches are counted, if not in this process's memory. */
+  /** The location of the snapshot, if it is not a file. */
+  location: RemoteLocation | undefined;
+  /** The URL of the store that counts searches, if not this process's memory. */
   storeUrl: string | undefined;
-  /** The names of the variables that look like settings but are not. */
+  /** The names of variables that look like settings but are not. */
   unknownVariables: string[];
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  // First, as the signal ends the process by default. There is nothing to renew yet.
+  // Without a handler, the signal would end the process. There is nothing to renew yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
-  const isFolderWanted = config.location && config.cacheDir === undefined;
+  const needsFolder = config.location && config.cacheDir === undefined;
   try {
-    if (isFolderWanted) await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
+    if (needsFolder) await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
     else await serve(config, log);
   } finally {
     discardUnfinished();
@@ -47,16 +47,24 @@ export async function runServe(config: ServeConfig): Promise<void> {
   }
 }
 
+/** The state of a running server that its parts share. */
+interface ServerState {
+  isStopping: boolean;
+  /** The number of 503 responses since the last new snapshot. */
+  unavailable: number;
+  /** Undefined without an admin port. */
+  metrics: Metrics | undefined;
+}
+
 /** Serves until SIGTERM or SIGINT, then finishes the open requests. */
 async function serve(config: ServeConfig, log: Logger): Promise<void> {
-  const { tlsCert: cert, tlsKey: key, adminPort, faultSeed } = config;
+  const { tlsCert: cert, tlsKey: key } = config;
   const tlsPaths = cert && key ? { cert, key } : undefined;
-  let tls = tlsPaths && readTls(tlsPaths);
+  const tls = tlsPaths && readTls(tlsPaths);
   const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
+  const state: ServerState = { isStopping: false, unavailable: 0, metrics: undefined };
   const path = source?.path ?? config.snapshot;
-  let metrics: Metrics | undefined;
-  let unavailable = 0;
   const roadbook = await createRoadbook({
     ...optionsOf(config),
     snapshot: path,
@@ -67,115 +75,153 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
-      metrics?.countResponse(facts);
-      if (facts.status === 503) unavailable++;
+      state.metrics?.countResponse(facts);
+      if (facts.status === 503) state.unavailable++;
       if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
     },
   });
-  let isReady = true;
-  let admin: Listener | undefined;
-  if (adminPort !== undefined) {
-    // Loaded only if needed: the metrics take 4 ms of the start.
-    const { createMetrics } = await import("../http/metrics.ts");
-    const { createAdminFetch } = await import("../http/admin.ts");
-    metrics = createMetrics({ ...roadbook, source: source?.status });
-    const respond = createAdminFetch(metrics, () => isReady);
-    admin = await openListener(
-      { host: config.adminHost, port: adminPort, flagPrefix: "--admin-" },
-      respond,
-    );
-  }
-  const complete = async (request: Request, responding: ReturnType<Fetch>) => {
+  const admin = await openAdmin(config, state, roadbook, source);
+  const respond = createRespond(roadbook, state);
+  const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
+  // Before the ready line, as a program that waits for it may send a signal at once.
+  const stopSignal = nextSignal();
+  const reloading = startReloading(config, log, state, roadbook, source);
+  const renewCertificate = tlsPaths && tls && createRenewal(tlsPaths, tls, listener, log);
+  const onHangUp = () => {
+    reloading.now();
+    renewCertificate?.();
+  };
+  process.on("SIGHUP", onHangUp);
+  logStart(config, log, roadbook);
+  if (admin) log.info(`admin listening on ${admin.origin}`);
+  writeStdout(`roadbook listening on ${listener.origin}\n`);
+  log.info({ url: listener.origin }, "ready");
+
+  const signal = await stopSignal;
+  state.isStopping = true;
+  process.off("SIGHUP", onHangUp);
+  log.info({ signal }, "stopping");
+  // A second signal or the timeout cuts off the requests that are still open.
+  await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
+  await Promise.all([listener.close(), admin?.close()]);
+  reloading.stop();
+  limiter?.close();
+  roadbook.close();
+  log.info("stopped");
+}
+
+/** Opens the admin port, if there is one, and sets the metrics. */
+async function openAdmin(
+  config: ServeConfig,
+  state: ServerState,
+  roadbook: Roadbook,
+  source: Source | undefined,
+): Promise<Listener | undefined> {
+  const { adminHost: host, adminPort: port } = config;
+  if (port === undefined) return undefined;
+  // Loaded only if needed, as the metrics slow the start.
+  const { createMetrics } = await import("../http/metrics.ts");
+  const { createAdminFetch } = await import("../http/admin.ts");
+  state.metrics = createMetrics({ ...roadbook, source: source?.status });
+  const respond = createAdminFetch(state.metrics, () => !state.isStopping);
+  return openListener({ host, port, flagPrefix: "--admin-" }, respond);
+}
+
+/** Adds `Connection: close` during shutdown, and to HEAD the date that Bun leaves out. */
+function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
+  const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;
-    if (!isReady) response.headers.set("connection", "close");
-    // Bun dates every response but those to HEAD.
+    if (state.isStopping) response.headers.set("connection", "close");
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  // Waiting for each response would take 7 % of the time of a profile request.
-  const respond: Fetch = (request, peer) => {
+  // Awaiting every response would noticeably slow down profile requests.
+  return (request, peer) => {
     const response = roadbook.fetch(request, peer);
-    return isReady && request.method !== "HEAD" ? response : complete(request, response);
+    const isComplete = !state.isStopping && request.method !== "HEAD";
+    return isComplete ? response : complete(request, response);
   };
-  const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
-  // Before the ready line: a program that waits for it may send a signal at once.
-  const stopped = nextSignal();
+}
+
+/** Checks for a new snapshot at intervals, and at once on `now`. */
+function startReloading(
+  config: ServeConfig,
+  log: Logger,
+  state: ServerState,
+  roadbook: Roadbook,
+  source: Source | undefined,
+) {
   const refresh = async (isForced = false) => {
     try {
       const replacement = await roadbook.refresh(isForced);
       if (!replacement) return;
-      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      logReplacement(log, replacement, unavailable);
-      if ("meta" in replacement) unavailable = 0;
+      state.metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      logReplacement(log, replacement, state.unavailable);
+      if ("meta" in replacement) state.unavailable = 0;
     } catch (error) {
       log.error({ err: error }, "bug");
     }
   };
   const timer = setInterval(refresh, REFRESH_MS);
   const fetching = source && fetchRepeatedly(source, config.refresh, refresh);
-  const renew = () => {
-    if (fetching) fetching.now();
-    else void refresh(true);
-    if (tlsPaths && tls) tls = renewTls(tlsPaths, tls, listener, log);
+  return {
+    now: () => (fetching ? fetching.now() : void refresh(true)),
+    stop() {
+      clearInterval(timer);
+      fetching?.stop();
+    },
   };
-  process.on("SIGHUP", renew);
+}
+
+function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
   const { built_at: builtAt, counts } = roadbook.meta();
   const snapshot = config.location?.name ?? config.snapshot ?? "the bundled data";
   log.info({ version, snapshot, builtAt, counts }, "starting");
   for (const variable of config.unknownVariables) {
-    log.warn({ variable }, "unknown environment variable, not used");
+    log.warn({ variable }, "unknown environment variable, ignored");
   }
   for (const fault of config.fault) {
-    log.warn({ fault, faultSeed }, "FAULTS ON PURPOSE: this server is for tests only");
+    const { faultSeed } = config;
+    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
-  if (admin) log.info(`admin listening on ${admin.origin}`);
-  writeStdout(`roadbook listening on ${listener.origin}\n`);
-  log.info({ url: listener.origin }, "ready");
-  const signal = await stopped;
-  isReady = false;
-  process.off("SIGHUP", renew);
-  log.info({ signal }, "stopping");
-  // Finishes the open requests. A second signal ends it at once, and so does the end of --grace.
-  await Promise.race([listener.drain(), nextSignal(), sleep(config.grace)]);
-  await Promise.all([listener.close(), admin?.close()]);
-  clearInterval(timer);
-  fetching?.stop();
-  limiter?.close();
-  roadbook.close();
-  log.info("stopped");
 }
 
 /** The flags that are options of the library. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, index, language, trustedProxy: trustedProxies } = config;
+  const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
   const { title, accent, logo, featured } = config;
   return {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, index, language, title, accent, logo, featured },
+    ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured },
     searchWindow: formatDuration(config.searchWindow),
     kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
-    // An empty list could be changed later, at the cost of a wait in every request.
+    // An empty list would permit `setFaults`, at the cost of a wait in every request.
     faults: fault.length > 0 ? fault : undefined,
   };
 }
 
-/** Takes a renewed certificate for new connections; a bad one is logged and the old one stays. */
-function renewTls(paths: TlsPaths, old: TlsFiles, listener: Listener, log: Logger): TlsFiles {
-  try {
-    const files = readTls(paths);
-    if (files.cert.equals(old.cert) && files.key.equals(old.key)) return old;
-    listener.renewTls(files);
-    log.info("using the new certificate");
-    return files;
-  } catch (error) {
-    log.error(`${error instanceof Error ? error.message : error}; using the old certificate`);
-    return old;
-  }
+/**
+ * Returns a function that uses a renewed certificate for new connections. If it is invalid, the
+ * error is logged and the old certificate stays.
+ */
+function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, log: Logger) {
+  let current = initial;
+  return () => {
+    try {
+      const files = readTls(paths);
+      if (files.cert.equals(current.cert) && files.key.equals(current.key)) return;
+      listener.renewTls(files);
+      current = files;
+      log.info("using the new certificate");
+    } catch (error) {
+      log.error(`${error instanceof Error ? error.message : error}; using the old certificate`);
+    }
+  };
 }
 
-/** The source of the snapshot, if it is not a file. */
+/** Opens the source of the snapshot, if it is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
   const { location, cacheDir, fetchTimeout: timeoutMs, allowOlder } = config;
   if (!location || cacheDir === undefined) return undefined;
@@ -187,30 +233,30 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
       timeoutMs,
       allowOlder,
       onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
-      onUp: () => log.info(`${location.name} is well again`),
+      onUp: () => log.info(`${location.name} has recovered`),
     });
   return endOnSignal(open, ["SIGINT", "SIGTERM"]);
 }
 
 /**
- * Asks the source repeatedly, each time up to a fifth sooner than `refreshMs`, so that a fleet that was
- * started at the same moment does not ask at the same moment.
+ * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so
+ * that servers that were started together do not send their requests together.
  */
 function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
   let timer: Timer | undefined;
   let isStopped = false;
-  function wait(): void {
+  function schedule(): void {
     clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(ask, refreshMs * (1 - Math.random() / 5));
+    if (!isStopped) timer = setTimeout(run, refreshMs * (1 - Math.random() / 5));
   }
-  async function ask(isForced = false): Promise<void> {
+  async function run(isForced = false): Promise<void> {
     clearTimeout(timer);
     if (await source.refresh(isForced)) await onNew();
-    wait();
+    schedule();
   }
-  wait();
+  schedule();
   return {
-    now: () => void ask(true),
+    now: () => void run(true),
     stop() {
       isStopped = true;
       clearTimeout(timer);
@@ -218,7 +264,7 @@ function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise
   };
 }
 
-/** The limiter that counts in the shared store, if there is one. */
+/** Opens the limiter that counts in the shared store, if there is one. */
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
   const { storeUrl: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
@@ -234,7 +280,7 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   });
 }
 
-/** Logs the template of the path, never the path: that may contain a client's search. */
+/** Logs the route and never the path, which may contain a client's search. */
 function logAccess(log: Logger, facts: ResponseFacts): void {
   const { requestId, method, route = null, status } = facts;
   const durationMs = Number(facts.durationMs.toFixed(3));
@@ -250,11 +296,11 @@ function logReplacement(log: Logger, replacement: Replacement, unavailable: numb
     return;
   }
   const { refused, isSpoiled } = replacement;
-  const outcome = isSpoiled
-    ? "responding with 503 until a good file is there"
+  const consequence = isSpoiled
+    ? "responding with 503 until a valid snapshot is in place"
     : "serving the old snapshot";
-  const retrying = refused.isPassing && !isSpoiled ? ", trying again" : "";
-  log.error(`${refused.message}; ${outcome}${retrying}`);
+  const retrying = refused.isTransient && !isSpoiled ? ", trying again" : "";
+  log.error(`${refused.message}; ${consequence}${retrying}`);
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -1,6 +1,6 @@
 /**
- * Writes a dataset as text: to standard output, or to a file, whole or not at all, compressed if its
- * name says so. Never replaces a file that is no dataset, unless it is forced to.
+ * Writes a dataset as text to standard output or to a file. A file is replaced as a whole, and
+ * never one that is not a dataset, unless `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
@@ -11,7 +11,7 @@ import { parseLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
 import { replaceFile } from "../files/replace.ts";
-import { notOverwritten } from "../snapshot/build/shrink-guard.ts";
+import { notOverwritten } from "../snapshot/build/overwrite-guard.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 const CHUNK_LENGTH = 1 << 16;
@@ -19,11 +19,11 @@ const CHUNK_LENGTH = 1 << 16;
 interface Output {
   /** A file, compressed if its name ends in .gz or .zst; standard output if missing. */
   to?: string | undefined;
-  /** Replaces also a file that is no dataset. */
+  /** Replaces even a file that is not a dataset. */
   force: boolean;
 }
 
-/** Writes each line of a dataset and its end. */
+/** Writes the lines of a dataset. */
 export async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
   const chunks = chunksOf(lines);
   if (to === undefined) {
@@ -42,7 +42,7 @@ function compressorFor(name: string) {
   return name.endsWith(".zst") ? zlib.createZstdCompress() : new PassThrough();
 }
 
-/** Throws unless the file at `path`, called `target`, is empty or begins like a dataset. */
+/** Throws unless the file at `path` is empty or starts like a dataset. Errors name `target`. */
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
@@ -61,7 +61,7 @@ async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = "";
-    // Signals that arrived meanwhile are handled here.
+    // Lets the event loop handle signals.
     await setImmediate();
   }
   yield text;

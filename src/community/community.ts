@@ -1,7 +1,7 @@
 /**
- * Invents a community of any size as dataset lines, one at a time: nothing is remembered of a line
- * that is out. The same options give the same bytes on every platform, so there is no clock here, no
- * locale, and no arithmetic whose last bit a platform may choose (pow, exp, log).
+ * Generates a community of any size as dataset lines, without keeping earlier lines in memory. The
+ * same options give the same bytes on every platform. Therefore it never uses a clock, a locale, or
+ * functions whose last bit depends on the platform (pow, exp, log).
  */
 import data from "../../data/roles.json" with { type: "json" };
 import type { CompanyLine } from "../domain/company.ts";
@@ -15,18 +15,18 @@ import { createRandom, type Random } from "./random.ts";
 export interface CommunityOptions {
   users: number;
   companies: number;
-  /** Another seed is another community. */
+  /** A different seed gives a different community. */
   seed: number;
-  /** Companies that are not drawn: the first ones. */
+  /** The first companies, which are not random. */
   givenCompanies?: readonly GivenCompany[];
-  /** What is not drawn of some users, by id. */
+  /** Users with fixed properties, by id. */
   givenUsers?: ReadonlyMap<number, GivenUser>;
 }
 
 interface GivenCompany extends CompanyName {
-  /** The company's own count, at least. */
+  /** The lower bound of `member_count`. */
   members: number;
-  /** A given user is the owner. */
+  /** Whether a given user is the owner. */
   isOwned: boolean;
 }
 
@@ -35,7 +35,7 @@ interface GivenUser {
   name?: string;
   company?: { id: number; role: string };
   roles?: number[];
-  /** How eagerly achievements are collected; 1 is the average. */
+  /** How eagerly the user collects achievements; 1 is the average. */
   eagerness?: number;
 }
 
@@ -44,8 +44,8 @@ const MEMBER_SHARE = 0.45;
 const DAY = 86_400;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
-/** Draws of companies and users must not meet. */
-const COMPANY_DRAWS = 0x51ed270b;
+/** Separates the random numbers of companies from those of users. */
+const COMPANY_SALT = 0x51ed270b;
 
 const { owner } = data.companyRoles;
 const lead = data.companyRoles.lead.split(" ");
@@ -59,31 +59,31 @@ export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> 
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
 
-/** Any line of the community without those before it. */
+/** Generates any line of the community without the lines before it. */
 export function createCommunity(options: CommunityOptions) {
   const { users, companies, seed, givenCompanies = [], givenUsers } = options;
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
   const seatOf = scatter(users);
   const nameOf = (index: number) =>
-    givenCompanies[index] ?? drawCompanyName(createRandom(seed ^ COMPANY_DRAWS, index));
+    givenCompanies[index] ?? drawCompanyName(createRandom(seed ^ COMPANY_SALT, index));
 
   return {
     company(index: number): CompanyLine {
       const size = seats.sizeOf(index);
-      // The platform also counts members who have no line here.
+      // The platform also counts members who are not in the dataset.
       const count = size + createRandom(seed ^ index, -1).below(1 + size / 2);
       const members = Math.max(1, count, givenCompanies[index]?.members ?? 0);
       return { type: "company", id: index + 1, name: nameOf(index).name, member_count: members };
     },
     user(index: number): PublicUserLine | PrivateUserLine {
-      // Every eleventh account is gone.
+      // Every eleventh account has been deleted.
       const id = 1 + index + Math.floor(index / 10);
       const random = createRandom(seed, index);
       const given = givenUsers?.get(id);
       const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
       if (!isPublic) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
-      // The later, the more join; ids ascend with time.
+      // Ids ascend with time, and more users join per year later on.
       const share = (index / users) * (1.6 - 0.6 * (index / users));
       const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
       let company = given?.company ?? null;
@@ -114,8 +114,8 @@ export function createCommunity(options: CommunityOptions) {
 }
 
 /**
- * Companies as communities have them, few large ones and a long tail: a company has 1.6 times as many
- * seats for each time that its id can be halved.
+ * Assigns members to companies: few large ones and a long tail, as in real communities. Each factor
+ * of two in its id gives a company 1.6 times as many seats.
  */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
@@ -125,12 +125,14 @@ function createSeats(companies: number, members: number) {
     classes.push({ id, count, size });
     total += count * size;
   }
-  for (const one of classes) one.size = Math.floor((one.size * members) / total);
+  for (const sizeClass of classes) {
+    sizeClass.size = Math.floor((sizeClass.size * members) / total);
+  }
   return {
     sizeOf(company: number): number {
       return classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
     },
-    /** Who has a seat: in which company, and the how manieth there. */
+    /** The company that a seat belongs to, and the position of the seat in that company. */
     find(seat: number): { company: number; place: number } | undefined {
       let rest = seat;
       for (const { id, count, size } of classes) {
@@ -145,11 +147,11 @@ function createSeats(companies: number, members: number) {
   };
 }
 
-/** A fixed shuffle of 0 … `count` − 1: neighbours land far apart. Products stay below 2^53. */
+/** A permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below 2^53. */
 function scatter(count: number): (index: number) => number {
   const greatestCommonDivisor = (a: number, b: number): number =>
     b === 0 ? a : greatestCommonDivisor(b, a % b);
-  // About the golden section of `count`, without a factor in common.
+  // Close to the golden section of `count`, and coprime to it.
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
   while (greatestCommonDivisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;

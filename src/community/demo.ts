@@ -1,6 +1,6 @@
 /**
- * The demo: a community with a fixed seed, in which the companies and the notable drivers of
- * data/demo.json have their places. A driver's `note` is a sentence for the page.
+ * The demo: a community with a fixed seed that includes the companies and notable drivers of
+ * data/demo.json. A driver's `note` there is for readers of that file and never shown.
  */
 import demo from "../../data/demo.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
@@ -8,7 +8,9 @@ import { seedDataset } from "./community.ts";
 
 export function demoDataset(): Generator<DatasetLine> {
   const givenCompanies = demo.companies.map((company) => {
-    const isOwned = demo.users.some((one) => one.role === "Owner" && one.company === company.name);
+    const isOwned = demo.users.some(
+      (user) => user.role === "Owner" && user.company === company.name,
+    );
     return { tag: "", members: 0, ...company, isOwned };
   });
   const givenUsers = new Map(

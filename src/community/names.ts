@@ -1,30 +1,28 @@
 /**
- * Draws what users and companies call themselves, in many scripts. The words and the patterns they
- * are put together by are data/words.json; a pattern's `{word}` is drawn anew each time, its number
- * is the pattern's weight.
+ * Draws names of users and companies in many scripts. data/words.json holds the words, and the
+ * patterns that combine them, with weights. A random word replaces each `{word}` of a pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
 export interface CompanyName {
   name: string;
-  /** What members wear beside their names; "" for none. */
+  /** The abbreviation that members add to their names; empty for none. */
   tag: string;
-  /** The code of a language in data/words.json, which most members speak. */
+  /** The language that most members speak, by its code in data/words.json. */
   language: string;
 }
 
-/** A company's name, and the tag its members may wear: most have one. */
 export function drawCompanyName(random: Random): CompanyName {
   const { code: language, companies, men } = random.pick(byShare);
   const name = draw(random, random.pick(companies), men);
   if (random.chance(0.3)) return { name, tag: "", language };
-  // Four letters, as the first two or three of a word may be a rude word of their own.
+  // Up to four letters, because the first two or three letters of a word may spell a rude one.
   const [letters = ""] = /^[\p{L}\p{M}\p{N}]{0,4}/u.exec(name) ?? [];
   return { name, tag: letters.toUpperCase(), language };
 }
 
-/** What a user is called; members of a company mostly speak its language, and often wear its tag. */
+/** Members of a company mostly speak its language, and often add its tag to their names. */
 export function drawUserName(random: Random, company: CompanyName | undefined): string {
   const own = company && random.chance(0.85) && byCode.get(company.language);
   const language = own || random.pick(byShare);
@@ -36,7 +34,7 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-/** What a word of a pattern is drawn from. */
+/** The candidates for each word of a pattern. */
 type Lists = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
@@ -54,7 +52,7 @@ const languages = data.languages.map((entry) => {
   const stemmed = split(entry.stems).flatMap((stem) =>
     split(entry.endings).map((ending) => stem + ending.replace("/", `/${stem}`)),
   );
-  // `Nowak`, or a man's form and a woman's: `Novák/Nováková`.
+  // `Nowak`, or the masculine and the feminine form: `Novák/Nováková`.
   const surnames = [...split(entry.surnames), ...stemmed].map((name) => name.split("/"));
   const lists = { ...common, place: split(entry.places), trade: split(entry.trades) };
   const listsOf = (given: string, form: number): Lists => {
@@ -72,19 +70,19 @@ const languages = data.languages.map((entry) => {
   };
 });
 const byCode = new Map(languages.map((language) => [language.code, language]));
-/** Each language as often as its share says. */
+/** Each language, repeated `share` times. */
 const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );
 
-/** Text and words in turn. */
+/** Alternates between literal text and the names of words. */
 type Pattern = string[];
 
 function parse(pattern: string): Pattern {
   return pattern.replaceAll("##", "{digits}").split(/[{}]/);
 }
 
-/** Each pattern as often as its weight says, with `{full}` as names are put together. */
+/** Each pattern, repeated `weight` times. `full` is the language's order of names. */
 function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   return Object.entries(patterns).flatMap(([text, weight]) =>
     Array<Pattern>(weight).fill(parse(text.replace("{full}", full))),
@@ -106,13 +104,13 @@ function drawWord(random: Random, word: string, lists: Lists): string {
     case "digits":
       return String(10 + random.below(50));
     case "number": {
-      // Years of birth, and numbers that stand for nothing.
+      // Years of birth, and numbers without a meaning.
       const style = random.next();
       if (style < 0.4) return String(1961 + random.below(52));
       return String(style < 0.8 ? 10 + random.below(50) : 100 + random.below(500));
     }
     case "nick": {
-      // Something to pronounce, and rarely taken.
+      // Pronounceable, and rarely drawn twice.
       let nick = "";
       for (let count = 2 + random.below(3); count > 0; count--) nick += random.pick(syllables);
       return nick;

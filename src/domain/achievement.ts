@@ -1,6 +1,6 @@
-/** Achievements: the definition, a user's entry, and the dataset line (whose `kind` is `type`). */
+/** Achievements: the definition, a user's entry, and the dataset line, where `type` is `kind`. */
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, closed, Id, Name, Text, text, UtcTime } from "./schema.ts";
+import { boundedText, Count, closedObject, Id, Name, Text, UtcTime } from "./schema.ts";
 
 export const Achievement = Type.Object({
   id: Id,
@@ -13,7 +13,7 @@ export const Achievement = Type.Object({
 });
 export type Achievement = Static<typeof Achievement>;
 
-/** `tier` is the tier the user has reached; the definition inside has its own. */
+/** `tier` is the tier that the user has reached. The definition has a `tier` as well. */
 export const AchievementEntry = Type.Object({
   achievement: Achievement,
   tier: Count,
@@ -21,14 +21,14 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
-/** The texts are short because the achievements of one user repeat them, up to a thousand times. */
-export const AchievementLine = closed({
+/** The texts are short, because one response may contain 1,000 achievements. */
+export const AchievementLine = closedObject({
   type: Type.Literal("achievement"),
   id: Id,
   name: Name,
-  description: text(500),
-  icon: text(200),
-  kind: text(100),
+  description: boundedText(500),
+  icon: boundedText(200),
+  kind: boundedText(100),
   tier: Count,
   points: Count,
 });

@@ -1,15 +1,15 @@
 /** Companies: the search result, the reference inside a profile, and the dataset line. */
 import { type Static, Type } from "@sinclair/typebox";
-import { Count, closed, Id, Name } from "./schema.ts";
+import { Count, closedObject, Id, Name } from "./schema.ts";
 
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
 export type CompanySearchResult = Static<typeof CompanySearchResult>;
 
-/** A user's company as a profile shows it; `role` is the user's role in the company. */
+/** The company in a user's profile. `role` is the user's role in the company. */
 export const CompanyReference = Type.Object({ id: Id, name: Name, role: Name });
 export type CompanyReference = Static<typeof CompanyReference>;
 
-export const CompanyLine = closed({
+export const CompanyLine = closedObject({
   type: Type.Literal("company"),
   ...CompanySearchResult.properties,
 });

@@ -1,29 +1,29 @@
 /**
- * The members of a JSON text as they are written, which `JSON.parse` does not show: of two with one
- * name it takes the last and says nothing. Reads on leniently where the text is no JSON, never throws.
+ * Lists the members of a JSON text as they are written. `JSON.parse` hides duplicate names: it
+ * keeps the last one silently. Reads on where the text is not valid JSON, and never throws.
  */
 
 export interface Member {
   name: string;
-  /** Where the member is, such as `achievements[0].id`. */
+  /** Such as `achievements[0].id`. */
   path: string;
   /** 1 for a member of the outermost object. */
   depth: number;
-  /** The same for all members of one object, which is outermost if it is in lists alone. */
+  /** Identifies the member's object, which is outermost unless it is inside another object. */
   owner: { isOutermost: boolean };
-  /** Whether its object has an earlier member of that name. */
-  isRepeated: boolean;
-  /** Where its value begins in the text. */
+  /** Whether its object has an earlier member with this name. */
+  isDuplicate: boolean;
+  /** The index of its value in the text. */
   valueAt: number;
 }
 
-/** Nothing that is valid is nested half as deeply. */
+/** Valid lines are nested less than half as deeply. */
 const MAX_DEPTH = 8;
 
 const COLON = 58;
 const BACKSLASH = 92;
 
-/** How many members there are in all objects of a text that is valid JSON. */
+/** Counts the members of all objects in valid JSON. */
 export function countMembers(text: string): number {
   let count = 0;
   for (let at = text.indexOf('"'); at >= 0; ) {
@@ -35,7 +35,7 @@ export function countMembers(text: string): number {
   return count;
 }
 
-/** One for each open bracket: the names of an object, or the place in a list. */
+/** An open bracket, with the names in its object or the index in its array. */
 interface Level {
   path: string;
   isOutermost: boolean;
@@ -43,12 +43,12 @@ interface Level {
   index: number;
 }
 
-/** The members of all objects of a text, but for those that are nested too deeply to be of interest. */
+/** The members of all objects in a text, except for those nested more than MAX_DEPTH deep. */
 export function* listMembers(text: string): Generator<Member> {
   const levels: Level[] = [];
-  /** Members outside all brackets: a bracket in front is missing. */
+  /** For members outside all brackets, where an opening bracket is missing. */
   const root: Level = { path: "", isOutermost: true, names: new Set(), index: 0 };
-  /** How many more brackets are open than there are levels. */
+  /** How many brackets are open beyond MAX_DEPTH. */
   let deeper = 0;
   let path = "";
   for (let at = 0; at < text.length; at++) {
@@ -74,14 +74,14 @@ export function* listMembers(text: string): Generator<Member> {
       if (level?.names && text.charCodeAt(next) === COLON) {
         const name = decode(text.slice(at, end));
         path = level.path === "" ? name : `${level.path}.${name}`;
-        const isRepeated = level.names.has(name);
+        const isDuplicate = level.names.has(name);
         level.names.add(name);
         yield {
           name,
           path,
           depth: Math.max(levels.length, 1),
           owner: level,
-          isRepeated,
+          isDuplicate,
           valueAt: skipSpace(text, next + 1),
         };
       }
@@ -90,10 +90,10 @@ export function* listMembers(text: string): Generator<Member> {
   }
 }
 
-/** A number or a word that has an end. */
+/** A number or word that ends before the text does. */
 const LITERAL = /[^\s,:{}[\]"]+(?=[\s,}\]])/y;
 
-/** The value that begins there, unless it is a list or an object; if it is no JSON, its text. */
+/** The scalar at `at`, or its text if it is not JSON; undefined for an array or an object. */
 export function scalarAt(text: string, at: number): unknown {
   if (text[at] === '"') return decode(text.slice(at, endOfString(text, at)));
   LITERAL.lastIndex = at;
@@ -101,7 +101,7 @@ export function scalarAt(text: string, at: number): unknown {
   return literal === undefined ? undefined : decode(literal);
 }
 
-/** Where the string that begins at `at` has ended; the end of the text if it never does. */
+/** The index after the string that starts at `at`; the end of the text if it is not closed. */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;
@@ -116,7 +116,6 @@ function skipSpace(text: string, at: number): number {
   return at;
 }
 
-/** The value of a literal; of a string, the characters may be escaped. */
 function decode(literal: string) {
   try {
     return JSON.parse(literal);

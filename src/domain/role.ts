@@ -1,14 +1,14 @@
-/** Roles of the platform: what the API returns and what a dataset line says. */
+/** Roles on the platform, as the API returns them and as a dataset line defines them. */
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, Id, Integer, Name } from "./schema.ts";
+import { closedObject, Id, Integer, Name } from "./schema.ts";
 
 export const Role = Type.Object({ id: Id, name: Name, hierarchy: Integer });
 export type Role = Static<typeof Role>;
 
-/** The order in a profile: higher outranks lower. */
-export function compareRoles(one: Role, other: Role): number {
-  return other.hierarchy - one.hierarchy || one.id - other.id;
+/** The order in a profile. A higher `hierarchy` comes first. */
+export function compareRoles(a: Role, b: Role): number {
+  return b.hierarchy - a.hierarchy || a.id - b.id;
 }
 
-export const RoleLine = closed({ type: Type.Literal("role"), ...Role.properties });
+export const RoleLine = closedObject({ type: Type.Literal("role"), ...Role.properties });
 export type RoleLine = Static<typeof RoleLine>;

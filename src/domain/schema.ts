@@ -1,6 +1,6 @@
 /**
- * The atoms that the shapes of the domain are made of. A schema's `description` completes the sentence
- * "must be …", so one text serves the API's document, the JSON Schema and the errors of the dataset.
+ * The basic types of the API and of dataset lines. A schema's `description` completes the sentence
+ * "must be …", so the OpenAPI document, the JSON Schema and the errors of a dataset share one text.
  */
 import { Kind, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
 import { parseTime } from "./time.ts";
@@ -8,19 +8,21 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** A dot and a slash as browsers and proxies read them. */
+/** Everything that browsers and proxies read as a dot or a slash. */
 const DOT = "(?:\\.|%2[eE])";
 const SLASH = "(?:[/\\\\]|%2[fF]|%5[cC])";
 const PATH_END = `(?:${SLASH}|[?#]|$)`;
 
 /**
- * The API's paths begin with these. A browser that shows such an avatar would send a request to the
- * API, and spend a search of its reader; so would the page at `/`, which searches as well.
+ * The API's paths start with these. A browser that loads such a path as an avatar would send a
+ * request to the API and could use up one of its user's searches. `/` is excluded as well, because
+ * `/?q=` is a search.
  */
 const OWN_PATHS = ["search", "users", "api", "health", "docs"];
-const OWN_PATH = `(?:${SLASH}|${DOT}${SLASH})*(?:${DOT}|${OWN_PATHS.map(encodable).join("|")})?${PATH_END}`;
+const FIRST_SEGMENT = `(?:${DOT}|${OWN_PATHS.map(encodable).join("|")})?`;
+const OWN_PATH = `(?:${SLASH}|${DOT}${SLASH})*${FIRST_SEGMENT}${PATH_END}`;
 
-/** `//host` and `/\host` are read as another site by browsers, so they are not paths here. */
+/** Browsers read `//host` and `/\host` as another site, so they are not paths here. */
 const AVATAR_PATH = `/(?![/\\\\]|${OWN_PATH}|(?:[^?#]*${SLASH})?${DOT}${DOT}${PATH_END})`;
 const AVATAR = `^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|${AVATAR_PATH})\\S*$`;
 const AVATAR_REGEXP = new RegExp(AVATAR, "u");
@@ -29,22 +31,22 @@ export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
-/** A text as the API returns it; a dataset line has it with {@link text}. */
-export const Text = string("a string of valid Unicode");
+/** A text in a response. Dataset lines use {@link boundedText}. */
+export const Text = string("a valid Unicode string");
 
-/** Any Unicode text of so many code points at most, without half a surrogate pair: that is not UTF-8. */
-export function text(maxLength: number) {
-  const description = `a string of at most ${maxLength} code points of valid Unicode`;
+/** Any text without an unpaired surrogate, which could not be encoded in UTF-8. */
+export function boundedText(maxLength: number) {
+  const description = `a valid Unicode string of at most ${maxLength} code points`;
   return string(description, { maxLength }, (value) => isText(value, maxLength));
 }
 
 export const Name = string(
-  `a string of 1 to ${NAME_MAX_CODE_POINTS} code points that is not blank`,
+  `a non-blank string of 1 to ${NAME_MAX_CODE_POINTS} code points`,
   { minLength: 1, maxLength: NAME_MAX_CODE_POINTS, pattern: "\\S" },
   (value) => isText(value, NAME_MAX_CODE_POINTS) && value.trim() !== "",
 );
 
-/** A time as a dataset may write it; the API returns {@link UtcTime}. */
+/** A time in a dataset. The API returns {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z",
   {
@@ -58,21 +60,19 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
   format: "date-time",
 });
 
-/** An avatar as a dataset may write it; the API returns {@link Url}. */
+/** An avatar in a dataset. The API returns {@link Url}. */
 export const Avatar = string(
-  "an http or https URL or a path that starts with one / (not / itself, nothing under " +
-    `${OWN_PATHS.map((path) => `/${path}`).join(", ")}, and no ..), of at most ${AVATAR_MAX_CODE_POINTS} code points`,
-  {
-    maxLength: AVATAR_MAX_CODE_POINTS,
-    pattern: AVATAR,
-  },
+  `an http or https URL or a path of at most ${AVATAR_MAX_CODE_POINTS} code points (a path ` +
+    "starts with a single /, is not just /, has no .. segment and is not under " +
+    `${OWN_PATHS.map((path) => `/${path}`).join(" or ")})`,
+  { maxLength: AVATAR_MAX_CODE_POINTS, pattern: AVATAR },
   isAvatar,
 );
 
 export const Url = string("an absolute URL", { format: "uri" });
 
-/** The object that a dataset line is or has: a field that is not one of these is an error. */
-export function closed<Properties extends TProperties>(properties: Properties) {
+/** An object in a dataset, where an unknown field is an error. */
+export function closedObject<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
@@ -81,15 +81,15 @@ function integer(description: string, minimum: number) {
 }
 
 /**
- * A string as `isValid` has it, which is checked by the name of its description. The keywords say as
- * much of that as JSON Schema can: it counts code points, where TypeBox counts UTF-16.
+ * A string that `isValid` accepts. The description serves as the kind by which TypeBox finds the
+ * check. `keywords` describe the string in JSON Schema as far as possible; TypeBox ignores them.
  */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
   TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
   return Type.Unsafe<string>({ [Kind]: description, description, type: "string", ...keywords });
 }
 
-/** The length is looked at first: the rest takes time with it. */
+/** Checks the length first, because the other checks take time proportional to it. */
 function isText(value: string, maxCodePoints: number): boolean {
   if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
   return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
@@ -100,7 +100,7 @@ function isAvatar(value: string): boolean {
   return AVATAR_REGEXP.test(value) && (value.startsWith("/") || URL.canParse(value));
 }
 
-/** A pattern of a word whose letters may be percent-encoded. */
+/** A pattern for a word whose letters may be percent-encoded. */
 function encodable(word: string): string {
   return word.replace(/./g, (letter) => {
     const code = letter.charCodeAt(0).toString(16);

@@ -1,8 +1,10 @@
-/** Users: the public profile, the search result, and the dataset line of either privacy. */
+/**
+ * Users: the public profile, the search result, and the dataset lines of public and private users.
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import { CompanyReference } from "./company.ts";
 import { Role } from "./role.ts";
-import { Avatar, Count, closed, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
+import { Avatar, Count, closedObject, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
 
 export const User = Type.Object({
   id: Id,
@@ -22,7 +24,7 @@ export const UserSearchResult = Type.Object({
 });
 export type UserSearchResult = Static<typeof UserSearchResult>;
 
-/** With so many of each, in the longest texts, a response takes 5 ms before it is compressed. */
+/** With this many roles and achievements of maximum length, a response takes 5 ms to make. */
 const MAX_ROLES = 1000;
 export const MAX_ACHIEVEMENTS = 1000;
 
@@ -33,28 +35,28 @@ const details = {
   ),
   created_at: Timestamp,
   company: Type.Optional(
-    Type.Union([closed({ id: Id, role: Name }), Type.Null()], {
-      description: "null or an object with id and role",
+    Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {
+      description: "an object with id and role, or null",
     }),
   ),
   roles: Type.Optional(
     Type.Array(Id, {
       maxItems: MAX_ROLES,
-      description: `a list of at most ${MAX_ROLES} role ids`,
+      description: `an array of at most ${MAX_ROLES} role ids`,
     }),
   ),
   achievements: Type.Optional(
-    Type.Array(closed({ id: Id, tier: Count, unlocked_at: Timestamp }), {
+    Type.Array(closedObject({ id: Id, tier: Count, unlocked_at: Timestamp }), {
       maxItems: MAX_ACHIEVEMENTS,
-      description: `a list of at most ${MAX_ACHIEVEMENTS} objects`,
+      description: `an array of at most ${MAX_ACHIEVEMENTS} objects`,
     }),
   ),
 };
 
-/** The fields that a public user may do without. */
+/** The fields of a public user that may be absent. */
 export const optionalFields = ["avatar_url", "company", "roles", "achievements"] as const;
 
-export const PublicUserLine = closed({
+export const PublicUserLine = closedObject({
   type: Type.Literal("user"),
   id: Id,
   public: Type.Literal(true),
@@ -62,8 +64,8 @@ export const PublicUserLine = closed({
 });
 export type PublicUserLine = Static<typeof PublicUserLine>;
 
-/** What such a line says beyond the id must have the right shape, and is then dropped. */
-export const PrivateUserLine = closed({
+/** The other fields are validated, then dropped: only the id of a private user is kept. */
+export const PrivateUserLine = closedObject({
   type: Type.Literal("user"),
   id: Id,
   public: Type.Literal(false),
@@ -71,12 +73,12 @@ export const PrivateUserLine = closed({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** The path of the drawing that stands in for the avatar of a user who has none. */
+/** The path of the generated avatar for a user without one. */
 function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
 }
 
-/** An avatar as an absolute URL; a path is one of `baseUrl`. */
+/** The avatar as an absolute URL: a path is appended to `baseUrl`. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? drawnAvatarPath(userId);
   return url.startsWith("/") ? baseUrl + url : url;

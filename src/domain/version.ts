@@ -1,4 +1,4 @@
-/** Which Roadbook this is, and which version of the interface it speaks. */
+/** The version of Roadbook, and of the interface that it implements. */
 import packageJson from "../../package.json" with { type: "json" };
 
 export const version: string = packageJson.version;

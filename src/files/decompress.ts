@@ -1,20 +1,20 @@
-/** Decompresses what may be compressed with gzip or zstd. */
+/** Decompresses gzip and zstd data, and passes other data through. */
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
 import { codeOf, reasonOf } from "./errors.ts";
 
-/** The output buffer. With Node's default, 16 KiB, decompression takes three times as long. */
+/** The output buffer. Node's default of 16 KiB makes decompression three times as slow. */
 const CHUNK_BYTES = 1 << 18;
 
-/** RFC 8878, 3.1: of a frame, and the least of the sixteen of a skippable frame. */
+/** RFC 8878, 3.1: the magic number of a frame, and the first of the sixteen of skippable frames. */
 const FRAME = 0xfd2fb528;
-const SKIPPABLE_FRAME = 0x184d2a50;
+const FIRST_SKIPPABLE_FRAME = 0x184d2a50;
 
 class DamagedData extends Error {}
 
 /**
- * The decompressed bytes of `input`: gzip and zstd are recognised by their first bytes. Throws when
- * the compressed data is damaged or ends early.
+ * The decompressed bytes of `input`. Gzip and zstd are recognised by their first bytes. Throws if
+ * compressed data is damaged or ends early.
  */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = input[Symbol.asyncIterator]();
@@ -29,14 +29,14 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
       yield head;
       yield* { [Symbol.asyncIterator]: () => chunks };
     } finally {
-      // Also when the reader wants no more than the head.
+      // Also if the reader stops after the head.
       await chunks.return?.();
     }
   }
   const format = formatOf(head);
   if (!format) return yield* whole();
   const options = { chunkSize: CHUNK_BYTES };
-  // The decoder throws what goes wrong to its reader, below.
+  // Errors of the pipeline are thrown where the decoder is read, below.
   const decoder =
     format === "gzip"
       ? pipeline(whole(), zlib.createGunzip(options), () => {})
@@ -58,9 +58,9 @@ function formatOf(head: Uint8Array): "gzip" | "zstd" | undefined {
 }
 
 /**
- * The same bytes in chunks that end where a frame does. Node's decoder drops the rest of such a chunk
- * without an error (nodejs/node#64741). A frame that ends early is refused here, too: Bun's decoder
- * and Node's before 24 take it for complete.
+ * Splits the input so that every frame ends at the end of a chunk. Node's decoder silently drops
+ * the rest of a chunk after a frame (nodejs/node#64741). Also throws if a frame ends early, because
+ * the decoders of Bun and of Node before 24 do not notice.
  */
 async function* splitAtFrames(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const parts = listParts();
@@ -88,13 +88,13 @@ async function* splitAtFrames(input: AsyncIterable<Uint8Array>): AsyncGenerator<
 
 interface Part {
   bytes: number;
-  /** A number, little endian, which `next` is given. */
+  /** Whether to pass the part to `next` as a little-endian number. */
   isRead?: boolean;
-  /** A frame begins here. */
+  /** Whether a frame starts here. */
   isStart?: boolean;
 }
 
-/** The parts of zstd frames (RFC 8878, 3.1), one after the other without end. */
+/** The parts of consecutive zstd frames (RFC 8878, 3.1), without end. */
 function* listParts(): Generator<Part, never, number> {
   const read = (bytes: number) => ({ bytes, isRead: true });
   for (;;) {
@@ -103,7 +103,7 @@ function* listParts(): Generator<Part, never, number> {
       yield { bytes: yield read(4) };
       continue;
     }
-    if (magic !== FRAME) throw new DamagedData("no frame follows the last one");
+    if (magic !== FRAME) throw new DamagedData("unexpected data after the last frame");
     const descriptor = yield read(1);
     const isSingleSegment = (descriptor & 0x20) > 0;
     const windowBytes = isSingleSegment ? 0 : 1;
@@ -122,5 +122,5 @@ function* listParts(): Generator<Part, never, number> {
 }
 
 function isSkippable(magic: number): boolean {
-  return magic >= SKIPPABLE_FRAME && magic < SKIPPABLE_FRAME + 16;
+  return magic >= FIRST_SKIPPABLE_FRAME && magic < FIRST_SKIPPABLE_FRAME + 16;
 }

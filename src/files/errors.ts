@@ -1,9 +1,9 @@
 /**
- * What an error says, cut to what an operator can use. Never asks whether it is an `Error`: under Jest,
- * Node's own are those of another realm.
+ * Codes and messages of errors, reduced to the part that an operator can use. Never uses
+ * `instanceof Error`: under Jest, Node's own errors belong to another realm.
  */
 
-/** The results that say what the system refused SQLite; its extended ones have more bits. */
+/** SQLite's primary result codes for errors of the system. Extended codes have more bits. */
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
   5: "SQLITE_BUSY",
@@ -14,24 +14,24 @@ const sqliteCodes: Record<number, string> = {
   14: "SQLITE_CANTOPEN",
 };
 
-/** The error's code, such as ENOENT or SQLITE_FULL; empty when it has none. */
+/** The error's code, such as ENOENT or SQLITE_FULL; empty if it has none. */
 export function codeOf(error: unknown): string {
   if (!isObject(error)) return "";
-  // Bun's SQLite has the number alone, better-sqlite3 the code.
+  // Bun's node:sqlite has only the number, better-sqlite3 has the code.
   if ("errcode" in error) return sqliteCodes[Number(error.errcode) & 0xff] ?? "SQLITE_ERROR";
   if ("code" in error) return String(error.code);
   return "cause" in error ? codeOf(error.cause) : "";
 }
 
-/** The message without the code and the path that the system's errors put around it. */
+/** The message without the code and the path that system errors add to it. */
 export function reasonOf(error: unknown): string {
-  // Node's fetch says what failed in the cause alone.
+  // Errors of Node's fetch have the reason only in the cause.
   if (isObject(error) && "cause" in error && error.cause) return reasonOf(error.cause);
   const message = isObject(error) && "message" in error ? String(error.message) : String(error);
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
-/** SQLite's errors for what the system refused it, and the system's own. */
+/** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
 }

@@ -1,35 +1,35 @@
 /**
- * Reads NDJSON: a file or standard input as numbered lines. Knows nothing of what the lines say.
- * Holds one chunk and one unfinished line at a time.
+ * Splits a file or standard input into numbered lines. Never parses them. Holds one chunk and one
+ * unfinished line at a time.
  */
 import { createReadStream } from "node:fs";
 import { reasonOf } from "./errors.ts";
 
 /**
- * A longer line is an error. A user with all that a line may hold takes a tenth of it; the worst that
- * fits, a million open brackets, takes JSON.parse 0.1 s and 100 MB.
+ * A longer line is an error. The largest valid user takes a tenth of it. The worst line that fits,
+ * a million open brackets, takes JSON.parse 0.1 s and 100 MB.
  */
 const MAX_LINE_BYTES = 2 ** 20;
 
-export interface Line {
-  /** From 1, blank lines counted. */
+export interface TextLine {
+  /** Starts at 1. Blank lines are counted. */
   number: number;
-  /** The beginning alone if the line is too long. */
+  /** Only the beginning if the line is too long. */
   text: string;
   /** Why the line cannot be read. */
   problem?: string;
-  /** Whether the line is not UTF-8; what is not is U+FFFD in the text. */
+  /** Whether the line is not UTF-8. Invalid bytes are U+FFFD in the text. */
   isGarbled?: boolean;
-  /** Whether the bytes end without a line end, so the line may go on. */
+  /** Whether the input ends without a line break, so the line may be incomplete. */
   isCut?: boolean;
 }
 
-/** A file of that name, or standard input for `-`. */
+/** The bytes of a file, or of standard input for `-`. */
 export function openInput(path: string): AsyncIterable<Uint8Array> {
   return path === "-" ? process.stdin : readFileBytes(path);
 }
 
-/** The bytes of a file; an error names it. */
+/** The bytes of a file. Errors name the file. */
 export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
@@ -38,11 +38,11 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The lines of `bytes` in batches, blank ones left out; a byte order mark at the start is ignored. */
-export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Line[]> {
+/** The non-blank lines of `bytes` in batches. A byte order mark at the start is ignored. */
+export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let number = 0;
-  /** The unfinished line; of one that is too long no more than shows it. */
+  /** The unfinished line. If it is too long, further bytes are only counted. */
   let parts: Uint8Array[] = [];
   let size = 0;
 
@@ -51,15 +51,15 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     size += part.length;
   }
 
-  function finish(): Line | undefined {
-    // Put together once: chunks may be as small as a byte.
+  function finish(): TextLine | undefined {
+    // Joined only once, because chunks may be as small as a byte.
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;
     return read(line);
   }
 
-  function read(line: Uint8Array): Line | undefined {
+  function read(line: Uint8Array): TextLine | undefined {
     number++;
     const readLeniently = () => new TextDecoder().decode(line.subarray(0, MAX_LINE_BYTES));
     if (line.length > MAX_LINE_BYTES) {
@@ -76,7 +76,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 
   for await (const chunk of bytes) {
-    const lines: Line[] = [];
+    const lines: TextLine[] = [];
     let from = 0;
     for (let to = chunk.indexOf(10); to >= 0; to = chunk.indexOf(10, from)) {
       keep(chunk.subarray(from, to));

@@ -1,25 +1,25 @@
 /**
- * Reads regular files in chunks, so that the event loop goes round in between. Anything else that may
- * stand at a path, such as a FIFO, is an error at once and never waited for.
+ * Reads regular files in chunks, without blocking the event loop. Anything else at a path, such as
+ * a FIFO, is an immediate error.
  */
 import { type BigIntStats, constants, fstatSync, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./errors.ts";
 
-/** The SHA-256 of a chunk takes 0.2 ms, and 0.7 ms on a processor without instructions for it. */
+/** Small enough that hashing a chunk (SHA-256) takes 0.7 ms at most. */
 const CHUNK_BYTES = 1 << 18;
 
-/** Something is at the path, but no file. */
+/** The path leads to something other than a regular file. */
 export class NotAFileError extends Error {
   override name = "NotAFileError";
   override message = "is not a regular file";
 }
 
-/** Opens a file to read. Throws a {@link NotAFileError}, and what the file system throws. */
+/** Opens a file to read. Throws a {@link NotAFileError}, or errors of the file system. */
 export async function openFile(path: string): Promise<FileHandle> {
   if (!(await stat(path)).isFile()) throw new NotAFileError();
-  // Another thing may have come in its place: opened like this, a FIFO without a writer does not block.
+  // O_NONBLOCK, in case a FIFO has replaced the file: without a writer, opening it would block.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
   await file.close();
@@ -27,8 +27,8 @@ export async function openFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * The bytes from one offset to another, or to the end when that comes first. A chunk of a file is
- * good until the next one is asked for.
+ * The bytes from one offset to another, or to the end if that comes first. A chunk of a file is
+ * valid only until the next one is requested.
  */
 export async function* readChunks(
   source: FileHandle | Uint8Array,
@@ -49,12 +49,12 @@ export async function* readChunks(
   }
 }
 
-/** Differs when a path leads to another file, or when the file has been written to or moved. */
+/** Changes when a path leads to another file, or when the file is written to or moved. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }
 
-/** The same for what is at a path; differs, too, when that is out of reach for another reason. */
+/** The identity of the file at a path, or the error code if it cannot be read. */
 export function findIdentity(path: string): string {
   try {
     return identityOf(statSync(path, { bigint: true }));
@@ -63,15 +63,16 @@ export function findIdentity(path: string): string {
   }
 }
 
-/** The part of an identity that stays when the file is written to or renamed. */
+/** The part of an identity that stays the same when the file is written to or renamed. */
 export function fileOf(identity: string): string {
   return identity.split(",", 2).join();
 }
 
 /**
- * Returns a function that tells whether an open file has been written to since this call. A new name or
- * new permissions do not count. It takes 0.7 µs. A write sets the time before it changes the data
- * (file_modified() in Linux), so whatever was read before a "no" is data of the unchanged file.
+ * Returns a function that reports whether an open file has been written to since this call.
+ * Renaming the file or changing its permissions does not count. Linux sets the modification time
+ * before it changes the data (`file_modified()`), so data read before the function returns false is
+ * unchanged.
  */
 export function watchWrites({ fd }: FileHandle): () => boolean {
   const { size, mtimeMs } = fstatSync(fd);
@@ -80,7 +81,7 @@ export function watchWrites({ fd }: FileHandle): () => boolean {
       const now = fstatSync(fd);
       return now.size !== size || now.mtimeMs !== mtimeMs;
     } catch {
-      // The file system has gone away, and the file with it.
+      // The file system is no longer available.
       return true;
     }
   };

@@ -1,7 +1,7 @@
 /**
- * Puts a new file in the place of an old one, whole or not at all: written in a folder of its own
- * beside it, flushed to disk, renamed. Whoever is killed half way leaves the old file as it was, and a
- * folder that only its owner can look into; the next who writes that file removes it.
+ * Replaces a file atomically: the new file is written in a private folder beside the old one,
+ * flushed to disk, and renamed. A killed process leaves the old file intact and its folder behind,
+ * which the next process that writes the file removes.
  */
 import {
   accessSync,
@@ -33,25 +33,27 @@ export class BusyError extends Error {
 /** How often a waiting process tries the lock. */
 const POLL_MS = 50;
 
-/** A process that uses a temporary folder holds the lock on this file in it. */
+/** The file in a temporary folder that is locked by the process using the folder. */
 const FOLDER_LOCK = ".lock";
 
 const entirely = { recursive: true, force: true };
 
-/** What is to be done when the process ends before a file has its place. */
+/** The cleanup to run if the process exits before a file is finished. */
 const unfinished = new Set<() => void>();
 
-/** Removes what files that are being written have beside their targets, for who exits at once. */
+/**
+ * Removes what unfinished calls leave on disk. A process that exits at once must call this first.
+ */
 export function discardUnfinished(): void {
   for (const discard of [...unfinished].reverse()) discard();
 }
 
 /**
- * Has `write` make a file at the path it is given, then moves that file to `target`, where it has
- * the permissions of the one before; a symbolic link stays, and the file it leads to is replaced.
- * `write` gets that file, too. It may leave more beside the path: the folder goes in the end. When
- * `write` throws, `target` is untouched. Errors of the file system become one line that names `target`.
- * Throws a {@link BusyError} when another process is writing it.
+ * Calls `write` to make a file at a temporary path, then moves the file to `target` and gives it
+ * the permissions of the old one. If `target` is a symbolic link, the file that it leads to is
+ * replaced, and `write` gets that file's path as its second argument. `write` may leave other files
+ * beside the temporary path. If it throws, `target` is untouched. File system errors become one
+ * line that names `target`. Throws a {@link BusyError} if another process is writing `target`.
  */
 export function replaceFile<T>(
   target: string,
@@ -61,7 +63,7 @@ export function replaceFile<T>(
     const file = findReplaceable(target);
     const [parent, name] = [dirname(file), basename(file)];
     const release = lock(lockOf(file));
-    if (!release) throw new BusyError(`another command is writing ${target} at this moment`);
+    if (!release) throw new BusyError(`another command is currently writing ${target}`);
     return await discardingAfter(release, release, async () => {
       await sweep(parent, name);
       return inFolder(mkdtempSync(join(parent, `.${name}.tmp-`)), async (folder) => {
@@ -69,7 +71,7 @@ export function replaceFile<T>(
         const result = await write(path, file);
         keepPermissions(file, path);
         await sync(path);
-        // Not synchronously: it may delete the old file, which takes 0.2 s for a gigabyte.
+        // Not synchronous, because it may delete the old file: 0.2 s for a gigabyte.
         await rename(path, file);
         await sync(parent);
         return result;
@@ -78,7 +80,7 @@ export function replaceFile<T>(
   });
 }
 
-/** The same, but the file that `write` makes is thrown away, and `target` stays as it is. */
+/** A dry run of {@link replaceFile}: the file that `write` makes is deleted. */
 export function rehearseFile<T>(
   target: string,
   write: (path: string, target: string) => Promise<T>,
@@ -89,7 +91,7 @@ export function rehearseFile<T>(
   });
 }
 
-/** Waits until no other process writes `target`, at most `timeoutMs`; resolves to whether that is so. */
+/** Waits until no process is writing `target`. Resolves to false after `timeoutMs`. */
 export async function untilFree(target: string, timeoutMs: number): Promise<boolean> {
   for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
     const release = lock(lockOf(followLinks(target)));
@@ -101,8 +103,8 @@ export async function untilFree(target: string, timeoutMs: number): Promise<bool
 }
 
 /**
- * Runs `use` in a private temporary folder, which is removed afterwards, as are the folders of killed
- * processes.
+ * Calls `use` with a private temporary folder and removes it afterwards. Also removes the folders
+ * of killed processes.
  */
 export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   await sweepTemporaryFolders();
@@ -110,9 +112,9 @@ export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>):
   return discardingAfter(release, release, () => inFolder(folder, use));
 }
 
-/** Whether two paths lead to one file, by whatever links and spelling. `-` is standard input. */
-export function isSameFile(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((path) => {
+/** Whether two paths lead to the same file, also through links. `-` is standard input. */
+export function isSameFile(a: string, b: string): boolean {
+  const [first, second] = [a, b].map((path) => {
     try {
       return path === "-" ? fstatSync(0) : statSync(path);
     } catch {
@@ -122,7 +124,7 @@ export function isSameFile(one: string, other: string): boolean {
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-/** Makes a folder and locks it, so that no other process removes it. */
+/** Creates a folder and locks it, so that no other process removes it. */
 function makeTemporaryFolder(): { folder: string; release: () => void } {
   for (;;) {
     const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
@@ -134,7 +136,7 @@ function makeTemporaryFolder(): { folder: string; release: () => void } {
     } catch (error) {
       if (existsSync(folder)) throw error;
     }
-    // Another process removed it, as an abandoned one, before it was locked.
+    // Another process took the folder for an abandoned one and removed it before it was locked.
   }
 }
 
@@ -148,21 +150,21 @@ async function sweepTemporaryFolders(): Promise<void> {
       if (!release) continue;
       await discardingAfter(release, release, () => rm(folder, entirely));
     } catch {
-      // Another process may be removing it, too.
+      // Another process may be removing it at the same time.
     }
   }
 }
 
-/** Whether `inTemporaryFolder` made it for the same user: then nobody else can write to it. */
+/** Whether `inTemporaryFolder` created it for this user. Then no other user can write to it. */
 function isTemporaryFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found?.isDirectory() || found.uid !== process.getuid?.() || found.mode & 0o077) return false;
   return lstatSync(join(folder, FOLDER_LOCK), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Runs `use` in a folder, which is removed afterwards. */
+/** Calls `use` with a folder and removes it afterwards. */
 function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promise<T> {
-  // A large file takes long to delete: only a process that exits waits for that.
+  // Large files take long to delete, so deletion is synchronous only when the process exits.
   return discardingAfter(
     () => rm(folder, entirely),
     () => rmSync(folder, entirely),
@@ -170,27 +172,27 @@ function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promi
   );
 }
 
-/** Calls `discard` after `use`, or `discardAtOnce` when the process ends before. */
+/** Calls `discard` after `use`, or `discardNow` if the process exits first. */
 async function discardingAfter<T>(
   discard: () => void | Promise<void>,
-  discardAtOnce: () => void,
+  discardNow: () => void,
   use: () => Promise<T>,
 ): Promise<T> {
-  unfinished.add(discardAtOnce);
+  unfinished.add(discardNow);
   try {
     return await use();
   } finally {
     await discard();
-    unfinished.delete(discardAtOnce);
+    unfinished.delete(discardNow);
   }
 }
 
-/** The lock of a file that is written. */
+/** The lock file for writing `file`. */
 function lockOf(file: string): string {
   return join(dirname(file), `.${basename(file)}.lock`);
 }
 
-/** The file at the end of symbolic links, whether there is one or not. */
+/** The path at the end of symbolic links, whether the file exists or not. */
 function followLinks(path: string): string {
   try {
     return realpathSync(path);
@@ -211,18 +213,18 @@ async function namingErrors<T>(target: string, use: () => Promise<T>): Promise<T
   }
 }
 
-/** The file that a new one would replace, whether there is one or not, in a folder that can be written. */
+/** The file to replace, whether it exists or not. Its folder must be writable. */
 function findReplaceable(target: string): string {
   const file = followLinks(target);
   const old = statSync(file, { throwIfNoEntry: false });
-  if (old && !old.isFile()) throw new Error(`${target} is not a file that can be replaced`);
+  if (old && !old.isFile()) throw new Error(`${target} is not a regular file`);
   accessSync(dirname(file), constants.W_OK);
   return file;
 }
 
-/** Removes what killed writers of `name` have left. Nobody else writes it: the caller has the lock. */
+/** Removes the folders of killed writers. The caller has the lock, so none is alive. */
 async function sweep(parent: string, name: string): Promise<void> {
-  // Roadbook 0.1 worked at the fixed name.
+  // The names that Roadbook 0.1 used.
   const former = [`.${name}.new`, `.${name}.new-journal`];
   for (const entry of readdirSync(parent)) {
     const isFolder = entry.startsWith(`.${name}.tmp-`) && entry.length === name.length + 12;
@@ -232,7 +234,7 @@ async function sweep(parent: string, name: string): Promise<void> {
   }
 }
 
-/** Who may read the old file may read the new one. The owner is root's to give. */
+/** Gives the new file the mode of the old one, and its owner if this process is root. */
 function keepPermissions(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;

@@ -1,8 +1,13 @@
 /**
- * The whole HTTP side as one Elysia app, and the order of what happens to a request. A search passes:
- * `onBeforeHandle` below; the limit, then a fault if there is one, both of which search.ts names; its
- * handler there; and `finish`, which makes the response with ETag and coding, adds the limit's headers
- * and reports to log and metrics, before the body is sent. A refusal or an error reaches `finish`, too.
+ * Builds the Elysia app. It defines the order in which a search is processed:
+ *
+ * 1. `onBeforeHandle` responds with a 503 if the snapshot has been closed.
+ * 2. `beforeSearch` applies the rate limit, then the fault injector if there is one.
+ * 3. The handler in search.ts runs the search.
+ * 4. `finish` makes the response: ETag or 304, content coding, the limit's and other headers.
+ * 5. `finish` calls `onResponse` for log and metrics. The body is sent after that.
+ *
+ * If a step responds early or throws, the steps from 4 on still run.
  */
 import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
@@ -10,58 +15,60 @@ import { SpoiledSnapshot } from "../snapshot/read/open.ts";
 import { methodNotAllowed, preflight } from "./cors.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";
-import { createExchanges, type ResponseFacts } from "./exchange.ts";
 import { type HealthService, health } from "./health.ts";
 import { type PagesService, pages } from "./pages.ts";
 import { peerOf } from "./peer.ts";
 import { createLimitHook, setRateLimitHeaders } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
+import {
+  createRequestContexts,
+  type RequestContexts,
+  type ResponseFacts,
+} from "./request-context.ts";
 import { createRespond } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
+import { hooksOf } from "./service.ts";
 import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
 
 export interface AppOptions
   extends Omit<HealthService, "baseUrl">,
     Omit<DocsService, "baseUrl">,
-    Omit<PagesService, "ask" | "baseUrl"> {
+    Omit<PagesService, "subrequest" | "baseUrl"> {
   clients: Clients;
-  /** How long a cache may use a response without asking again; 0 for not at all. */
+  /** How long a cache may reuse a response of the API without revalidating it; 0 for never. */
   cacheMaxAgeSeconds: number;
   /** Whether bodies are compressed for clients that accept it. */
   compress: boolean;
-  /** Whether the snapshot is closed, and nothing can be served any more. */
+  /** Whether the snapshot has been closed, so that every request gets a 503. */
   isClosed(): boolean;
-  /** Gets every bug that became a 500, and every error of `onResponse`. */
+  /** Receives every bug that became a 500, and every error that `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
-  /** Gets the facts of every response when it is made. */
+  /** Receives the facts of every response, before its body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
-  /** The peer of requests that come without one; without it, their searches are not counted. */
+  /** The peer of requests without one. A search without any peer is not counted. */
   defaultPeer?: string | undefined;
 }
 
 /**
- * Responds to a request: at once, when nothing has to be waited for. `from` says where it came from; see
- * {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
+ * Responds to a request, synchronously if nothing must be awaited. `from` is the source of the
+ * request; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
  */
-export type Fetch = (request: Request, from?: unknown) => Response | Promise<Response>;
+export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
-  const { searchLimit, publicUrl, basePath, isClosed, onBug, onResponse } = options;
-  const exchanges = createExchanges(options.clients, options.defaultPeer);
-  const respond = createRespond(
-    options.cacheMaxAgeSeconds,
-    options.page?.index ?? false,
-    options.compress,
-  );
+  const { searchLimit, publicUrl, basePath, isClosed, page, fault } = options;
+  const contexts = createRequestContexts(options.clients, options.defaultPeer);
+  const limit = searchLimit && createLimitHook(searchLimit.limiter, contexts, page?.kiosk);
+  const finish = createFinish(options, contexts);
   const service = {
     ...options,
-    ask,
-    limit: searchLimit && createLimitHook(searchLimit.limiter, exchanges, options.page?.kiosk),
-    baseUrl: (request: Request) => publicUrl ?? exchanges.originOf(request) + basePath,
+    beforeSearch: hooksOf(limit, fault),
+    subrequest: createSubrequest(contexts, handle),
+    baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
   };
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
@@ -70,13 +77,13 @@ export function createApp(options: AppOptions) {
     .onError(({ code, error, request }) => {
       if (isClosed() || error instanceof SpoiledSnapshot) return fail("unavailable");
       if (code === "NOT_FOUND") return fail("route_not_found");
-      // Handlers check what they are given, and no route takes a body: the rest are bugs.
-      report(error, exchanges.of(request).requestId);
+      // Handlers validate their input and no route reads a body, so any other error is a bug.
+      reportBug(options, error, contexts.of(request).requestId);
       return fail("internal_error");
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
-      // A slash divides a path, also where it is encoded. Only an icon's name may have one.
+      // An encoded slash separates segments like a plain one. Only an icon's name may have one.
       const isDivided =
         !route.endsWith("/icons/:file") && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
@@ -84,19 +91,40 @@ export function createApp(options: AppOptions) {
     .mapResponse(({ request, responseValue, route }) => finish(request, route, responseValue))
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
-  // Not in the chain: a typed client has no use for them.
+  // Outside the chain, because a typed client has no use for these routes.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
-  if (options.page?.index) app.use(sitemap(service));
+  if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
   }
 
-  function finish(request: Request, route: string | undefined, value: unknown): Response {
-    const exchange = exchanges.of(request);
-    const { requestId, isSubrequest, method, decision, startMs } = exchange;
+  /** The return type is explicit because the type of `app` depends on this function. */
+  function handle(request: Request): Response | Promise<Response> {
+    return app.fetch(request);
+  }
+
+  const fetch: FetchHandler = (request, from) => {
+    if (typeof request?.headers?.get !== "function") {
+      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
+    }
+    const routable = toRoutable(request, basePath);
+    const { url, method } = request;
+    contexts.start(routable, { peer: peerOf(request, from), url, method });
+    return handle(routable);
+  };
+  return { app, fetch };
+}
+
+/** Returns the last step of every request. It makes the response and reports it. */
+function createFinish(options: AppOptions, contexts: RequestContexts) {
+  const { searchLimit, basePath, cacheMaxAgeSeconds, compress, onResponse } = options;
+  const respond = createRespond(cacheMaxAgeSeconds, options.page?.allowIndexing ?? false, compress);
+  return (request: Request, route: string | undefined, value: unknown): Response => {
+    const context = contexts.of(request);
+    const { requestId, isSubrequest, method, decision, startMs } = context;
     const isHead = method === "HEAD" && request.method === "GET";
     const response =
-      isBroken(value) && !isHead ? value : respond(request, value, { isHead, isSubrequest });
+      isAborting(value) && !isHead ? value : respond(request, value, { isHead, isSubrequest });
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
@@ -104,65 +132,54 @@ export function createApp(options: AppOptions) {
         requestId,
         isSubrequest,
         method,
-        route: route && templateOf(route),
+        route: route && templateOf(route, basePath),
         status: response.status,
         search: decision && (decision.allowed ? "allowed" : "refused"),
         durationMs: performance.now() - startMs,
-        client: () => exchanges.clientOf(request, exchange),
+        client: () => contexts.clientOf(request, context),
       });
     } catch (error) {
-      report(error, requestId);
+      reportBug(options, error, requestId);
     }
     return response;
-  }
+  };
+}
 
-  /** The route without the prefixes that a host and /api give it. */
-  function templateOf(route: string): string {
-    const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
-    return own.replace(/^\/api(?=\/)/, "");
-  }
-
-  function report(error: unknown, requestId: string): void {
-    try {
-      onBug(error, requestId);
-    } catch {
-      // There is nowhere left to report it, and the client still gets its response.
-    }
-  }
-
-  /** A request that the page makes for its reader, who is its client. */
-  async function ask(request: Request, path: string): Promise<Response> {
-    const { peer, requestId } = exchanges.of(request);
+/** Returns the function with which the page requests a path of the API on behalf of its client. */
+function createSubrequest(
+  contexts: RequestContexts,
+  handle: (request: Request) => Response | Promise<Response>,
+) {
+  return async (request: Request, path: string): Promise<Response> => {
+    const { peer, requestId } = contexts.of(request);
     const hops = request.headers.get("x-forwarded-for");
     const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
     const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
-    const url = exchanges.originOf(request) + path;
-    exchanges.begin(subrequest, { peer, url, requestId, isSubrequest: true });
+    const url = contexts.originOf(request) + path;
+    contexts.start(subrequest, { peer, url, requestId, isSubrequest: true });
     return handle(subrequest);
-  }
-
-  /** Its type is written down, as that of `app` follows from the plugins, one of which calls this. */
-  function handle(request: Request): Response | Promise<Response> {
-    return app.fetch(request);
-  }
-
-  const fetch: Fetch = (request, from) => {
-    if (typeof request?.headers?.get !== "function") {
-      throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
-    }
-    const routable = toRoutable(request, basePath);
-    const { url, method } = request;
-    exchanges.begin(routable, { peer: peerOf(request, from), url, method });
-    return handle(routable);
   };
-  return { app, fetch };
+}
+
+/** The route without the prefix of the host and without /api. */
+function templateOf(route: string, basePath: string): string {
+  const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+  return own.replace(/^\/api(?=\/)/, "");
+}
+
+function reportBug({ onBug }: AppOptions, error: unknown, requestId: string): void {
+  try {
+    onBug(error, requestId);
+  } catch {
+    // The error cannot be reported anywhere else, and the client must still get its response.
+  }
 }
 
 /**
- * Only a fault that closes the connection makes its own Response, which is sent as it is; but not in
- * response to HEAD, of which Bun would send the head all the same.
+ * Only a fault that closes the connection returns a `Response`, which is sent unchanged. A HEAD
+ * request gets a 500 instead, because Bun would send the head before it closes the connection.
  */
-function isBroken(value: unknown): value is Response {
+function isAborting(value: unknown): value is Response {
   return value instanceof Response;
 }
 
@@ -170,5 +187,5 @@ function hasSlash(parameter: unknown): boolean {
   return String(parameter).includes("/");
 }
 
-/** The client's own origin may be none that a request can have; it is in the exchange. */
+/** A `Request` cannot have every origin that a client may use. The context keeps the real one. */
 const SUBREQUEST_ORIGIN = "http://localhost";

@@ -1,10 +1,12 @@
-/** Freshness (RFC 9111): which caches may store the successful response of a route, and how long. */
+/** Freshness (RFC 9111): which caches may store a successful response, and for how long. */
 
 /**
- * `public` and `private` responses have validators. `public`: any cache may store it; `private`: only
- * the client's own, as what somebody searches for is theirs. `page`: the reader's own, which asks
- * again each time. `immutable`: any cache, for good, as the name changes with the content. `hour`: any
- * cache, for an hour. `none`: no cache.
+ * - `public`: any cache may store the response.
+ * - `private`: only the client's own cache may store it, because searches are personal.
+ * - `page`: only the client's own cache may store it, and must revalidate it each time.
+ * - `immutable`: any cache may store it permanently, because its URL changes with its content.
+ * - `hour`: any cache may store it for an hour.
+ * - `none`: no cache may store it. All other policies have validators.
  */
 export type CachePolicy = "public" | "private" | "page" | "immutable" | "hour" | "none";
 
@@ -13,8 +15,8 @@ export function hasValidator(policy: CachePolicy): boolean {
 }
 
 /**
- * By default a cache asks again each time, because a profile that has gone private must be gone; the
- * ETag makes that cheap.
+ * By default a cache must revalidate each time, so that a profile disappears as soon as it is made
+ * private. The ETag makes that cheap.
  */
 export function cacheHeaders(policy: CachePolicy, maxAgeSeconds: number): Record<string, string> {
   const apiControl = maxAgeSeconds > 0 ? `${policy}, max-age=${maxAgeSeconds}` : "no-cache";

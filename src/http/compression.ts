@@ -1,4 +1,6 @@
-/** Content coding (RFC 9110, 12.5.3): which of ours a client takes, and the bytes in it. */
+/**
+ * Content coding (RFC 9110, 12.5.3): chooses a coding that the client accepts and encodes bodies.
+ */
 import zlib from "node:zlib";
 import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
@@ -7,16 +9,15 @@ type Compressed = "zstd" | "br" | "gzip";
 export type Coding = Compressed | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/** Shorter responses fit into one packet anyway. */
+/** Shorter bodies fit into one packet anyway. */
 const MIN_BYTES = 1024;
 
-/** Longer ones hold up others: 3 MB of text that does not repeat take gzip 56 ms. */
+/** Compressing a longer body blocks other requests: gzip takes 56 ms for 3 MB of random text. */
 const MAX_BYTES = 512 * 1024;
 
-/** Browsers send 30 characters. A longer header counts as none: 256 KB of commas take 180 ms to read. */
+/** Browsers send about 30 characters. Parsing 256 KB of commas would take 180 ms. */
 const MAX_HEADER_LENGTH = 256;
 
-/** 12 KB of achievements become 4 in each, zstd in 31 µs, gzip 40, Brotli 82. */
 export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
   zstd: (bytes) => zlib.zstdCompressSync(bytes),
   br: (bytes) =>
@@ -24,21 +25,21 @@ export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuf
   gzip: (bytes) => zlib.gzipSync(bytes, { level: 4 }),
 };
 
-/** A body without the gzip that it has: the script of the docs page takes 15 ms. */
+/** Only the script of the docs page is stored compressed. */
 export const decompress = (body: Body): Buffer<ArrayBuffer> => zlib.gunzipSync(body);
 
-/** In our order. */
+/** In order of preference. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip", "identity"];
 
-/** What `*` stands for: several clients that send it read no newer coding. */
-const covered: readonly Coding[] = ["gzip", "identity"];
+/** The codings that `*` stands for. Some clients that send it cannot decode zstd or Brotli. */
+const wildcardCodings: readonly Coding[] = ["gzip", "identity"];
 
-/** Reading a header takes 2 µs, and nearly all clients send one of a few. */
+/** Caches parsed headers, as nearly all clients send one of a few. */
 const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: (header) => choose(header) });
 
 /**
- * The coding in which a client with that Accept-Encoding gets a body, which may have the coding
- * `stored` already: that one when the client likes it no less than none.
+ * Chooses the coding of a body for a client that sent this Accept-Encoding. A body that already has
+ * the coding `stored` keeps it if the client accepts it and does not prefer an uncompressed body.
  */
 export function codingFor(body: Body, stored: Coding | undefined, header: string | null): Coding {
   if (header === null || header.length > MAX_HEADER_LENGTH) return "identity";
@@ -47,7 +48,7 @@ export function codingFor(body: Body, stored: Coding | undefined, header: string
   return bytes > MIN_BYTES && bytes <= MAX_BYTES ? chosen.memo(header) : "identity";
 }
 
-/** What @types/negotiator lacks: the order among equals. */
+/** @types/negotiator lacks the option `preferred`, which ranks codings of equal weight. */
 interface PreferringNegotiator {
   encoding(
     available: readonly string[],
@@ -55,13 +56,13 @@ interface PreferringNegotiator {
   ): string | undefined;
 }
 
-/** The coding that the header gives the most weight, the first among equals. */
+/** The coding with the highest weight in the header. Among equals, the first available wins. */
 function choose(header: string, available = codings): Coding {
   const negotiator: PreferringNegotiator = new Negotiator({
     headers: { "accept-encoding": header },
   });
   const offered = available.filter(
-    (coding) => covered.includes(coding) || new RegExp(`\\b${coding}\\b`, "i").test(header),
+    (coding) => wildcardCodings.includes(coding) || new RegExp(`\\b${coding}\\b`, "i").test(header),
   );
   const best = negotiator.encoding(offered, { preferred: offered });
   return available.find((coding) => coding === best) ?? "identity";

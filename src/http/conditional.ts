@@ -1,11 +1,11 @@
-/** Validators and conditional requests (RFC 9110, 8.8.3 and 13.1.2): the ETag and its 304. */
+/** Validators and conditional requests (RFC 9110, 8.8.3 and 13.1.2): ETag and 304. */
 import crypto from "node:crypto";
 import type { Coding } from "./compression.ts";
 import type { Content } from "./result.ts";
 
 /**
- * A strong validator of the body in that content coding: another coding is another representation.
- * SHA-1 is there under Node, too; a hash of 64 bits (`Bun.hash`) would spare 0.5 of 25 µs.
+ * A strong validator of the body in a content coding, since each coding is a separate
+ * representation. SHA-1 also exists under Node; the faster `Bun.hash` would save only 0.5 of 25 µs.
  */
 export function etagOf(content: Content, coding: Coding): string {
   content.hash ??= crypto.hash("sha1", content.body ?? "", "base64url");
@@ -13,8 +13,8 @@ export function etagOf(content: Content, coding: Coding): string {
 }
 
 /**
- * Whether If-None-Match names `etag`: a list, weak or strong, or `*` (which compares weakly). What is
- * no such list matches nothing.
+ * Whether If-None-Match matches `etag`. The header is `*` or a list of weak or strong tags, which
+ * are compared weakly. A malformed list matches nothing.
  */
 export function isNoneMatch(header: string | null, etag: string): boolean {
   if (header === null) return false;

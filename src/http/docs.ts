@@ -1,6 +1,6 @@
 /**
- * The document of the API at /docs/json and its page at /docs. The page and its script come from this
- * server, never from another, so it works offline.
+ * Serves the OpenAPI document at /docs/json and the page that shows it at /docs. The page loads
+ * nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import { html, withBasePath } from "../web/html.ts";
@@ -17,7 +17,7 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
   docsScript: DocsScript;
 }
 
-/** `documented` is the app whose routes are in the document. */
+/** The document describes the routes of `documented`. */
 export function docs(service: DocsService, documented: AnyElysia) {
   const policy = { "content-security-policy": docsPolicy(service.publicUrl) };
   const page = withBasePath(renderPage(service.basePath), service.basePath);
@@ -48,16 +48,20 @@ async function readScript(docsScript: DocsScript): Promise<Content> {
 }
 
 /**
- * What axe finds in Scalar's style: colours too faint to read for many (WCAG asks for a contrast of
- * 4.5), and buttons whose only name is hidden until a mouse is there.
+ * Fixes accessibility faults of Scalar's style that axe reports: colours with a contrast below the
+ * 4.5 of WCAG, and buttons whose only name is hidden until the mouse is over them.
  */
 const style = `
-.light-mode { --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8; --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d; --scalar-color-purple: #6139b8; --scalar-color-yellow: #7a5a00 }
+.light-mode {
+  --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;
+  --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d;
+  --scalar-color-purple: #6139b8; --scalar-color-yellow: #7a5a00;
+}
 .dark-mode { --scalar-color-3: #a0a0a0 }
 .scalar-code-copy .sr-only > .hidden { display: inline }
 `;
 
-/** The page is for reading and trying: nothing in it calls or advertises another service. */
+/** Turns off everything that calls or advertises another service. */
 const configuration = {
   customCss: style,
   withDefaultFonts: false,
@@ -69,7 +73,7 @@ const configuration = {
   defaultOpenAllTags: true,
 };
 
-/** Scalar's page, without a script within it, which its policy refuses. */
+/** Scalar's page without an inline script, which the page's content security policy would block. */
 function renderPage(basePath: string): string {
   const settings = JSON.stringify({ url: `${basePath}/docs/json`, ...configuration });
   return html`<!doctype html>
@@ -78,11 +82,12 @@ function renderPage(basePath: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Roadbook API</title>
-<meta name="description" content="The public API of Roadbook: read it, and try it">
+<meta name="description" content="Reference of the Roadbook API, with sample requests to try">
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 </head>
 <body>
-<noscript>This page needs JavaScript. The document it shows is at <a href="/docs/json">/docs/json</a>.</noscript>
+<noscript>This page needs JavaScript. It shows the document at
+<a href="/docs/json">/docs/json</a>.</noscript>
 <div id="api-reference" data-configuration="${settings}"></div>
 <script src="/docs/scalar.js"></script>
 </body>

@@ -1,4 +1,4 @@
-/** The routes of pictures that the server draws: avatars of public drivers, badges, the page's icon. */
+/** Serves drawings: the avatars of public drivers, the badges of achievements, and the favicon. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
@@ -15,9 +15,9 @@ interface DrawingsService extends Pick<Service, "snapshot"> {
 
 export const drawings = (service: DrawingsService) =>
   new Elysia({ strictPath: true })
-    // A private driver has no avatar: its initials are of the name.
+    // A private driver has no avatar, because its initials would reveal the name.
     .get("/avatars/:file", ({ params }) => {
-      // A dataset may well have its own /avatars/ann.png, which is nobody's id.
+      // A dataset may refer to its own /avatars/ann.png. That path is unknown, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
@@ -26,7 +26,7 @@ export const drawings = (service: DrawingsService) =>
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name), "public") : png(drawAvatarPng(id));
     })
-    // The badge of the achievement that has the file as its icon.
+    // The badge of the achievement whose icon is this file.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");

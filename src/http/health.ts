@@ -1,4 +1,4 @@
-/** The health route: that the service responds, which version it is, and which snapshot it serves. */
+/** The health route: the versions, the snapshot being served, and the state of its source. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
@@ -11,13 +11,13 @@ import type { SearchLimit } from "./rate-limit.ts";
 import { fail } from "./result.ts";
 import { hooksOf, type Service } from "./service.ts";
 
-const SPOILED =
-  "The file of the snapshot is being written over in place; nothing is served until a good one is there.";
+const OVERWRITTEN =
+  "The snapshot file was overwritten in place; no data is served until a valid file replaces it.";
 
 export interface HealthService extends Service {
-  /** Why the file that replaced the snapshot is not served, if there is such a file. */
+  /** Why the newest snapshot file was refused, if it was. */
   refused(): SnapshotError | undefined;
-  /** Where snapshots are fetched from, and how that went; undefined for a file. */
+  /** Where snapshots are fetched from and how the last try ended; undefined for a file. */
   source(): SourceStatus | undefined;
   searchLimit: SearchLimit | undefined;
 }
@@ -27,7 +27,7 @@ export const health = (service: HealthService) =>
     "/health",
     () => {
       const { meta, isSpoiled } = service.snapshot();
-      if (isSpoiled()) return fail("unavailable", { message: SPOILED });
+      if (isSpoiled()) return fail("unavailable", { message: OVERWRITTEN });
       const { built_at, dataset_sha256, counts } = meta;
       const limit = service.searchLimit?.limiter.status();
       return {
@@ -49,7 +49,7 @@ const healthOperation = describeOperation({
   operationId: "getHealth",
   summary: "Get the state of the service",
   description:
-    "Versions, the snapshot that is served, and why the file that was put in its place is not served, if so.",
+    "Returns the versions, the snapshot being served, and why a replacement was refused, if any.",
   tag: "Service",
   success: {
     api_version: Text,
@@ -66,7 +66,7 @@ const healthOperation = describeOperation({
       }),
     }),
     refused_replacement: orNull(Text),
-    // `error` says why the last try failed; until then what was fetched before is served.
+    // `error` is the reason why the last try failed. The previous snapshot is still served.
     snapshot_source: orNull(
       Type.Object({
         url: Text,
@@ -76,7 +76,7 @@ const healthOperation = describeOperation({
         error: orNull(Text),
       }),
     ),
-    // `up` is false while a shared store is out of reach and memory decides.
+    // `up` is false while a shared store is unreachable and each process counts for itself.
     search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
   },
   example: { ...examples.getHealth, version },

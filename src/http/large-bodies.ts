@@ -1,80 +1,80 @@
 /**
- * Sends large bodies in pieces and bounds the memory they take. Bun keeps a body until its client has
- * read it, so clients that do not read would use up the memory. A Blob needs none of this: responses
- * share its bytes.
+ * Sends large bodies in pieces and bounds the memory that they take. Bun keeps a body until its
+ * client has read it, so clients that do not read could exhaust the memory. A Blob is left as it
+ * is, because responses share its bytes.
  */
 import type { Body } from "./compression.ts";
 
-/** Smaller bodies are sent whole, with a Content-Length: 800 of them take 77 MB. */
+/** Smaller bodies are sent at once, with a Content-Length. 800 of this size take 77 MB. */
 const MAX_WHOLE_BYTES = 96 * 1024;
 
-/** The sum of all bodies being sent in pieces. With garbage, the process grows by up to 100 MB. */
+/** Bounds all bodies being sent in pieces. Uncollected garbage can add up to 100 MB. */
 const MAX_BYTES = 12 * 2 ** 20;
 
 const PIECE_BYTES = 64 * 1024;
 
-interface Sending {
+interface Transfer {
   readonly bytes: number;
-  /** The part that is not sent yet. */
+  /** The part that has not been sent yet. */
   rest: Uint8Array<ArrayBuffer>;
-  cut(): void;
+  abort(): void;
 }
 
 /**
- * Returns a function that makes a stream of a large body and leaves others as they are. When the bodies
- * under way exceed `maxBytes`, it cuts off the response whose client has read nothing for the longest
- * time.
+ * Returns a function that turns a large body into a stream and returns any other body unchanged.
+ * While the bodies in transfer exceed `maxBytes`, it aborts the one whose client has read nothing
+ * for the longest time.
  */
 export function createLargeBodies(maxBytes = MAX_BYTES) {
-  /** In the order in which their clients last took a piece. */
-  const sending = new Set<Sending>();
+  /** The first is the one whose client has read nothing for the longest time. */
+  const transfers = new Set<Transfer>();
   let totalBytes = 0;
 
-  function begin(one: Sending): void {
-    sending.add(one);
-    totalBytes += one.bytes;
-    for (const stalled of sending) {
-      if (totalBytes <= maxBytes || stalled === one) break;
+  function begin(transfer: Transfer): void {
+    transfers.add(transfer);
+    totalBytes += transfer.bytes;
+    for (const stalled of transfers) {
+      if (totalBytes <= maxBytes || stalled === transfer) break;
       end(stalled);
-      stalled.cut();
+      stalled.abort();
     }
   }
 
-  function end(one: Sending): void {
-    if (sending.delete(one)) totalBytes -= one.bytes;
+  function end(transfer: Transfer): void {
+    if (transfers.delete(transfer)) totalBytes -= transfer.bytes;
   }
 
   function stream(bytes: Uint8Array<ArrayBuffer>, isOwned: boolean): ReadableStream {
-    const one: Sending = { bytes: bytes.length, rest: bytes, cut() {} };
+    const transfer: Transfer = { bytes: bytes.length, rest: bytes, abort() {} };
     const source: UnderlyingDefaultSource = {
       start(controller) {
-        one.cut = () => {
-          // Without a reason, as Bun would print it.
+        transfer.abort = () => {
+          // No reason is given, because Bun would print it.
           controller.error();
-          // Frees the memory now: the garbage collector may run 100 MB later.
+          // Frees the memory at once. The garbage collector may run only 100 MB later.
           if (isOwned) bytes.buffer.transfer(0);
         };
-        begin(one);
+        begin(transfer);
       },
       pull(controller) {
-        controller.enqueue(one.rest.subarray(0, PIECE_BYTES));
-        one.rest = one.rest.subarray(PIECE_BYTES);
-        if (one.rest.length === 0) {
-          end(one);
+        controller.enqueue(transfer.rest.subarray(0, PIECE_BYTES));
+        transfer.rest = transfer.rest.subarray(PIECE_BYTES);
+        if (transfer.rest.length === 0) {
+          end(transfer);
           controller.close();
         } else {
-          sending.delete(one);
-          sending.add(one);
+          transfers.delete(transfer);
+          transfers.add(transfer);
         }
       },
-      cancel: () => end(one),
+      cancel: () => end(transfer),
     };
     return new ReadableStream(source, { highWaterMark: 0 });
   }
 
-  /** `isOwned` says that nobody else has the bytes. */
+  /** `isOwned` means that nothing else refers to the bytes. */
   return (body: Body | Blob | null, isOwned = false): Body | Blob | ReadableStream | null => {
-    // UTF-8 has at most three bytes for each unit of a string.
+    // UTF-8 has at most three bytes for each code unit of a string.
     if (body === null || body instanceof Blob || body.length * 3 <= MAX_WHOLE_BYTES) return body;
     const isText = typeof body === "string";
     const bytes = isText ? Buffer.from(body) : body;

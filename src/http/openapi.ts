@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document: what a route declares about itself, and the document that the swagger plugin
- * makes of all declarations. Serving it is docs.ts's.
+ * Builds the OpenAPI document. Each route declares its operation, and the swagger plugin combines
+ * all operations into the document. docs.ts serves it.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
@@ -14,10 +14,10 @@ import { type CachePolicy, hasValidator } from "./caching.ts";
 import { ALLOWED_METHODS, corsHeaders, preflightHeaders } from "./cors.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
-/** Stands in the document, and in examples.json, where the server's own origin goes. */
+/** The placeholder for the server's own origin in the document and in examples.json. */
 export const ORIGIN = "http://origin.invalid";
 
-/** What a documented route says of its GET; HEAD and OPTIONS follow from it. */
+/** A documented route's GET. HEAD and OPTIONS are derived from it. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -28,19 +28,19 @@ export interface Operation {
     name: string;
     description: string;
     schema: TSchema;
-    /** A value for which the demo has something. */
+    /** A value that exists in the demo. */
     example: unknown;
   };
-  /** The fields beside `success` in a 200. */
+  /** The fields of a 200 besides `success`. */
   success: Record<string, TSchema>;
-  /** The body of the demo's 200 for the parameter's example. */
+  /** The demo's response to the parameter's example. */
   example: unknown;
-  /** Its own errors: the search limit and bugs add theirs. */
+  /** The errors of this route, to which those of every route are added. */
   errors: readonly ErrorCode[];
   cache: CachePolicy;
   /** Whether a request counts against the search limit. */
   isLimited?: boolean;
-  /** Whether the same route is under /api as well. */
+  /** Whether the route also exists under /api. */
   isUnderApi?: boolean;
 }
 
@@ -48,9 +48,12 @@ const ErrorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({
     code: Type.Unsafe<string>({ type: "string", enum: Object.keys(errors) }),
-    message: Type.String({ description: "a sentence that a person can act on" }),
+    message: Type.String({ description: "One sentence for people that says how to proceed" }),
     retry_after: Type.Optional(
-      Type.Integer({ minimum: 1, description: "whole seconds to wait, only with rate_limited" }),
+      Type.Integer({
+        minimum: 1,
+        description: "Whole seconds to wait; present only with `rate_limited`",
+      }),
     ),
   }),
 });
@@ -77,51 +80,52 @@ const constant = (description: string, value: string) => ({
   schema: { type: "string", const: value },
 });
 
-/** The headers of responses, by where they are; `required` are those that never lack there. */
-const always = {
+/** Headers, grouped by the responses that have them. `required` means never missing there. */
+const everyResponse = {
   "X-API-Version": constant("The version of the interface", apiVersion),
   "X-Request-Id": {
-    description: "The request's name in the server's log",
+    description: "The id of the request in the server's log",
     required: true,
     schema: { type: "string", pattern: "^[\\w.~+/=:@-]{1,128}$" },
     example: "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
   },
   "X-Content-Type-Options": constant(
-    "No client guesses a type",
+    "Browsers must not guess a content type",
     securityHeaders["x-content-type-options"],
   ),
   "X-Robots-Tag": constant(
-    "What is about people is nobody's search index",
+    "Search engines must not list the response, because it may contain personal data",
     noIndexHeader["x-robots-tag"],
   ),
   "Access-Control-Allow-Origin": constant(
-    "Any page may read every response",
+    "A page of any origin may read the response",
     corsHeaders["access-control-allow-origin"],
   ),
   "Access-Control-Expose-Headers": constant(
-    "The headers that a page may read",
+    "The response headers that a page may read",
     corsHeaders["access-control-expose-headers"],
   ),
 };
-const onPreflight = {
+const preflightOnly = {
   "Access-Control-Allow-Methods": constant(
     "The methods that a page may use",
     preflightHeaders["access-control-allow-methods"],
   ),
   "Access-Control-Allow-Headers": constant(
-    "The headers that a page may send",
+    "The request headers that a page may send",
     preflightHeaders["access-control-allow-headers"],
   ),
   "Access-Control-Max-Age": constant(
-    "The seconds for which a browser may keep this",
+    "The number of seconds for which a browser may cache the preflight",
     preflightHeaders["access-control-max-age"],
   ),
 };
-const allow = { Allow: constant("The methods of the path", ALLOWED_METHODS) };
+const allow = { Allow: constant("The methods that the path supports", ALLOWED_METHODS) };
 const cacheControl = {
   "Cache-Control": {
     description:
-      "Who may store the response and for how long: `no-cache` is to ask again each time with If-None-Match, `no-store` not at all",
+      "Who may store the response and for how long. With `no-cache`, a cache must revalidate it " +
+      "with If-None-Match before each use; with `no-store`, it must not store it.",
     required: true,
     schema: {
       type: "string",
@@ -132,35 +136,43 @@ const cacheControl = {
 };
 const validator = {
   ETag: {
-    description: "The validator of this body in this coding, for If-None-Match",
+    description: "The validator of the body in this content coding, for If-None-Match",
     required: true,
     schema: { type: "string", pattern: '^"[\\w-]+-(identity|gzip|br|zstd)"$' },
     example: '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
   },
-  Vary: constant("What else the response depends on", "accept-encoding"),
+  Vary: constant("The request headers that the response depends on", "accept-encoding"),
 };
 const coding = {
   "Content-Encoding": {
-    description: "The coding of the body, by Accept-Encoding; a short body has none",
+    description: "The content coding, chosen by Accept-Encoding; short bodies are not compressed",
     schema: { type: "string", enum: ["zstd", "br", "gzip"] },
   },
 };
-const onLimited = {
+const limitHeaders = {
   "RateLimit-Policy": {
     description:
-      'The policy: `"search";q=<requests>;w=<seconds>`. A server without a search limit has no such header.',
+      'The limit: `"search";q=<requests>;w=<seconds>`. Absent if the server has no search limit.',
     schema: { type: "string", pattern: '^"search";q=[0-9]+;w=[0-9]+$' },
     example: '"search";q=30;w=3600',
   },
   RateLimit: {
-    description: 'Where you stand: `"search";r=<left>;t=<seconds until one more is free>`',
+    description: 'Your budget: `"search";r=<requests left>;t=<seconds until one more is free>`',
     schema: { type: "string", pattern: '^"search";r=[0-9]+;t=[0-9]+$' },
     example: '"search";r=29;t=3600',
   },
-  "X-RateLimit-Limit": { description: "Requests in a window", schema: positive, example: 30 },
-  "X-RateLimit-Remaining": { description: "Requests left just now", schema: natural, example: 29 },
+  "X-RateLimit-Limit": {
+    description: "The number of requests allowed in a window",
+    schema: positive,
+    example: 30,
+  },
+  "X-RateLimit-Remaining": {
+    description: "The number of requests left at the moment",
+    schema: natural,
+    example: 29,
+  },
   "X-RateLimit-Reset": {
-    description: "Unix time in seconds at which one more is free",
+    description: "The Unix time in seconds at which one more request is free",
     schema: natural,
     example: 1_735_689_600,
   },
@@ -173,9 +185,9 @@ const retryAfter = {
     example: 1200,
   },
 };
-const onEvery = { ...always, ...cacheControl };
+const commonHeaders = { ...everyResponse, ...cacheControl };
 
-/** An operation as the document has it: OpenAPI 3.1, with every status, header and body. */
+/** An operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter, isUnderApi } = operation;
   const detail = {
@@ -189,11 +201,11 @@ export function describeOperation(operation: Operation): DocumentDecoration {
     }),
     responses: responsesOf(operation),
   };
-  // The plugin's types are those of OpenAPI 3.0; it copies what it is given.
+  // The plugin's types describe OpenAPI 3.0, but it copies the object unchanged.
   return detail as object;
 }
 
-/** A GET of the document, as {@link describeOperation} made it. */
+/** A GET in the document, made by {@link describeOperation}. */
 interface DescribedGet {
   operationId: string;
   summary: string;
@@ -202,12 +214,15 @@ interface DescribedGet {
 }
 
 const documentation = {
-  // The plugin says 3.0.3 by default, and the schemas are those of 3.1.
+  // The plugin's default is 3.0.3, but the schemas need 3.1.
   openapi: "3.1.0",
   info: {
     title: "Roadbook",
     description:
-      "Public driver profiles, their achievements, and search over company and driver names. Read only; every response is JSON. The endpoints of users and search are under /api as well. GET, HEAD and OPTIONS work everywhere. Both searches share one budget a client.",
+      "Public driver profiles, their achievements, and search by company or driver name. " +
+      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
+      "exist under /api. Every path supports GET, HEAD and OPTIONS. Both searches share one " +
+      "budget per client.",
     version: apiVersion.slice(1),
     summary: "Public driver profiles, achievements and search",
     license: { name: "MIT", identifier: "MIT" },
@@ -215,34 +230,34 @@ const documentation = {
   },
   servers: [
     { url: ORIGIN, description: "This server" },
-    { url: `${ORIGIN}/api`, description: "The same under the prefix /api" },
+    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
   ],
   security: [],
   tags: [
-    { name: "Users", description: "Public profiles and what their drivers unlocked" },
-    { name: "Search", description: "Companies and drivers by name" },
-    { name: "Service", description: "The service itself" },
+    { name: "Users", description: "Public profiles and achievements" },
+    { name: "Search", description: "Search for companies and drivers by name" },
+    { name: "Service", description: "The state of the service" },
   ],
   components: {
     schemas: Object.fromEntries(
       Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
     ),
     headers: {
-      ...always,
-      ...onPreflight,
+      ...everyResponse,
+      ...preflightOnly,
       ...allow,
       ...cacheControl,
       ...validator,
       ...coding,
-      ...onLimited,
+      ...limitHeaders,
       ...retryAfter,
     },
   },
 };
 
-/** The document of an app's routes as JSON; {@link ORIGIN} stands where the server's URL goes. */
+/** The document of an app's routes as JSON, with {@link ORIGIN} for the server's URL. */
 export async function renderOpenApi(app: AnyElysia): Promise<string> {
-  // Loaded here alone: most servers are never asked for it.
+  // Loaded on demand, because most servers never serve the document.
   const { swagger } = await import("@elysiajs/swagger");
   const specPath = "/openapi.json";
   const { routes } = new Elysia()
@@ -259,13 +274,13 @@ export async function renderOpenApi(app: AnyElysia): Promise<string> {
   return JSON.stringify({ ...spec, paths: Object.fromEntries(paths) });
 }
 
-/** The operations of a path: HEAD is GET without bodies, OPTIONS the preflight of a browser. */
+/** Adds HEAD, which is GET without bodies, and OPTIONS, the preflight of a browser. */
 function withHeadAndOptions(get: DescribedGet) {
   const { operationId, summary, parameters = [], responses, ...common } = get;
-  const ofHead = Object.entries(responses)
+  const headResponses = Object.entries(responses)
     .filter(([status]) => status !== "405")
     .map(([status, { content: _, ...head }]) => [status, head]);
-  // A preflight takes any value in the path, and no query.
+  // A preflight accepts any value in the path and takes no query.
   const anyValue = { required: true, schema: { type: "string" } };
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   return {
@@ -274,23 +289,23 @@ function withHeadAndOptions(get: DescribedGet) {
       ...common,
       parameters,
       operationId: `${operationId}Head`,
-      summary: `${summary}: the head alone`,
-      description: "What GET responds with, without the body. It counts as GET does.",
+      summary: `${summary}: headers only`,
+      description: "Returns the response of GET without its body, and counts like GET.",
       "x-scalar-ignore": true,
-      responses: Object.fromEntries(ofHead),
+      responses: Object.fromEntries(headResponses),
     },
     options: {
       ...common,
       operationId: `${operationId}Options`,
-      summary: `${summary}: what may be asked`,
-      description: "The preflight of a browser. It never counts against the search limit.",
+      summary: `${summary}: preflight`,
+      description: "Responds to the preflight of a browser. Never counts against the search limit.",
       parameters: inPath.map((one) => ({ ...one, ...anyValue, example: `${one.example}` })),
       "x-scalar-ignore": true,
       responses: {
-        204: response("The methods and headers of a request", {
-          ...onEvery,
+        204: response("The methods and headers that a request may have", {
+          ...commonHeaders,
           ...allow,
-          ...onPreflight,
+          ...preflightOnly,
         }),
         431: headTooLarge,
       },
@@ -299,17 +314,17 @@ function withHeadAndOptions(get: DescribedGet) {
 }
 
 function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {
-  const common = { ...onEvery, ...(isLimited && onLimited) };
+  const common = { ...commonHeaders, ...(isLimited && limitHeaders) };
   const validated = { ...common, ...(hasValidator(cache) && validator) };
   const coded = { ...validated, ...(hasValidator(cache) && coding) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const responses: Record<string, ReturnType<typeof response>> = {
     200: response("Success", coded, { schema: toOpenApi(body), example }),
-    405: errorResponse(["method_not_allowed"], { ...onEvery, ...allow }),
+    405: errorResponse(["method_not_allowed"], { ...commonHeaders, ...allow }),
     431: headTooLarge,
   };
   if (hasValidator(cache))
-    responses[304] = response("The body that If-None-Match names is still the same", validated);
+    responses[304] = response("The body is still the one that If-None-Match names", validated);
   const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
   if (isLimited) codes.push("rate_limited");
   for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
@@ -330,7 +345,7 @@ function errorResponse(codes: readonly ErrorCode[], headers: object) {
   });
 }
 
-/** What is undefined is not in the JSON. */
+/** JSON omits the fields that are undefined. */
 function response(description: string, headers?: object, body?: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
@@ -340,12 +355,12 @@ function response(description: string, headers?: object, body?: object) {
   };
 }
 
-/** The server refuses it before it is a request, so it has none of the API's headers. */
+/** The HTTP server rejects such a request itself, so the response has none of the API's headers. */
 const headTooLarge = response(
-  "The head of the request, its URL included, is over 256 KB. There is no body.",
+  "The request line and headers, including the URL, exceed 256 KB. The response has no body.",
 );
 
-/** A schema with references to those in it that have a name. */
+/** Replaces the named schemas inside a schema by references. */
 function toOpenApi(schema: TSchema): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value) => {
     const $ref = key === "" ? undefined : references.get(value);

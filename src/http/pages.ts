@@ -1,6 +1,6 @@
 /**
- * The routes of the page for people. It reads the public API as any client does, and what it asks for
- * counts for whoever opened the page.
+ * The routes of the page for people. The page reads the public API like any client, and its
+ * searches count against the limit of the client that opened it.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
@@ -8,7 +8,7 @@ import pLimit from "p-limit";
 import { type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
-import { type Address, loadView, type Problem } from "../web/view.ts";
+import { loadView, type PageUrl, type Problem } from "../web/view.ts";
 import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
@@ -17,19 +17,21 @@ import type { Service } from "./service.ts";
 
 export interface PageOptions {
   /**
-   * For an unattended screen: no link leads off the site, the page returns to the start, and searches from
-   * the server's own machine are not limited.
+   * For an unattended screen: no link leads off the site, the page returns to the start, and
+   * searches from the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
-  /** How long after the last touch a kiosk returns to the start, such as `90s`. Default `2m`. */
+  /** The idle time after which a kiosk returns to the start, such as `90s`. Default `2m`. */
   kioskIdle?: string | undefined;
-  /** Lets search engines list the page and its drivers. */
+  /** Lets search engines index the page and its drivers. */
+  allowIndexing?: boolean | undefined;
+  /** @deprecated The former name of `allowIndexing`. */
   index?: boolean | undefined;
-  /** The language for everyone; without it, each reader's own. */
+  /** The language of the page. Default the one that a reader's browser asks for. */
   language?: Language | undefined;
-  /** The community's name, in the place of Roadbook. */
+  /** The community's name. Default Roadbook. */
   title?: string | undefined;
-  /** The one colour, such as `#0a7d4f`; text on it is black or white, whichever can be read. */
+  /** The accent colour, such as `#0a7d4f`. Text on it is black or white for the best contrast. */
   accent?: string | undefined;
   /** The path or the bytes of an SVG or PNG of at most 256 KB, shown beside the name. */
   logo?: string | Uint8Array | undefined;
@@ -37,7 +39,7 @@ export interface PageOptions {
   featured?: readonly number[] | undefined;
 }
 
-/** The script for each language and the style of the page; a file's name changes with its content. */
+/** The page's script for each language, and its style. A file's name changes with its content. */
 export interface PageAssets {
   scripts: Record<Language, PageAsset>;
   style: PageAsset;
@@ -48,43 +50,43 @@ export interface PageAsset {
   text: string;
 }
 
-/** They read the page that somebody has linked to, for its preview, and obey robots.txt. */
-const PREVIEWERS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
+/** These robots fetch a linked page for its preview and obey robots.txt. */
+const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
-/** No name is as long, in any normalization: what is behind it changes no result. */
+/** Longer than any name in any normalization, so the rest of a query cannot change its result. */
 const MAX_QUERY_LENGTH = 1600;
 
-/** Of a header that says what a reader likes, no more is read: browsers send some 150 characters. */
+/** The rest of Accept and Accept-Language is ignored. Browsers send about 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-/** The options as they are served. */
-export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
+/** The checked options. */
+export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index"> {
   kioskIdleMs: number;
   title: string;
   logo: Logo | undefined;
 }
 
 export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
-  /** Without it, the start leads to the docs. */
+  /** Without a page, / redirects to /docs. */
   page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
-  /** Asks the API for a path on behalf of the client: a search counts against its limit. */
-  ask(request: Request, path: string): Promise<Response>;
+  /** Requests a path of the API on behalf of the client, whose limit counts its searches. */
+  subrequest(request: Request, path: string): Promise<Response>;
 }
 
 /**
- * A page of a driver with a thousand achievements takes 10 MB while it is made. Others wait: with 800 at
+ * Rendering a driver with a thousand achievements takes 10 MB, so further pages wait. With 800 at
  * once the server would need 150 MB more.
  */
-const MAX_RENDERED_AT_ONCE = 4;
+const MAX_CONCURRENT_RENDERS = 4;
 
 export function pages(service: PagesService): AnyElysia {
-  const { page, pageAssets, ask, snapshot, basePath, baseUrl } = service;
+  const { page, pageAssets, subrequest, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
-    // Profiles of people are not for search engines, unless the operator says so.
-    const rules = page?.index
+    // Search engines may list profiles only if the operator allows it.
+    const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
-      : `User-agent: *\nDisallow: /\n\n${PREVIEWERS}\nAllow: /`;
+      : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
     const text = `${rules}\n`;
     return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
   });
@@ -100,13 +102,13 @@ export function pages(service: PagesService): AnyElysia {
     assets ??= readAssets(pageAssets, page);
     return assets;
   };
-  const inTurn = pLimit(MAX_RENDERED_AT_ONCE);
-  const render = (request: Request, address: Address) => inTurn(() => renderNow(request, address));
-  const renderNow = async (request: Request, address: Address) => {
+  const enqueue = pLimit(MAX_CONCURRENT_RENDERS);
+  const render = (request: Request, url: PageUrl) => enqueue(() => renderNow(request, url));
+  const renderNow = async (request: Request, url: PageUrl) => {
     const language = page.language ?? languageOf(request);
     const featured = page.featured ?? snapshot().meta.featured;
     const [view, { scriptPaths, stylePath, logoPath }] = await Promise.all([
-      loadView(address, featured, (path) => ask(request, path)),
+      loadView(url, featured, (path) => subrequest(request, path)),
       readOnce(),
     ]);
     const html = renderDocument({
@@ -120,27 +122,28 @@ export function pages(service: PagesService): AnyElysia {
       stylePath,
       logoPath,
     });
-    const status = snapshot().isSpoiled() ? 503 : view.kind === "problem" && statusOf[view.problem];
-    return toPage(html, language, status || 200);
+    if (snapshot().isSpoiled()) return toPage(html, language, 503);
+    if (view.kind !== "problem") return toPage(html, language, 200);
+    return toPage(html, language, statusOf[view.problem] ?? 200, view.retryAfterSeconds);
   };
   return (
     plugin
-      // The start, or the results of a search.
+      // The start page, or the results of a search.
       .get("/", ({ request }) => {
         const query = URL.parse(request.url)?.searchParams.get("q") ?? "";
-        // Cut in the middle of a character, it would be no text to ask for.
+        // The cut may split a surrogate pair, which cannot be percent-encoded.
         const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
         return render(request, { path: "/", query: cut });
       })
-      // A client that does not ask for a page gets an error as the API has it.
+      // If there is an error, a client that does not prefer HTML gets the API's JSON.
       .get("/drivers/:driverId", async ({ request, params }) => {
         const id = parseUserId(params.driverId);
-        // 0 is nobody's.
-        const address = { path: `/drivers/${id ?? 0}`, query: "" };
-        if (prefersPage(request)) return render(request, address);
+        // No user has the id 0.
+        const url = { path: `/drivers/${id ?? 0}`, query: "" };
+        if (prefersPage(request)) return render(request, url);
         if (id === undefined) return fail("invalid_user_id");
-        const profile = await ask(request, `/users/public/${id}`);
-        if (profile.ok) return render(request, address);
+        const profile = await subrequest(request, `/users/public/${id}`);
+        if (profile.ok) return render(request, url);
         return new Content(JSON_TYPE, await profile.text(), { status: profile.status });
       })
       .get("/assets/:file", async ({ params }) => {
@@ -177,16 +180,20 @@ async function readAssets(
     files,
     scriptPaths: new Map(scriptPaths),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
-    // Opened by itself, an SVG is a document, which may have scripts.
+    // An SVG that is opened directly is a document, which may contain scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
   };
 }
 
-/** A search is a page whatever it finds; a driver who cannot be shown is an error. */
-const statusOf: Partial<Record<Problem, number>> = { private: 403, unknown: 404, broken: 500 };
+const statusOf: Partial<Record<Problem, number>> = {
+  private: 403,
+  unknown: 404,
+  limited: 429,
+  broken: 500,
+};
 
-function toPage(html: string, language: Language, status: number): Content {
+function toPage(html: string, language: Language, status: number, retryAfterSeconds = 0): Content {
   return new Content("text/html; charset=utf-8", html, {
     status,
     cache: "page",
@@ -194,11 +201,12 @@ function toPage(html: string, language: Language, status: number): Content {
       "content-security-policy": PAGE_POLICY,
       "content-language": language,
       "referrer-policy": "same-origin",
+      ...(retryAfterSeconds > 0 && { "retry-after": String(retryAfterSeconds) }),
     },
   });
 }
 
-/** A client that takes anything, as most programs do, has not asked for a page. */
+/** A client that accepts anything, as most programs do, gets JSON. */
 function prefersPage(request: Request): boolean {
   const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
   return best === "text/html";
@@ -209,7 +217,7 @@ function languageOf(request: Request): Language {
   return isLanguage(best) ? best : DEFAULT_LANGUAGE;
 }
 
-/** Who sends neither header takes anything. */
+/** A client that sends neither header accepts anything. */
 function preferencesOf({ headers }: Request): Negotiator {
   const start = (name: string) => headers.get(name)?.slice(0, MAX_HEADER_LENGTH);
   return new Negotiator({

@@ -1,9 +1,9 @@
 /**
- * Finds the address that a request came from in the second argument of a fetch handler, which differs
- * per runtime. Nothing here throws, whatever that argument is.
+ * Finds the address that a request came from in the second argument of a fetch handler. The
+ * runtimes pass different arguments. Nothing here throws, whatever the argument is.
  */
 
-/** A function is called when the address is needed, which is not for every request. */
+/** A function is called only when the address is needed. */
 export type Peer = string | (() => string | undefined) | undefined;
 
 /** The second argument of a fetch handler, by runtime. */
@@ -17,8 +17,9 @@ interface RuntimeInfo {
 }
 
 /**
- * The peer of `request`. `from` is an address, a function that returns one, or what a runtime passes; from
- * anything else, no address is known. All clients whose runtime knows no address count as one.
+ * The peer of `request`. `from` is an address, a function that returns one, or the argument of a
+ * runtime. Any other value means that there is no peer. A function that finds no address makes all
+ * its clients count as one.
  */
 export function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;

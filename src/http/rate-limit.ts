@@ -1,6 +1,6 @@
-/** The search limit in HTTP: the 429 of a client over it, and the headers that say where one stands. */
+/** The search limit in HTTP: the 429 for a client over the limit, and the limit's headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
-import type { Exchanges } from "./exchange.ts";
+import type { RequestContexts } from "./request-context.ts";
 import { failWithHeaders } from "./result.ts";
 import type { Hook } from "./service.ts";
 
@@ -12,36 +12,40 @@ export interface SearchLimit {
 }
 
 /**
- * Lets a search through, or refuses it with the 429 of a client that has used up its budget. In a kiosk,
- * the searches of the screen itself, which is on the same machine, are not counted.
+ * Returns a hook that counts a search and refuses it if the client has used up its budget. A kiosk
+ * does not count searches from its own screen, which is on the same machine.
  */
-export function createLimitHook(limiter: Limiter, exchanges: Exchanges, isKiosk = false): Hook {
+export function createLimitHook(
+  limiter: Limiter,
+  contexts: RequestContexts,
+  isKiosk = false,
+): Hook {
   return async ({ request, server }) => {
-    const exchange = exchanges.of(request);
-    exchange.peer ??= server?.requestIP?.(request)?.address;
-    // Without a peer, the program itself asks.
-    if (exchange.peer === undefined) return undefined;
-    if (isKiosk && exchanges.isLocal(request, exchange)) return undefined;
-    const decision = await limiter.consume(exchanges.clientOf(request, exchange));
-    exchange.decision = decision;
+    const context = contexts.of(request);
+    context.peer ??= server?.requestIP?.(request)?.address;
+    // A request without a peer comes from the program that embeds Roadbook.
+    if (context.peer === undefined) return undefined;
+    if (isKiosk && contexts.isLocal(request, context)) return undefined;
+    const decision = await limiter.consume(contexts.clientOf(request, context));
+    context.decision = decision;
     return decision.allowed ? undefined : (failLimited(decision) as never);
   };
 }
 
-/** The 429 of a client that has used up its budget. */
+/** The 429 for a client that has used up its budget. */
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   const retry_after = toSeconds(resetMs);
   return failWithHeaders("rate_limited", { "retry-after": String(retry_after) }, { retry_after });
 }
 
-/** Sets the standard's headers (draft-ietf-httpapi-ratelimit-headers) and those of today's clients. */
+/** Sets the headers of draft-ietf-httpapi-ratelimit-headers and their common predecessors. */
 export function setRateLimitHeaders(
   { status, headers }: Response,
   { windowMs, clock }: SearchLimit,
   decision: Decision,
 ): void {
   const { limit } = decision;
-  // A fault may refuse what the limit has let through.
+  // The fault injector can refuse a search that the limit allowed.
   const isFault = status === 429 && decision.allowed;
   const remaining = isFault ? 0 : decision.remaining;
   const resetMs = isFault ? 1000 * Number(headers.get("retry-after")) : decision.resetMs;
@@ -52,7 +56,7 @@ export function setRateLimitHeaders(
   headers.set("x-ratelimit-reset", String(toSeconds(clock() + resetMs)));
 }
 
-/** Whole seconds, rounded up: waiting that long is enough. */
+/** Whole seconds, rounded up, so that waiting that long is always enough. */
 function toSeconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }

@@ -1,6 +1,6 @@
 /**
- * Reads what clients send, from the raw text: nothing is coerced, what is odd is refused, and every
- * step takes time in proportion to the length at most.
+ * Parses the raw URL and headers of a request. Nothing is coerced and malformed input is rejected.
+ * Every step takes at most linear time.
  */
 import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/tiers.ts";
 
@@ -13,51 +13,51 @@ export function parseUserId(text: string): number | undefined {
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
-/** The pairs of a query string whose key is `q`, also percent-encoded; captures the value. */
+/** The pairs of a query string whose key is `q`, plain or percent-encoded. Captures the value. */
 const PAIR_OF_Q = /(?:^|&)(?:q|%71)(?:=([^&]*))?(?=&|$)/g;
 
 /**
- * The value of `q` in the URL in NFC with white space collapsed and trimmed, or undefined: it must
- * come once, be UTF-8 and have 2 characters then. One that {@link isTooLong} matches nothing
- * and is returned as it is, because NFC of a long run of marks takes minutes; NFC changes no white
- * space, so collapsing may come first.
+ * The value of `q` in NFC, with white space collapsed and trimmed. Undefined if `q` is missing,
+ * given more than once, not valid UTF-8, or shorter than 2 code points. A query that {@link
+ * isTooLong} matches nothing, so it is returned without normalization, which can take minutes for a
+ * long run of marks. NFC changes no white space, so white space may be collapsed first.
  */
 export function parseQuery(url: string): string | undefined {
   const start = url.indexOf("?");
   if (start < 0) return undefined;
   const end = url.indexOf("#", start);
-  const [pair, another] = url.slice(start + 1, end < 0 ? undefined : end).matchAll(PAIR_OF_Q);
-  if (pair === undefined || another !== undefined) return undefined;
+  const [pair, duplicate] = url.slice(start + 1, end < 0 ? undefined : end).matchAll(PAIR_OF_Q);
+  if (pair === undefined || duplicate !== undefined) return undefined;
   const collapsed = decodeWords(pair[1] ?? "");
   if (collapsed === undefined || isTooLong(collapsed)) return collapsed;
-  const shown = collapsed.normalize("NFC");
-  return hasCodePoints(shown, MIN_QUERY_CODE_POINTS) ? shown : undefined;
+  const query = collapsed.normalize("NFC");
+  return hasCodePoints(query, MIN_QUERY_CODE_POINTS) ? query : undefined;
 }
 
-/** What may stand for a request in a log and in a header: printable ASCII without spaces or quotes. */
+/** A request id must be safe in a log and in a header: printable ASCII without spaces or quotes. */
 export function isRequestId(text: string): boolean {
   return /^[\w.~+/=:@-]{1,128}$/.test(text);
 }
 
-/** Where the path begins; `url` may have no scheme and host. */
+/** The index at which the path begins. `url` may lack scheme and host. */
 function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }
 
-/** The path as it stands in the request, still encoded. */
+/** The path as the client sent it, still percent-encoded. */
 export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** With the scheme and a port. A host name has at most 253 characters, and responses repeat it. */
+/** Bounds scheme, host and port, which responses repeat. Host names have at most 253 characters. */
 const MAX_PREFIX_LENGTH = 280;
 
-/** The origin of a client that names no host, or none that can be: it is on the same machine. */
+/** The origin for a request without a valid host, which usually comes from the same machine. */
 const LOCAL_ORIGIN = "http://localhost";
 
-/** Most requests have the origin of the one before: to parse it takes ten times as long as to see that. */
+/** Most requests have the same origin as the last one. Comparing is faster than parsing. */
 let last = { prefix: "", origin: LOCAL_ORIGIN };
 
 export function originOf(url: string): string {
@@ -68,8 +68,8 @@ export function originOf(url: string): string {
 }
 
 /**
- * The origin of a request from a proxy that says, in the rightmost values of its headers, how the client
- * calls the server. A malformed value counts as none.
+ * The origin that a trusted proxy forwards in the rightmost values of X-Forwarded-Proto and
+ * X-Forwarded-Host. A malformed value is ignored.
  */
 export function forwardedOriginOf(url: string, headers: Headers): string {
   const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
@@ -77,7 +77,7 @@ export function forwardedOriginOf(url: string, headers: Headers): string {
   return originOf(`${proto}://${lastOf(headers, "x-forwarded-host", /^[\w.:[\]-]+$/) ?? host}/`);
 }
 
-/** The last value of a list, if it has that form. */
+/** The last value of a list, if it matches `form`. */
 function lastOf(headers: Headers, name: string, form: RegExp): string | undefined {
   const list = headers.get(name) ?? "";
   const last = list.slice(list.lastIndexOf(",") + 1).trim();
@@ -85,8 +85,8 @@ function lastOf(headers: Headers, name: string, form: RegExp): string | undefine
 }
 
 /**
- * The words in a form's encoding, one space between them; undefined for what is not the
- * percent-encoding of UTF-8. Stops when it {@link isTooLong}: to put together 120,000 words
+ * Decodes form-encoded text and separates its words by one space. Undefined if the text is not
+ * percent-encoded UTF-8. Stops when the result {@link isTooLong}, because joining 120,000 words
  * takes 20 ms.
  */
 function decodeWords(text: string): string | undefined {
@@ -105,18 +105,20 @@ function decodeWords(text: string): string | undefined {
 }
 
 /**
- * No parameter that stands for something is as long, percent-encoded or not, so no more is decoded: the
- * router takes up to 40 ms for 240 KB.
+ * A longer path is not decoded, because no valid parameter is that long and the router takes up to
+ * 40 ms to decode 240 KB.
  */
 const MAX_DECODED_LENGTH = 4096;
 
-/** Elysia looks for the path from here on, behind the shortest host that it knows. */
+/** Elysia looks for the path from this index on, so a shorter host must be replaced. */
 const MIN_PATH_START = 11;
 
 /**
- * The request as Elysia can handle it: with a host of some length, without a path that takes long to
- * decode, without the base path, which some hosts have removed already, and HEAD as GET, since Elysia
- * reads a body to its end to find its length. Nearly always that is the request itself.
+ * Rewrites a request that Elysia cannot handle, and returns any other unchanged. The result has:
+ * - a host that is long enough for Elysia,
+ * - no path that takes long to decode,
+ * - no base path, which some hosts have removed already,
+ * - GET instead of HEAD, for which Elysia would read the whole body to find its length.
  */
 export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
@@ -124,13 +126,14 @@ export function toRoutable(request: Request, basePath: string): Request {
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
   const isReadable = start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase;
   if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
-  // The target of CONNECT, which is no path.
+  // The target of CONNECT is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
   if (isReadable && path.length <= MAX_DECODED_LENGTH) return request;
   const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
   const plain = inner.length > MAX_DECODED_LENGTH ? inner.replaceAll("%", "_") : inner;
   const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
-  // The Fetch standard makes no request with CONNECT or TRACE; no method that changes something is served.
+  // The Fetch standard forbids CONNECT and TRACE. All unsupported methods get the same response as
+  // POST.
   const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
   const routableMethod = method === "HEAD" ? "GET" : isOther ? "POST" : method;
   return new Request(routableUrl, { method: routableMethod, headers });

@@ -1,6 +1,6 @@
 /**
- * What handlers return, before it is a `Response`: a plain object for JSON, `status(…)` of Elysia for
- * an error, or {@link Content} for a body that is finished already. response.ts sends all three.
+ * The values that handlers return: a plain object for JSON, `status(…)` of Elysia for an error, or
+ * {@link Content} for a body that is already serialized. response.ts turns each into a `Response`.
  */
 import { status } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
@@ -9,16 +9,16 @@ import type { Body, Coding } from "./compression.ts";
 
 interface ContentOptions {
   status?: number;
-  /** For a 200; other statuses are stored nowhere. Default none. */
+  /** Applies below status 400, since errors are never stored. Default none. */
   cache?: CachePolicy;
   headers?: Record<string, string>;
-  /** The content coding that the body has already; a client that does not accept it gets it decoded. */
+  /** The content coding of `body`. A client that does not accept it gets the decoded body. */
   coding?: "gzip";
-  /** The same object is the response to many requests: what is made of its body is kept. */
+  /** The object is reused for many requests, so the encoded forms of its body are kept. */
   isShared?: boolean;
 }
 
-/** A finished body with its content type. */
+/** A serialized body with its content type. */
 export class Content {
   readonly status: number;
   readonly cache: CachePolicy;
@@ -26,9 +26,9 @@ export class Content {
   readonly body: Body | null;
   readonly headers: Record<string, string>;
   readonly coding: "gzip" | undefined;
-  /** The codings of a shared body, each made when it is first needed. */
+  /** The encoded forms of a shared body, each made when it is first needed. */
   readonly shared: Partial<Record<Coding, Blob>> | undefined;
-  /** The ETag's part of the body, made when it is first needed. */
+  /** The hash of the body, which becomes part of its ETag. Made when it is first needed. */
   hash: string | undefined;
 
   constructor(type: string, body: Body | null, options: ContentOptions = {}) {
@@ -44,12 +44,12 @@ export class Content {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** JSON that is text already, typed as the body that it is, so that Eden knows it. */
-export function finishedJson<Value>(text: Body, cache: CachePolicy): Value {
+/** Serialized JSON. The type is that of the value, so that Eden knows the fields. */
+export function serializedJson<Value>(text: Body, cache: CachePolicy): Value {
   return new Content(JSON_TYPE, text, { cache }) as Value;
 }
 
-/** An error with headers of its own. */
+/** An error with additional headers. */
 export function failWithHeaders(
   code: ErrorCode,
   headers: Record<string, string>,
@@ -59,7 +59,7 @@ export function failWithHeaders(
   return new Content(JSON_TYPE, JSON.stringify(response), { status, headers });
 }
 
-/** The status and body of an error, with more fields of the error object where it has any. */
+/** The status and body of an error. `details` adds fields to the error object or replaces them. */
 export function fail<Code extends ErrorCode>(
   code: Code,
   details: { retry_after?: number; message?: string } = {},

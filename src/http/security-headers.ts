@@ -1,26 +1,31 @@
-/** The headers that tell browsers what they must not do with a response. */
+/** The headers that restrict how browsers and search engines use a response. */
 
-/** On every response: no browser guesses a type. */
+/** Sent with every response. Keeps browsers from guessing a content type. */
 export const securityHeaders = { "x-content-type-options": "nosniff" };
 
-/** What is about people is nobody's search index. */
+/** Keeps search engines from listing personal data. */
 export const noIndexHeader = { "x-robots-tag": "noindex" };
 
-/** The page's script and style come from this server; a dataset's avatars may be anywhere. */
+/** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
+  "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** A drawing is shapes and text. */
+/** A drawing consists of shapes and text only. */
 export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-/** An operator's logo has styles of its own, too. */
+/** An operator's logo may also contain styles and embedded images. */
 export const LOGO_POLICY = `${DRAWING_POLICY}; style-src 'unsafe-inline'; img-src data:`;
 
 /**
- * Scalar writes its styles into the docs page; everything else comes from this server or not at all.
- * A sample request goes to the public URL, which may be another name of this server.
+ * Scalar writes its styles into the docs page. Everything else comes from this server. Sample
+ * requests go to the public URL, which may be another origin.
  */
 export function docsPolicy(publicUrl: string | undefined): string {
   const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
-  return `default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src ${connect}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+    `font-src 'self' data:; connect-src ${connect}; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
 }

@@ -1,22 +1,23 @@
-/** What the routes of the API read from, and what may happen before them; roadbook.ts makes it. */
+/** The interface between the routes and the app: their data, and the hooks that run before them. */
 import type { Snapshot } from "../snapshot/read/open.ts";
 
 export interface Service {
   /**
-   * The snapshot that is served now. A handler calls this once, and reads all it needs before it
-   * waits for anything: a later call may return another snapshot, and then this one is closed.
+   * The snapshot that is being served. A handler must call this once and read everything it needs
+   * before it awaits anything. A later call may return another snapshot, and the first one is
+   * closed by then.
    */
   snapshot(): Snapshot;
-  /** The URL that completes paths: the operator's, or this server's as the client calls it. */
+  /** The URL that paths are appended to: the public URL if set, or the origin of the request. */
   baseUrl(request: Request): string;
-  /** The path under which this app is mounted, without a slash at the end; empty for the root. */
+  /** The path under which this app is mounted, without a trailing slash; empty for the root. */
   basePath: string;
-  /** Makes a request fail on purpose, in test rigs. */
+  /** The fault injector of test rigs. */
   fault: Hook | undefined;
 }
 
 /**
- * Runs before a handler and may respond in its place. Elysia awaits it only if its source says
+ * Runs before a handler and may respond instead of it. Elysia awaits a hook only if its source says
  * `async`, so a hook that returns a promise must be an async function.
  */
 export type Hook = (context: HookContext) => undefined | Promise<undefined>;
@@ -25,11 +26,11 @@ interface HookContext {
   request: Request;
   /** Such as `/users/public/:userId`. */
   route: string;
-  /** The server of the app, where Elysia has opened it: not that of the command. */
+  /** The server that Elysia opened. Missing if the app is served by the `roadbook` command. */
   server: { requestIP?(request: Request): { address: string } | null } | null;
 }
 
-/** A list for `beforeHandle`, in that order. */
+/** Leaves out the undefined hooks and keeps the order of the others. */
 export function hooksOf(...hooks: (Hook | undefined)[]): Hook[] {
   return hooks.filter((hook) => hook !== undefined);
 }

@@ -1,4 +1,4 @@
-/** The sitemap of the public drivers, for search engines that may list them: an index, and its pages. */
+/** The sitemap of all public drivers, for search engines: an index and its pages. */
 import { type AnyElysia, Elysia } from "elysia";
 import { type Html, html } from "../web/html.ts";
 import { Content, fail } from "./result.ts";
@@ -11,8 +11,10 @@ export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
     .get("/sitemap.xml", ({ request }) => {
       const base = baseUrl(request);
       const pages = snapshot().users.listPages();
-      return xml(html`<sitemapindex xmlns="${NAMESPACE}">
-${pages.map((page) => html`<sitemap><loc>${base}/sitemaps/${page}.xml</loc></sitemap>\n`)}</sitemapindex>`);
+      const sitemaps = pages.map(
+        (page) => html`<sitemap><loc>${base}/sitemaps/${page}.xml</loc></sitemap>\n`,
+      );
+      return xml(html`<sitemapindex xmlns="${NAMESPACE}">\n${sitemaps}</sitemapindex>`);
     })
     .get("/sitemaps/:file", ({ request, params }) => {
       const [, digits] = /^(0|[1-9]\d{0,8})\.xml$/.exec(params.file) ?? [];
@@ -25,7 +27,7 @@ ${ids.map((id) => html`<url><loc>${base}/drivers/${id}</loc></url>\n`)}</urlset>
     });
 }
 
-/** A cache asks again each time: a driver who has gone private is gone. */
+/** A cache must revalidate each time, so that a driver who goes private disappears at once. */
 function xml(root: Html): Content {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root.text}\n`;
   return new Content("application/xml; charset=utf-8", text, { cache: "public" });

@@ -7,7 +7,7 @@ import { User } from "../domain/user.ts";
 import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";
 import { parseUserId } from "./request.ts";
-import { fail, finishedJson } from "./result.ts";
+import { fail, serializedJson } from "./result.ts";
 import { hooksOf, type Service } from "./service.ts";
 
 export const users = (service: Service) =>
@@ -20,7 +20,7 @@ export const users = (service: Service) =>
           if (id === undefined) return fail("invalid_user_id");
           const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
           if ("missing" in user) return fail(user.missing);
-          return finishedJson<{ success: true; user: User }>(
+          return serializedJson<{ success: true; user: User }>(
             JSON.stringify({ success: true, user }),
             "public",
           );
@@ -34,7 +34,7 @@ export const users = (service: Service) =>
           if (id === undefined) return fail("invalid_user_id");
           const achievements = service.snapshot().users.findAchievements(id);
           if ("missing" in achievements) return fail(achievements.missing);
-          return finishedJson<{ success: true; achievements: AchievementEntry[] }>(
+          return serializedJson<{ success: true; achievements: AchievementEntry[] }>(
             Buffer.concat([ACHIEVEMENTS_START, ...achievements, END]),
             "public",
           );
@@ -49,7 +49,7 @@ const END = Buffer.from("}");
 const userId = {
   in: "path" as const,
   name: "userId",
-  description: "The user's id, in plain digits",
+  description: "The user's id, in decimal digits without a sign or leading zeros",
   schema: Id,
 };
 
@@ -64,7 +64,7 @@ const publicUserOperation = describeOperation({
   ...common,
   operationId: "getPublicUser",
   summary: "Get a public user profile",
-  description: "The profile of a user, when the user has made it public.",
+  description: "Returns the profile of a user whose profile is public.",
   parameter: { ...userId, example: 42 },
   success: { user: User },
   example: examples.getPublicUser,
@@ -74,7 +74,8 @@ const achievementsOperation = describeOperation({
   ...common,
   operationId: "listUserAchievements",
   summary: "Get a user's achievements",
-  description: "All achievements that a user with a public profile unlocked, newest first.",
+  description:
+    "Returns all achievements of a user whose profile is public, the most recently unlocked first.",
   parameter: { ...userId, example: 46 },
   success: { achievements: Type.Array(AchievementEntry) },
   example: examples.listUserAchievements,

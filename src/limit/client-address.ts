@@ -1,6 +1,6 @@
 /**
- * Owns who a request is counted under: the peer, or who it speaks for behind trusted proxies.
- * Never looks at anything but the peer's address and X-Forwarded-For, and never throws on either.
+ * Finds the client that a request is counted under, from the peer's address and X-Forwarded-For
+ * alone. Never throws on either. README.md has the rules.
  */
 import ipaddr from "ipaddr.js";
 
@@ -12,23 +12,23 @@ interface Hop {
   isLoopback: boolean;
 }
 
-/** The longest way to write an address with brackets, zone and port stays below. */
+/** Longer than any spelling of an address with brackets, zone and port. */
 const MAX_HOP_LENGTH = 80;
 
-/** Longer than any chain of proxies. 256 KB of addresses that are all trusted take 100 ms to parse. */
+/** Longer than any chain of proxies. Parsing 256 KB of trusted addresses would take 100 ms. */
 const MAX_HOPS = 100;
 
-/** RFC 6052: an IPv4 address in the last 32 bits. */
+/** RFC 6052: the last 32 bits are an IPv4 address. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
-/** At most this many parsed hops are cached, some 1 MB; then all are dropped. */
+/** About 1 MB of parsed hops. A full cache is cleared. */
 const MAX_CACHED_HOPS = 4096;
 
 export type Clients = ReturnType<typeof createClients>;
 
 /**
- * @param trusted the proxies whose X-Forwarded-For is believed; see {@link parseCidr}
- * @param ipv6Prefix IPv6 clients are one by so many leading bits, 0 to 128; a household has a /64
+ * @param trusted the proxies whose X-Forwarded-For is trusted; see {@link parseCidr}
+ * @param ipv6Prefix the number of leading bits, 0 to 128, that identify an IPv6 client
  */
 export function createClients({
   trusted,
@@ -40,7 +40,7 @@ export function createClients({
   const proxies = trusted.map(parseCidr);
   const cache = new Map<string, Hop | undefined>();
 
-  /** Undefined for what is no address. */
+  /** Undefined unless `text` is an address. */
   function findHop(text: string | undefined): Hop | undefined {
     if (text === undefined || text.length > MAX_HOP_LENGTH) return undefined;
     const cached = cache.get(text);
@@ -63,50 +63,43 @@ export function createClients({
       const comma = rest.lastIndexOf(",");
       const entry = rest.slice(comma + 1).trim();
       rest = rest.slice(0, Math.max(comma, 0));
-      // RFC 9110, 5.6.1: empty elements of a list do not count.
+      // RFC 9110, 5.6.1: empty list elements are ignored.
       if (entry === "") continue;
-      const before = findHop(entry);
-      if (before === undefined) break;
-      hop = before;
+      const previous = findHop(entry);
+      if (previous === undefined) break;
+      hop = previous;
     }
     return hop;
   }
 
   return {
     /**
-     * The key of a client: an IPv4 address, or an IPv6 network such as `2001:db8:1:2::/64`. All
-     * requests whose peer has no address share one.
+     * The key of the client: an IPv4 address, an IPv6 network such as `2001:db8:1:2::/64`, or
+     * "unknown" if the peer has no address. IPv4 peers are free when no proxy is trusted. Any other
+     * address is parsed once, then cached.
      *
-     * X-Forwarded-For is read from the right, as each proxy appends whom it got the request from, and
-     * only while the hop that wrote an entry is trusted. The first address that is not trusted is the
-     * client; if all are, the leftmost. An entry that is no address ends the reading: the request is
-     * counted under the hop that passed it on, so junk shares a budget and never gets a new one; so is
-     * a request with more than 100 entries from trusted hops.
-     * An address of NAT64's well-known prefix is counted as the IPv4 address inside.
-     * IPv4 peers cost nothing when no proxy is trusted; other addresses are parsed once, then cached.
-     *
-     * @param peer address at the other end of the connection, undefined if there is none to know
+     * @param peer the address at the other end of the connection, if there is one
      * @param forwardedFor the X-Forwarded-For header, several lines joined by commas
      */
     keyOf(peer: string | undefined, forwardedFor: string | null): string {
       if (proxies.length === 0 && peer?.includes(":") === false) return peer;
       return findClient(peer, forwardedFor)?.key ?? "unknown";
     },
-    /** Whether the client is on this machine, and not behind a proxy here that is not trusted. */
+    /** Whether the client is on this machine and did not come through an untrusted proxy. */
     isLocal(peer: string | undefined, forwardedFor: string | null): boolean {
       if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
       return findClient(peer, forwardedFor)?.isLoopback ?? false;
     },
-    /** Whether any proxy is. */
+    /** Whether there are any trusted proxies. */
     trustsAny: proxies.length > 0,
-    /** Whether the peer is a proxy that is believed. */
+    /** Whether the peer is a trusted proxy. */
     trusts: (peer: string | undefined) => findHop(peer)?.trusted === true,
   };
 }
 
 /**
- * `10.0.0.0/8`, `2001:db8::/32`, or a single address: the address and how many bits of it count.
- * Networks of IPv4-mapped IPv6 are IPv4's.
+ * Parses `10.0.0.0/8`, `2001:db8::/32` or a single address into the address and its prefix length.
+ * An IPv4-mapped IPv6 network becomes IPv4.
  *
  * @throws RangeError for anything else.
  */
@@ -117,17 +110,19 @@ export function parseCidr(text: string): [Address, number] {
   const bits = Number(length ?? max);
   if (address === undefined || bits > max) {
     throw new RangeError(
-      `"${text}" is neither a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, nor an address`,
+      `must be an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "${text}"`,
     );
   }
   if (max === 32 || address.kind() === "ipv6") return [address, bits];
-  if (bits < 96) throw new RangeError(`"${text}" is wider than IPv4: write it as IPv4`);
+  if (bits < 96) {
+    throw new RangeError(`an IPv4-mapped CIDR must have at least 96 bits, got "${text}"`);
+  }
   return [address, bits - 96];
 }
 
 function formatKey(address: Address, ipv6Prefix: number): string {
   if (address.kind() === "ipv4") return address.toString();
-  // Only for counting: an address that a client can write is never a trusted proxy's IPv4 address.
+  // Only when counting: a client can write any IPv4 address like this, so none may be trusted.
   if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   const bytes = address.toByteArray().map((byte, i) => {
     const bits = Math.min(Math.max(ipv6Prefix - 8 * i, 0), 8);
@@ -136,14 +131,17 @@ function formatKey(address: Address, ipv6Prefix: number): string {
   return `${ipaddr.fromByteArray(bytes)}/${ipv6Prefix}`;
 }
 
-/** An address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `"[::1]"`, `fe80::1%eth0`. */
+/** Parses the forms that proxies write: `1.2.3.4:567`, `[::1]:80`, `"[::1]"`, `fe80::1%eth0`. */
 function parseHop(text: string): Address | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   const host = /^\[([^[\]]*)\](?::\d{1,5})?$/.exec(bare) ?? /^([\d.]+):\d{1,5}$/.exec(bare);
   return parseAddress((host?.[1] ?? bare).replace(/%[^%]*$/, ""));
 }
 
-/** IPv4-mapped IPv6 is IPv4. Stricter than ipaddr.js, which also reads `1`, `0x7f.1` and `010.0.0.1`. */
+/**
+ * IPv4-mapped IPv6 becomes IPv4. Stricter than ipaddr.js, which also reads `1`, `0x7f.1` and
+ * `010.0.0.1`.
+ */
 function parseAddress(text: string): Address | undefined {
   const isAddress =
     ipaddr.IPv4.isValidFourPartDecimal(text) ||

@@ -1,66 +1,67 @@
 /**
- * Owns who has used how much of the limit: a true sliding window, exact to the millisecond, in this
- * process's memory. `redis.ts` has the same for several processes, and what only Bun has.
+ * The search limit of one process: a sliding window per client, exact to the millisecond, in
+ * memory. `redis.ts` shares the limit between processes; see README.md for the rules of both.
  */
 import { LRUCache } from "lru-cache";
 
 export interface Decision {
   allowed: boolean;
   limit: number;
-  /** How many more are allowed right now. */
+  /** How many more requests are allowed right now. */
   remaining: number;
   /**
-   * Whole milliseconds from now until the oldest counted request leaves the window, and one more
-   * is free. A refused client that waits this long is allowed; a millisecond less is not enough.
+   * Whole milliseconds until the oldest counted request leaves the window and one more is allowed.
+   * A refused client that waits this long is allowed. A millisecond less is not enough.
    */
   resetMs: number;
 }
 
 export interface Limiter {
-  /** Decides one request of `client` and counts it if allowed. Never throws, never rejects. */
+  /** Decides a request of `client` and counts it if it is allowed. Never throws or rejects. */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
-  /** Forgets all requests, for tests. A limiter that others share has none. */
+  /** Forgets all requests, for tests. A shared limiter has no such method. */
   reset?(): void;
-  /** Lets go of connections and timers. Decisions go on, in memory. */
+  /** Closes connections and stops timers. Later decisions are made in memory. */
   close(): void;
 }
 
 export interface LimiterStatus {
   store: "memory" | "redis";
-  /** False while a shared store is out of reach and memory decides. */
+  /** False while the shared store is unavailable and decisions are made in memory. */
   up: boolean;
-  /** Clients held in this process's memory: those of the last window, and a few not yet dropped. */
+  /** Clients tracked in memory: those of the last window, and a few expired ones. */
   clients: number;
 }
 
 export interface LimiterOptions {
-  /** At most this many requests a client in any `windowMs`; at least 1. */
+  /** The most requests per client in any `windowMs`; at least 1. */
   limit: number;
   /** Whole milliseconds. */
   windowMs: number;
-  /** At most this many clients are held. Default 100,000. */
+  /** The most clients to track. Default 100,000. */
   maxClients?: number | undefined;
-  /** Milliseconds. Default a clock that nobody sets. */
+  /** Milliseconds. Default a monotonic clock. */
   clock?: (() => number) | undefined;
 }
 
-/** Expired clients dropped per decision: more than the one it may add, so that they run out. */
-const DROPPED = 2;
+/** Expired clients dropped per decision: more than it may add, so they all go eventually. */
+const MAX_DROPPED = 2;
 
 export type MemoryLimiter = ReturnType<typeof createLimiter>;
 
 /**
  * **Exact.** At most `limit` requests of a client are allowed in any half-open span of `windowMs`,
- * none is refused while there is room, a refused one is not counted. A fraction of a millisecond
- * is dropped. Time stands still while the clock is behind its highest value, so a clock that goes
- * back frees nothing.
+ * and none is refused while there is room. A refused request is not counted. Fractions of a
+ * millisecond are dropped. While the clock is behind its highest value, time stands still, so
+ * setting a clock back frees nothing.
  *
- * **Bounded.** Past `maxClients`, a newcomer takes over the place *and the count* of the client
- * least recently seen, so all clients together never get more than `limit × maxClients` in any window,
- * and rotating addresses gains nothing. A refused request is seen, too: a client that keeps trying keeps
- * its place, and `resetMs` holds for it. A client that has lost its place returns as a newcomer and
- * inherits another's count: a single client may then get more or less than `limit`.
+ * **Bounded.** Beyond `maxClients`, a new client takes over the place *and the count* of the least
+ * recently seen one. All clients together therefore never get more than `limit × maxClients` in any
+ * window, and rotating addresses gains nothing. A refused request counts as seeing the client, so a
+ * client that keeps trying keeps its place, and its `resetMs` stays true. A client that lost its
+ * place inherits another count when it returns, so a single client may get more or less than
+ * `limit`.
  */
 export function createLimiter({
   limit,
@@ -68,7 +69,7 @@ export function createLimiter({
   maxClients = 100_000,
   clock = () => performance.now(),
 }: LimiterOptions) {
-  /** When each client's requests were allowed, oldest first. `max` would allocate all at once. */
+  /** The times of each client's allowed requests, oldest first. `max` would preallocate memory. */
   const clients = new LRUCache<string, number[]>({
     maxSize: maxClients,
     sizeCalculation: () => 1,
@@ -76,53 +77,57 @@ export function createLimiter({
   let now = Number.MIN_SAFE_INTEGER;
 
   function consume(client: string): Decision {
-    const allowedAt = see(client);
-    const allowed = allowedAt.length < limit;
-    if (allowed) allowedAt.push(now);
-    return { ...decisionOf(allowedAt), allowed };
+    const times = recentTimesOf(client);
+    const allowed = times.length < limit;
+    if (allowed) times.push(now);
+    return { ...decisionFrom(times), allowed };
   }
 
-  function decisionOf(allowedAt: readonly number[]): Decision {
-    const [oldest = now] = allowedAt;
-    const remaining = limit - allowedAt.length;
+  function decisionFrom(times: readonly number[]): Decision {
+    const [oldest = now] = times;
+    const remaining = limit - times.length;
     return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
   }
 
-  /** The requests of `client` in the window. Marks the client as seen, also if it is refused. */
-  function see(client: string): number[] {
+  /** The times in the window. Makes `client` the most recently seen one. */
+  function recentTimesOf(client: string): number[] {
     const nowMs = clock();
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
-    for (let i = 0; i < DROPPED; i++) {
+    dropExpiredClients();
+    const times = clients.get(client) ?? admit(client);
+    let expired = 0;
+    while (isExpired(times[expired])) expired++;
+    if (expired > 0) times.splice(0, expired);
+    return times;
+  }
+
+  function dropExpiredClients(): void {
+    for (let i = 0; i < MAX_DROPPED; i++) {
       const [leastRecent] = clients.rvalues();
-      if (leastRecent === undefined) break;
-      // A client without requests was only seen, so there is nothing to keep.
-      if (leastRecent.length > 0 && !isExpired(leastRecent.at(-1))) break;
+      if (leastRecent === undefined) return;
+      // A client may have no times: it was only peeked at.
+      if (leastRecent.length > 0 && !isExpired(leastRecent.at(-1))) return;
       clients.pop();
     }
-    const allowedAt = clients.get(client) ?? admit(client);
-    let expired = 0;
-    while (isExpired(allowedAt[expired])) expired++;
-    if (expired > 0) allowedAt.splice(0, expired);
-    return allowedAt;
   }
 
   function isExpired(time: number | undefined): boolean {
     return time !== undefined && now - time >= windowMs;
   }
 
-  /** A newcomer starts with the requests of the client whose place it takes. */
+  /** A new client starts with the times of the client whose place it takes. */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
-    // Not `[]`: JSC gives it the room of earlier arrays made here, 200 bytes for one request.
-    const allowedAt = inherited ?? Array.of<number>();
-    clients.set(client, allowedAt);
-    return allowedAt;
+    // Not `[]`: JavaScriptCore would size it like earlier arrays from here, 200 bytes for one time.
+    const times = inherited ?? Array.of<number>();
+    clients.set(client, times);
+    return times;
   }
 
   return {
     consume,
-    /** Whether a request of `client` would be allowed. Admits and sees the client, counts nothing. */
-    peek: (client: string): Decision => decisionOf(see(client)),
+    /** Decides without counting a request. The client is still admitted and marked as seen. */
+    peek: (client: string): Decision => decisionFrom(recentTimesOf(client)),
     reset: () => clients.clear(),
     status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),
     close() {},

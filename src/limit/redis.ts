@@ -1,214 +1,201 @@
 /**
- * Owns the limiter that several instances share through one Redis or Valkey. Without the store it
- * decides in memory, at once. Never logs, and never lets a word of the store's URL into a message.
+ * The search limit that several instances share through one Redis or Valkey. While the store is
+ * unavailable, decisions are made in memory without waiting for it. Never logs.
  */
 import { RedisClient } from "bun";
-import { codeOf } from "../files/errors.ts";
 import {
   createLimiter,
   type Decision,
   type Limiter,
   type LimiterOptions,
+  type LimiterStatus,
   type MemoryLimiter,
 } from "./limiter.ts";
+import {
+  decide,
+  findEvictionPolicy,
+  isFullError,
+  isServerError,
+  probe,
+  reasonOf,
+  UnexpectedReply,
+  within,
+} from "./store.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
-  /** One that {@link isStoreUrl}. */
+  /** Must satisfy {@link isStoreUrl}. */
   url: string;
-  /** The store has gone, or was never there: memory decides from now on. */
+  /** The store is unavailable, and decisions are made in memory from now on. */
   onDown: (reason: string) => void;
-  /** The store decides (again). Also called when it does from the start. */
+  /** The store makes the decisions, for the first time or again. */
   onUp: () => void;
-  /** The store decides, but less reliably than it should. At most once a minute for each message. */
+  /** The store works, but less reliably than it should. At most once a minute per message. */
   onWarning: (message: string) => void;
 }
 
-const KEY_PREFIX = "roadbook:limit:";
-
-/** A decision that the store has not made by then is memory's. */
+/** A decision that takes the store longer is made in memory. */
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 
-/** After a failure the store is tried again so much later, then twice that, up to the last. */
+/** The delay before the first reconnect. It doubles after each failure, up to the maximum. */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 
-/** A store that stayed up for so long has recovered: the next failure starts from RETRY_MS. */
+/** After this long without a failure, the delay starts from RETRY_MS again. */
 const STEADY_MS = 60_000;
 
 const WARNING_INTERVAL_MS = 60_000;
 
-/** OpenSSL's results of verifying a certificate, and Node's for one of another host. */
-const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_)/;
-
 /**
- * The window of `limiter.ts` on the store's clock, whole and atomic: a list of timestamps per
- * client, oldest first, that the store drops when its newest leaves the window. Time stands still while
- * the store's clock is behind a client's newest, but the wait is until that clock gets there. The
- * search is binary because a large limit can leave 100,000 timestamps to drop, and a pop each would
- * hold up the store for a tenth of a second. A full store fails at RPUSH, so it still refuses.
- */
-const SCRIPT = `
-local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
-local is_counted = ARGV[3] == '1'
-local time = redis.call('TIME')
-local clock = time[1] * 1000 + math.floor(time[2] / 1000)
-local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
-
-local now = math.max(clock, at(-1) or clock)
-local used = redis.call('LLEN', key)
-local expired, high = 0, used
-while expired < high do
-  local middle = math.floor((expired + high) / 2)
-  if now - at(middle) >= window then expired = middle + 1 else high = middle end
-end
-if expired > 0 then redis.call('LTRIM', key, expired, -1) end
-used = used - expired
--- After the limit was lowered, several must leave before one more is allowed.
-local last_to_leave = at(math.max(used - limit, 0)) or now
-
-local allowed = used < limit
-if allowed and is_counted then
-  redis.call('RPUSH', key, string.format('%.0f', now))
-  redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
-  used = used + 1
-end
-return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
-`;
-const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
-
-/**
- * One budget per client over all instances with the same URL, limit and window. Waits for the store
- * for about {@link CONNECT_MS} at most; without it, starts in memory. See {@link consumeBoth}.
+ * One budget per client over all instances with the same URL, limit and window. Starts in memory if
+ * the store does not respond within about a second. See {@link consumeBoth}.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
-  const { url, limit, windowMs, onDown, onUp, onWarning } = options;
-  const memory = createLimiter(options);
+  const limiter = new SharedLimiter(options);
+  await limiter.connect();
+  return limiter;
+}
 
-  /** The connection in use; none while the store is down. */
-  let store: RedisClient | undefined;
-  let upSince = 0;
-  let retryMs = RETRY_MS;
-  let retry: ReturnType<typeof setTimeout> | undefined;
-  let isAnnouncedDown = false;
-  let isClosed = false;
-  const warnedAt = new Map<string, number>();
+class SharedLimiter implements Limiter {
+  readonly #options: SharedLimiterOptions;
+  readonly #memory: MemoryLimiter;
+  /** The connection in use; undefined while the store is down. */
+  #store: RedisClient | undefined;
+  #upSinceMs = 0;
+  #retryMs = RETRY_MS;
+  #retryTimer: Timer | undefined;
+  #isDownReported = false;
+  #isClosed = false;
+  readonly #warnedAtMs = new Map<string, number>();
 
-  /** A new connection for each try: one that hangs may never say so. */
-  async function connect(): Promise<void> {
-    const candidate = new RedisClient(url, {
+  constructor(options: SharedLimiterOptions) {
+    this.#options = options;
+    this.#memory = createLimiter(options);
+  }
+
+  consume(client: string): Decision | Promise<Decision> {
+    const store = this.#store;
+    if (store === undefined) return this.#memory.consume(client);
+    return consumeBoth(this.#memory, client, (isCounted) => this.#ask(store, client, isCounted));
+  }
+
+  status(): LimiterStatus {
+    const { clients } = this.#memory.status();
+    return { store: "redis", up: this.#store !== undefined, clients };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#retryTimer);
+    if (this.#store) this.#drop(this.#store, "closed");
+  }
+
+  /** Every attempt opens a new connection, because one that hangs may never report it. */
+  async connect(): Promise<void> {
+    const candidate = new RedisClient(this.#options.url, {
       autoReconnect: false,
-      // Its own clock runs on while this process is busy, and is no judge of the store.
+      // Runs on while the process is busy, so it must not decide whether the store is up.
       connectionTimeout: 10 * CONNECT_MS,
     });
-    candidate.onclose = () => lose(candidate, "the connection was closed");
+    candidate.onclose = () => this.#drop(candidate, "the connection was closed");
     let evictionPolicy: string | undefined;
     try {
-      // A decision on a key of its own shows that this user may write; and only what is sent before
-      // the connection is there learns of a wrong password. The second shows how fast the store is.
+      // The first probe shows that this user may write. It is sent before the connection is open,
+      // because only such commands are rejected for a wrong password. The second shows the latency.
       await within(CONNECT_MS, probe(candidate));
       await within(DEADLINE_MS, probe(candidate));
       evictionPolicy = await within(DEADLINE_MS, findEvictionPolicy(candidate));
     } catch (error) {
       candidate.close();
-      goDown(reasonOf(error, "no connection"));
+      this.#goDown(reasonOf(error, "cannot connect"));
       return;
     }
-    if (isClosed) {
+    if (this.#isClosed) {
       candidate.close();
       return;
     }
-    store = candidate;
-    upSince = performance.now();
-    isAnnouncedDown = false;
-    onUp();
+    this.#store = candidate;
+    this.#upSinceMs = performance.now();
+    this.#isDownReported = false;
+    this.#options.onUp();
     if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {
-      warn(
-        `a full rate limit store forgets clients: set its maxmemory-policy to noeviction, ` +
-          `not ${evictionPolicy}`,
+      this.#warn(
+        "the rate limit store forgets clients when it is full: " +
+          `set its maxmemory-policy to noeviction, not ${evictionPolicy}`,
       );
     }
   }
 
-  function warn(message: string): void {
-    const now = performance.now();
-    if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < WARNING_INTERVAL_MS) return;
-    warnedAt.set(message, now);
-    onWarning(message);
-  }
-
-  /** Of many decisions that fail at once, the first is the one that counts. */
-  function lose(lost: RedisClient, reason: string): void {
-    if (lost !== store) return;
-    store = undefined;
-    // Rejects what else is under way, which then falls back without waiting for its own deadline.
-    lost.close();
-    if (performance.now() - upSince > STEADY_MS) retryMs = RETRY_MS;
-    goDown(reason);
-  }
-
-  function goDown(reason: string): void {
-    if (isClosed) return;
-    if (!isAnnouncedDown) onDown(reason);
-    isAnnouncedDown = true;
-    retry = setTimeout(connect, retryMs);
-    retry.unref();
-    retryMs = Math.min(2 * retryMs, MAX_RETRY_MS);
-  }
-
-  /** The store's decision, or undefined when it makes none. */
-  async function ask(
-    used: RedisClient,
+  /** The store's decision, or undefined if there is none. */
+  async #ask(
+    store: RedisClient,
     client: string,
     isCounted: boolean,
   ): Promise<Decision | undefined> {
+    const { limit, windowMs } = this.#options;
     try {
-      return await within(DEADLINE_MS, decide(used, client, { limit, windowMs, isCounted }));
+      return await within(DEADLINE_MS, decide(store, client, { limit, windowMs, isCounted }));
     } catch (error) {
-      if (isFull(error)) {
-        warn("the rate limit store is full, counting new searches in memory: raise its maxmemory");
+      if (isFullError(error)) {
+        this.#warn(
+          "the rate limit store is full, so new searches are counted in memory; raise its maxmemory",
+        );
       } else if (error instanceof UnexpectedReply || isServerError(error)) {
-        await ignoreKey(used, reasonOf(error));
+        await this.#ignoreKey(store, reasonOf(error));
       } else {
-        lose(used, reasonOf(error));
+        this.#drop(store, reasonOf(error));
       }
       return undefined;
     }
   }
 
-  /** One bad key is no reason to stop asking for the others, unless the probe fails as well. */
-  async function ignoreKey(used: RedisClient, reason: string): Promise<void> {
+  /** One bad key is no reason to drop the store, unless the probe fails as well. */
+  async #ignoreKey(store: RedisClient, reason: string): Promise<void> {
     try {
-      await within(DEADLINE_MS, probe(used));
-      warn(`the rate limit store cannot count a client, counting it in memory: ${reason}`);
+      await within(DEADLINE_MS, probe(store));
+      this.#warn(
+        `the rate limit store cannot count a client, so it is counted in memory: ${reason}`,
+      );
     } catch (error) {
-      lose(used, reasonOf(error));
+      this.#drop(store, reasonOf(error));
     }
   }
 
-  await connect();
-  return {
-    consume(client) {
-      const used = store;
-      if (used === undefined) return memory.consume(client);
-      return consumeBoth(memory, client, (isCounted) => ask(used, client, isCounted));
-    },
-    status: () => ({ store: "redis", up: store !== undefined, clients: memory.status().clients }),
-    close() {
-      isClosed = true;
-      clearTimeout(retry);
-      if (store) lose(store, "closed");
-    },
-  };
+  /** When many decisions fail at once, only the first one drops the store. */
+  #drop(store: RedisClient, reason: string): void {
+    if (store !== this.#store) return;
+    this.#store = undefined;
+    // Rejects all pending decisions, so that none of them waits for its own deadline.
+    store.close();
+    if (performance.now() - this.#upSinceMs > STEADY_MS) this.#retryMs = RETRY_MS;
+    this.#goDown(reason);
+  }
+
+  #goDown(reason: string): void {
+    if (this.#isClosed) return;
+    if (!this.#isDownReported) this.#options.onDown(reason);
+    this.#isDownReported = true;
+    this.#retryTimer = setTimeout(() => this.connect(), this.#retryMs);
+    this.#retryTimer.unref();
+    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
+  }
+
+  #warn(message: string): void {
+    const now = performance.now();
+    const warnedAtMs = this.#warnedAtMs.get(message) ?? Number.NEGATIVE_INFINITY;
+    if (now - warnedAtMs < WARNING_INTERVAL_MS) return;
+    this.#warnedAtMs.set(message, now);
+    this.#options.onWarning(message);
+  }
 }
 
 /**
- * Allows a request if both this process's memory and the store do. Memory comes first, so that
- * `maxClients` bounds all searches of this instance, and a store that was late or has lost its counts
- * gives no client more than the limit here. The store never learns of requests that memory allows by
- * itself. It is asked even if memory refuses, as the client may have to wait for the store longer.
+ * Allows a request if both this process's memory and the store do. Memory decides first, so
+ * `maxClients` bounds all searches of this instance, and a store that was late or lost its counts
+ * gives no client more than the limit here. Requests that memory allows on its own are never sent
+ * to the store later. The store is asked even if memory refuses, because its wait may be longer.
  *
- * @param ask resolves with undefined if memory must decide by itself; never rejects
+ * @param ask resolves to undefined if the store makes no decision; never rejects
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
@@ -218,7 +205,7 @@ export async function consumeBoth(
   const before = memory.peek(client);
   const shared = await ask(before.allowed);
   const isAllowed = before.allowed && shared?.allowed !== false;
-  // Memory may refuse by now: requests of the same client have been waiting for the store as well.
+  // Memory may refuse by now, because other requests of the client were waiting for the store too.
   const own = isAllowed ? memory.consume(client) : before;
   if (shared === undefined || own.remaining < shared.remaining) return own;
   if (shared.remaining < own.remaining) return shared;
@@ -226,8 +213,8 @@ export async function consumeBoth(
 }
 
 /**
- * `redis://`, `valkey://`, or `rediss://` for TLS, with `user:password@`, port and `/database` if
- * need be. In a password, / is %2F, @ is %40, ? is %3F and # is %23.
+ * Whether `text` is a `redis://`, `valkey://` or (for TLS) `rediss://` URL, with an optional
+ * `user:password@`, port and `/database`. A password has / as %2F, @ as %40, ? as %3F and # as %23.
  */
 export function isStoreUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -239,100 +226,4 @@ export function isStoreUrl(text: string): boolean {
     url.search === "" &&
     url.hash === ""
   );
-}
-
-/** Whether the store is one, lets this user count, and is in time. A full one is. */
-async function probe(store: RedisClient): Promise<void> {
-  try {
-    // Always allowed, as only a decision that is counted is written.
-    await decide(store, "probe", { limit: 1_000_000, windowMs: 1, isCounted: true });
-  } catch (error) {
-    if (!isFull(error)) throw error;
-  }
-}
-
-/** The store's rule for making room when it is full. Undefined when this user may not run INFO. */
-async function findEvictionPolicy(store: RedisClient): Promise<string | undefined> {
-  try {
-    const info = await store.send("INFO", ["memory"]);
-    return /^maxmemory_policy:(\S+)/m.exec(String(info))?.[1];
-  } catch (error) {
-    if (isServerError(error)) return undefined;
-    throw error;
-  }
-}
-
-async function decide(
-  store: RedisClient,
-  client: string,
-  { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
-): Promise<Decision> {
-  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs), isCounted ? "1" : "0"];
-  let reply: unknown;
-  try {
-    reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
-  } catch (error) {
-    // The first time, and after the store was restarted or flushed.
-    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-    reply = await store.send("EVAL", [SCRIPT, ...args]);
-  }
-  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
-  const isDecision =
-    (allowed === 0 || allowed === 1) &&
-    isWhole(remaining, 0, limit) &&
-    isWhole(resetMs, 1, Number.MAX_SAFE_INTEGER);
-  // What says `+OK` to anything is no Redis.
-  if (!isDecision) throw new UnexpectedReply("what the store says is no decision");
-  return { allowed: allowed === 1, limit, remaining, resetMs };
-}
-
-function isWhole(value: unknown, least: number, most: number): value is number {
-  return Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
-}
-
-/** Its message is for the log as it is. */
-class StoreError extends Error {}
-
-class UnexpectedReply extends StoreError {}
-
-/** The store is there and has refused a command. */
-function isServerError(error: unknown): error is Error {
-  return error instanceof Error && codeOf(error) === "ERR_REDIS_SERVER_ERROR";
-}
-
-/** Over its maxmemory: it refuses to add a timestamp. */
-function isFull(error: unknown): boolean {
-  return isServerError(error) && error.message.startsWith("OOM ");
-}
-
-/**
- * The outcome of `reply`, or an error after the deadline. That comes in two steps: when this process
- * lags, it reads what the store has sent between them, so no reply is late because nobody looked.
- */
-function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
-    let timer = setTimeout(() => {
-      timer = setTimeout(fail, deadlineMs / 2);
-    }, deadlineMs / 2);
-    reply.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
-}
-
-/**
- * For the log. A message from the store is reduced to its code: some repeat the command, AUTH's
- * included. A message about a certificate is cut before the host name.
- */
-function reasonOf(error: unknown, otherwise = "the connection was closed"): string {
-  if (error instanceof StoreError) return error.message;
-  const { message } = error instanceof Error ? error : new Error();
-  const code = codeOf(error);
-  if (CERTIFICATE_CODE.test(code)) {
-    return `the store's certificate was rejected: ${message.split(":")[0]}`;
-  }
-  if (code === "EPROTO") return `the TLS handshake failed: ${message.split(":").at(-1)}`;
-  const [, reply] = /^([A-Z]{2,}) /.exec(message) ?? [];
-  if (reply === "NOAUTH") return "the store wants a password";
-  if (reply === "WRONGPASS") return "the store refused the user or password";
-  return reply ? `the store responded ${reply}` : otherwise;
 }

@@ -2,42 +2,42 @@
  * Keeps each tick of the event loop short while clients open a connection for every request.
  *
  * The trap: Bun accepts a connection, reads its request and sends the response before it accepts
- * the next one, all in one tick, for as long as connections are waiting. Clients on other cores that
- * connect again after each response keep one waiting at all times, so the tick never ends. Timers,
- * signals and requests on open connections had to wait for 9,000 responses. libuv gave up the same
- * loop (https://github.com/libuv/libuv/pull/3696), and Bun has no way to pause it
+ * the next connection, all in one tick, for as long as connections are waiting. Clients on other
+ * cores that reconnect after each response keep one waiting at all times, so the tick never ends.
+ * Timers, signals and requests on open connections then wait for thousands of responses. libuv
+ * removed the same loop (https://github.com/libuv/libuv/pull/3696). Bun offers no way to pause it
  * (https://github.com/oven-sh/bun/issues/22016).
  *
- * The cure: a request that comes late in a long tick is handled in the next one. Its client cannot
- * connect again before it has the response, so soon no connection is waiting and the tick ends.
+ * The cure: a request that arrives late in a long tick is handled in the next tick. Its client
+ * cannot reconnect before it has the response, so soon no connection is waiting and the tick ends.
  *
- * Its side effect: Bun closes a connection if a second request arrives while the first has no
- * response. So only two kinds of requests may be put off: those with `Connection: close`, and in a
- * storm, those on another connection than the request before.
+ * The side effect: Bun closes a connection if a second request arrives before the first has its
+ * response. So only two kinds of requests may be deferred: those with `Connection: close` and, in a
+ * storm, those on a different connection than the previous request.
  */
 
-/** A longer tick puts off requests with `Connection: close`. */
+/** A longer tick defers requests with `Connection: close`. */
 const MAX_TICK_MS = 20;
 
-/** The first requests of a tick are only counted, as looking up a port takes a microsecond. */
+/** The first requests of a tick are only counted, as looking up a port is slow. */
 const UNCHECKED_REQUESTS = 512;
 
-/** A tick with requests on more connections than this, after the unchecked requests, is a storm. */
+/** After the unchecked requests, a tick with requests on more connections than this is a storm. */
 const MAX_CONNECTIONS = 512;
 
-/** A tick of the event loop, from its first request on. */
+/** A tick of the event loop, from its first request. */
 interface Tick {
   readonly startMs: number;
   readonly ended: Promise<void>;
   requests: number;
-  /** Without those of the unchecked requests. */
+  /** Not counting those of the unchecked requests. */
   connections: number;
   lastPort: number | undefined;
 }
 
 /**
- * Returns a function that takes each request and a way to look up its client's port. If the request
- * must wait, it returns a promise of the end of the tick.
+ * Returns a function that must be called with each request and a lookup of its client's port. If
+ * the request must wait, the function returns a promise of the end of the tick.
  */
 export function createTickGuard() {
   let tick: Tick | undefined;
@@ -46,8 +46,8 @@ export function createTickGuard() {
     tick ??= startTick(() => {
       tick = undefined;
     });
-    const isPutOff = isInStorm(tick, portOf) || (isLong(tick) && isLastOnConnection(request));
-    return isPutOff ? tick.ended : undefined;
+    const isDeferred = isInStorm(tick, portOf) || (isLong(tick) && isLastOnConnection(request));
+    return isDeferred ? tick.ended : undefined;
   };
 }
 
@@ -66,7 +66,7 @@ function startTick(onEnd: () => void): Tick {
   };
 }
 
-/** Counts the request. True after too many connections, unless it is pipelined on the last one. */
+/** Counts the request. True after too many connections, unless the request is pipelined. */
 function isInStorm(tick: Tick, portOf: () => number | undefined): boolean {
   tick.requests++;
   if (tick.requests <= UNCHECKED_REQUESTS) return false;

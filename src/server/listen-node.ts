@@ -1,26 +1,23 @@
-/**
- * Listens under Node: test rigs, and the command of the npm package. As listen.ts does under Bun, it
- * renews the certificate and stops without losing a request.
- */
+/** The counterpart of listen.ts for Node. It keeps the same promises. */
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import type { Fetch } from "../http/app.ts";
-import { type Address, type Listener, listenError } from "./listen.ts";
+import type { FetchHandler } from "../http/app.ts";
+import { type ListenAddress, type Listener, listenError } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** A query of any length is read, as in the executable. */
+/** The same limit as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
 
-/** How often connections that have become idle are closed while the server stops. */
+/** How often the stopping server closes connections that have become idle. */
 const DRAIN_MS = 20;
 
 /** Rejects with an error whose message is for the operator. */
 export async function listenOnNode(
-  { host, port, reusePort = false, ...address }: Address,
-  respond: Fetch,
+  { host, port, reusePort = false, ...address }: ListenAddress,
+  respond: FetchHandler,
   tls?: TlsFiles,
 ): Promise<Listener> {
   const options = { maxHeaderSize: MAX_HEAD_BYTES };
@@ -41,7 +38,7 @@ export async function listenOnNode(
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     renewTls: (files) => secure?.setSecureContext(files),
     async drain() {
-      // Stops listening, and closes the connections that are idle now.
+      // Stops listening and closes the connections that are idle now.
       server.close();
       for (let isOpen = true; isOpen; ) {
         isOpen = await Promise.race([closed.promise.then(() => false), setTimeout(DRAIN_MS, true)]);

@@ -1,6 +1,6 @@
 /**
- * The log: JSON lines on standard error, or readable ones where that is a terminal. Never makes a
- * response wait: lines that the reader of the log does not take in time are dropped and counted.
+ * The log: JSON lines on standard error, or readable lines on a terminal. It never delays a
+ * response. If the reader of the log is too slow, lines are dropped and counted.
  */
 import { fstatSync, write } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { type Logger, pino } from "pino";
 import { codeOf } from "../files/errors.ts";
 
 export interface Log extends Logger {
-  /** Resolves when all lines are written, or {@link CLOSE_MS} have passed. */
+  /** Resolves when all lines are written, or after {@link CLOSE_MS}. */
   close(): Promise<void>;
 }
 
@@ -16,11 +16,11 @@ const STDERR = 2;
 /** About 5,000 lines of the access log. */
 const MAX_WAITING_LENGTH = 1_000_000;
 const CLOSE_MS = 1000;
-/** The wait after EAGAIN: the reader of a pipe may have made it non-blocking. */
+/** The wait after EAGAIN, which a pipe gives if its reader has made it non-blocking. */
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  // `process.stderr` brings Bun's streams, 3 ms of a start; a file or a pipe is known without them.
+  // `process.stderr` loads Bun's streams, which slows the start. A file or pipe does not need it.
   const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
   const format = isTerminal ? await createPretty() : (line: string) => line;
   const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
@@ -39,11 +39,10 @@ async function createPretty(): Promise<(line: string) => string> {
 }
 
 /**
- * Writes in the background, one write at a time. A write to a full pipe keeps a thread of Bun's
- * pool, never the event loop. pino's own destination would do the same, but writes the rest
- * synchronously at exit, which a stalled reader blocks forever.
- *
- * @param onDropped lines were dropped since the last time, and writing works again
+ * Writes in the background, one write at a time. A write to a full pipe blocks a thread of Bun's
+ * pool, never the event loop. pino's own destination does the same, but flushes synchronously at
+ * exit, which would hang forever if the reader has stalled. `onDropped` is called with the
+ * number of lines dropped since its last call, once writing works again.
  */
 function createSink(onDropped: (lines: number) => void) {
   let waiting: string[] = [];
@@ -60,7 +59,7 @@ function createSink(onDropped: (lines: number) => void) {
       try {
         await writeAll(Buffer.from(lines.join("")));
       } catch {
-        // A full disk or a reader that has gone: a service does not end with its log.
+        // The disk is full or the reader is gone. The server goes on without its log.
         dropped += lines.length;
         continue;
       }
@@ -69,7 +68,7 @@ function createSink(onDropped: (lines: number) => void) {
     writing = undefined;
   }
 
-  /** Adds its line after those that were kept, even if there is no room. */
+  /** Logs a line about the dropped ones, even if the buffer is full. */
   function report(): void {
     const lines = dropped;
     dropped = 0;

@@ -1,4 +1,4 @@
-/** Picks the server of the runtime: Bun's, or Node's, which Deno has, too. */
+/** Picks the runtime's server: Bun's, or Node's, which Deno also has. */
 import { type Listener, listen } from "./listen.ts";
 
 /** Rejects with an error whose message is for the operator. */

@@ -1,11 +1,11 @@
-/** Reads the certificate and the key to serve https with, and explains in plain words why it cannot. */
+/** Reads the certificate and the private key for https, or explains why it cannot. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
 export type TlsPaths = Record<"cert" | "key", string>;
 
-/** Both as PEM. */
+/** Both in PEM format. */
 export type TlsFiles = Record<"cert" | "key", Buffer>;
 
 /** Throws an error whose message is for the operator. */
@@ -13,14 +13,16 @@ export function readTls(paths: TlsPaths): TlsFiles {
   const [cert, key] = [read(paths.cert), read(paths.key)];
   const certificate = parse(
     () => new X509Certificate(cert),
-    `${paths.cert} holds no certificate (PEM)`,
+    `${paths.cert} does not contain a PEM certificate`,
   );
   const privateKey = parse(
     () => createPrivateKey(key),
-    `${paths.key} holds no private key (PEM, without a passphrase)`,
+    `${paths.key} does not contain an unencrypted PEM private key`,
   );
   if (!certificate.checkPrivateKey(privateKey)) {
-    throw new Error(`the key in ${paths.key} is not that of the certificate in ${paths.cert}`);
+    throw new Error(
+      `the private key in ${paths.key} does not match the certificate in ${paths.cert}`,
+    );
   }
   return { cert, key };
 }

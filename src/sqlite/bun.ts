@@ -1,4 +1,4 @@
-/** The SQLite driver under Bun and inside the executable: Bun's own. */
+/** The SQLite driver for Bun and the executable, which uses Bun's own SQLite. */
 import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -16,13 +16,13 @@ export const sqlite: SqliteDriver = {
   },
   openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),
   openWritable: (path) => open(new Client(path)),
-  // bun:sqlite guards FTS5's own tables and has no setting for it.
+  // bun:sqlite makes the internal tables of FTS5 read-only and has no setting for it.
   openConnection: (path) => new DatabaseSync(path, { defensive: false }) as Sqlite,
 };
 
 /**
- * A database whose `close` closes its statements, too: otherwise the file stays open, with all that is
- * cached of it, until the garbage collector finds them.
+ * A database whose `close` also finalizes its statements. Otherwise the file and its page cache
+ * stay open until the garbage collector frees them.
  */
 function open(client: Client): Database {
   const statements: Statement[] = [];
@@ -39,6 +39,6 @@ function open(client: Client): Database {
       close();
     },
   });
-  // Statements that change rows return how many, which drizzle's types do not say for this driver.
+  // `run` returns the number of changed rows, which drizzle's types for this driver do not declare.
   return drizzle(tracked as Client) as unknown as Database;
 }

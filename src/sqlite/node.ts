@@ -1,4 +1,4 @@
-/** The SQLite driver under Node, where test rigs run: better-sqlite3. */
+/** The SQLite driver for Node, better-sqlite3. */
 import Client from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
@@ -6,7 +6,7 @@ import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./dri
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
     const client = new Client(path, { readonly: true });
-    // This driver takes no URI, so no immutable=1: one lock for good instead of one per query.
+    // This driver accepts no URI with immutable=1, so it takes one permanent lock instead.
     client.exec("PRAGMA locking_mode = EXCLUSIVE");
     return drizzle(client.exec(READ_CACHE)) as Database;
   },
@@ -15,7 +15,7 @@ export const sqlite: SqliteDriver = {
   openConnection: (path) => open(path) as Sqlite,
 };
 
-/** Rows are written while others are read, which this driver otherwise refuses, unlike Bun's. */
+/** Unlike Bun's, this driver rejects writes during an iteration unless it is in unsafe mode. */
 function open(path: string) {
   return new Client(path).unsafeMode();
 }

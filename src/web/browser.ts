@@ -1,33 +1,33 @@
 /**
- * The page in the browser: it shows the next view without a new document, goes back and forward, and
- * returns a kiosk to the start. It keeps nothing of a driver: who is shown again is asked for again,
- * and may have gone private. Without it, the form and the links do the same.
+ * The page's script: it switches views without loading a new document, handles back and forward,
+ * and returns a kiosk to the start page. It never caches a driver, because the profile may have
+ * become private since. Without the script, the form and the links still work.
  */
 /// <reference lib="dom" />
 import { withBasePath } from "./html.ts";
 import { renderView, titleOf, waitOf } from "./render.ts";
 import { DEFAULT_LANGUAGE, isLanguage, languages } from "./texts.ts";
-import { type Ask, type Found, loadView } from "./view.ts";
+import { type FetchApi, type KnownResults, loadView } from "./view.ts";
 
-/** A kiosk at whose start nobody is presents the next driver so often. */
-const PRESENTED_MS = 8000;
+/** How long an unattended kiosk highlights each featured driver. */
+const HIGHLIGHT_MS = 8000;
 
-/** A kiosk that could not return to the start tries again so much later. */
+/** How soon a kiosk that could not return to the start page tries again. */
 const RETRY_MS = 10_000;
 
-/** A request that takes longer has failed. */
+/** How long to wait for a response. */
 const TIMEOUT_MS = 30_000;
 
-/** Browsers forget entries from 50 on; a kiosk must find its first one. */
+/** Browsers keep about 50 history entries, and a kiosk must be able to return to its first. */
 const MAX_KIOSK_ENTRIES = 20;
 
-const SCROLL_SAVED_AFTER_MS = 100;
+const SCROLL_SAVE_DELAY_MS = 100;
 
-/** What the history keeps of an entry beside its address. */
+/** The state of a history entry. */
 interface Entry {
-  /** How many entries of this page come before it. */
+  /** The number of this page's entries before it. */
   index: number;
-  /** How far it was scrolled. */
+  /** The scroll position. */
   y: number;
 }
 
@@ -37,39 +37,39 @@ const language = isLanguage(root.lang) ? root.lang : DEFAULT_LANGUAGE;
 const main = find("main", HTMLElement);
 const field = find("#q", HTMLInputElement);
 const script = find("script[data-featured]", HTMLScriptElement);
-/** The path under which the server is mounted. */
+/** The path that the server is mounted under. */
 const base = script.dataset.base ?? "";
 const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).map(Number);
 
-/** Of each results page that was shown, by address: going back spends no search. */
-const searched = new Map<string, Found>();
+/** The results shown so far, by URL, so that going back does not use up another search. */
+const shownResults = new Map<string, KnownResults>();
 let navigations = 0;
-let index = 0;
-/** The query whose results are shown or under way; empty when there are none. */
-let searching = "";
-/** When the last view came. It goes on while the machine sleeps, as the limit's window does. */
+let entryIndex = 0;
+/** The query whose results are shown or loading; empty if there are none. */
+let currentQuery = "";
+/** Wall-clock time of the last view, because the limit's window continues during sleep. */
 let shownAt = Date.now();
-let saving: ReturnType<typeof setTimeout> | undefined;
+let saveTimer: ReturnType<typeof setTimeout> | undefined;
 let isStartingOver = false;
-/** A kiosk that nobody has touched since it returned to the start. */
-let isQuiet = false;
-let idle: ReturnType<typeof setTimeout> | undefined;
-/** How many drivers the quiet start has presented. */
-let presented = 0;
+/** Whether this is a kiosk that nobody has used since it returned to the start page. */
+let isUnattended = false;
+let idleTimer: ReturnType<typeof setTimeout> | undefined;
+/** How many drivers the unattended start page has highlighted. */
+let highlighted = 0;
 
 const fetchPath = (path: string, options: RequestInit) =>
   fetch(base + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
-const ask: Ask = (path) => fetchPath(path, {});
-const askAgain: Ask = (path) => fetchPath(path, { cache: "no-cache" });
+const fetchApi: FetchApi = (path) => fetchPath(path, {});
+const revalidate: FetchApi = (path) => fetchPath(path, { cache: "no-cache" });
 
-// The browser would scroll before the view is there.
+// The browser would restore the position before the view is loaded.
 history.scrollRestoration = "manual";
 const { index: lastIndex = 0, y = 0 }: Partial<Entry> = history.state ?? {};
-index = lastIndex;
+entryIndex = lastIndex;
 saveEntry(y);
-keepFound();
+rememberResults();
 if (y > 0) scrollTo(0, y);
-// A document that the browser had kept may show somebody who has gone private since.
+// A document from the browser's cache may show a driver who has become private since.
 const [navigation] = performance.getEntriesByType("navigation");
 if (navigation instanceof PerformanceNavigationTiming && navigation.type === "back_forward") {
   void showAgain(y);
@@ -81,10 +81,10 @@ window.addEventListener("pageshow", (event) => {
 find("form", HTMLFormElement).addEventListener("submit", (event) => {
   event.preventDefault();
   const query = field.value.trim();
-  const address = `${base}/${query && `?${new URLSearchParams({ q: query })}`}`;
-  if (query !== "" && query === searching) main.querySelector("h1")?.focus();
-  else if (address === addressNow()) void show(address, ask);
-  else void navigate(address);
+  const url = `${base}/${query && `?${new URLSearchParams({ q: query })}`}`;
+  if (query !== "" && query === currentQuery) main.querySelector("h1")?.focus();
+  else if (url === currentUrl()) void show(url, fetchApi);
+  else void navigate(url);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -93,7 +93,7 @@ document.addEventListener("keydown", (event) => {
   const isTyping = target === field;
   const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
   const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
-  // From the heading, which has the focus of new results, the first one is next.
+  // From the heading, which has the focus after a search, ArrowDown leads to the first result.
   const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
   const next = step && stops[at + step];
   if (key === "/" && !isTyping) field.select();
@@ -105,10 +105,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// An avatar that cannot be loaded is drawn. Some have failed before this script ran.
-addEventListener("error", ({ target }) => drawInstead(target), true);
+// Avatars that fail to load are replaced by drawings. Some may have failed before this script ran.
+addEventListener("error", ({ target }) => replaceByDrawing(target), true);
 for (const image of document.images) {
-  if (image.complete && image.naturalWidth === 0) drawInstead(image);
+  if (image.complete && image.naturalWidth === 0) replaceByDrawing(image);
 }
 
 setInterval(countDown, 1000);
@@ -122,24 +122,24 @@ document.addEventListener("click", (event) => {
   const isView = path === "/" || path.startsWith("/drivers/");
   if (origin !== location.origin || !isView || link.hash !== "") return;
   event.preventDefault();
-  if ("retry" in link.dataset) void show(addressNow(), ask);
+  if ("retry" in link.dataset) void show(currentUrl(), fetchApi);
   else void navigate(pathname + search);
 });
 
 addEventListener("scroll", () => {
-  clearTimeout(saving);
-  saving = setTimeout(saveEntry, SCROLL_SAVED_AFTER_MS);
+  clearTimeout(saveTimer);
+  saveTimer = setTimeout(saveEntry, SCROLL_SAVE_DELAY_MS);
 });
 
 addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
-  clearTimeout(saving);
+  clearTimeout(saveTimer);
   if (state) {
-    index = state.index ?? 0;
+    entryIndex = state.index ?? 0;
     if (isStartingOver) startOver();
     else void showAgain(state.y);
   } else {
-    // A jump inside the view, such as to the content, is a new entry.
-    index++;
+    // A jump within the view, such as the skip link, has added an entry.
+    entryIndex++;
     saveEntry();
   }
 });
@@ -150,148 +150,151 @@ if (isKiosk) {
   }
   for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {
-      isQuiet = false;
-      waitForIdle();
+      isUnattended = false;
+      restartIdleTimer();
     });
   }
-  waitForIdle();
+  restartIdleTimer();
   setInterval(() => {
-    presented++;
-    present();
-  }, PRESENTED_MS);
+    highlighted++;
+    highlightDriver();
+  }, HIGHLIGHT_MS);
 }
 
-/** After the idle time, returns a kiosk to the start, or looks what has changed there. */
-function waitForIdle(afterMs = Number(script.dataset.idle)): void {
-  clearTimeout(idle);
-  idle = setTimeout(() => {
-    waitForIdle();
-    if (isQuiet) void refreshStart();
+/** After the idle time, returns a kiosk to the start page, or refreshes it if it is shown. */
+function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
+  clearTimeout(idleTimer);
+  idleTimer = setTimeout(() => {
+    restartIdleTimer();
+    if (isUnattended) void refreshStart();
     else startOver();
   }, afterMs);
 }
 
 /**
- * Shows the start as it is now, and a new document when the page itself is another one: of a newer
- * Roadbook, or with other featured drivers. What is shown stays while the server is away.
+ * Refreshes the start page. Reloads the document if its script, style or settings have changed, as
+ * after an update of Roadbook. While the server is unreachable, the current page stays.
  */
 async function refreshStart(): Promise<void> {
   try {
-    const response = await askAgain("/");
+    const response = await revalidate("/");
     const start = new DOMParser().parseFromString(await response.text(), "text/html");
     const startMain = start.querySelector("main");
-    if (!response.ok || !startMain || !isQuiet) return;
-    if (partsOf(start) !== partsOf(document)) location.reload();
+    if (!response.ok || !startMain || !isUnattended) return;
+    if (assetsOf(start) !== assetsOf(document)) location.reload();
     main.innerHTML = startMain.innerHTML;
-    present();
+    highlightDriver();
   } catch {
-    // It is tried again after the next idle time.
+    // The next refresh follows after another idle time.
   }
 }
 
-/** The script with its settings, and the style. */
-function partsOf(page: Document): string {
+/** The tags of the script, which carry its settings, and of the style. */
+function assetsOf(page: Document): string {
   return [...page.querySelectorAll("script, link[rel=stylesheet]")]
     .map(({ outerHTML }) => outerHTML)
     .join();
 }
 
-/** On the quiet start, one featured driver after the other is large. */
-function present(): void {
-  if (!isQuiet) return;
+/** Shows one featured driver large while the start page is unattended. */
+function highlightDriver(): void {
+  if (!isUnattended) return;
   const cards = main.querySelectorAll(".card");
-  cards.forEach((card, at) => {
-    card.classList.toggle("sign", at === presented % cards.length);
+  cards.forEach((card, index) => {
+    card.classList.toggle("sign", index === highlighted % cards.length);
   });
 }
 
-/** Shows the view of an address as a new entry. */
-function navigate(address: string): Promise<void> {
+/** Shows the view for a URL as a new history entry. */
+function navigate(url: string): Promise<void> {
   saveEntry();
-  return show(address, ask, {
-    enter() {
-      clearTimeout(saving);
-      if (!isKiosk || index < MAX_KIOSK_ENTRIES) {
-        index++;
-        history.pushState({ index, y: 0 } satisfies Entry, "", address);
-      } else history.replaceState({ index, y: 0 } satisfies Entry, "", address);
+  return show(url, fetchApi, {
+    onLoaded() {
+      clearTimeout(saveTimer);
+      const isNew = !isKiosk || entryIndex < MAX_KIOSK_ENTRIES;
+      if (isNew) entryIndex++;
+      putEntry(isNew, url);
     },
   });
 }
 
-/** Shows the view of the entry that the browser has gone to, and until then nothing. */
+/** Shows the current history entry, after back or forward. Clears the old view at once. */
 function showAgain(y?: number): Promise<void> {
   main.replaceChildren();
-  return show(addressNow(), askAgain, { y, known: searched.get(addressNow()) });
+  return show(currentUrl(), revalidate, { y, known: shownResults.get(currentUrl()) });
 }
 
 /**
- * Goes to the first entry and, called again when it is there, makes it the start. A second entry takes
- * the place of all that followed, so that neither back nor forward leads to what others have seen.
+ * Goes back to the first history entry. Called again on arrival, it turns that entry into the
+ * start page and pushes a second one, which removes all later entries. Neither back nor forward
+ * then leads to the views of an earlier visitor.
  */
 function startOver(): void {
-  if (index > 0 && !isStartingOver) {
+  if (entryIndex > 0 && !isStartingOver) {
     isStartingOver = true;
-    history.go(-index);
+    history.go(-entryIndex);
     return;
   }
   isStartingOver = false;
-  searched.clear();
-  history.replaceState({ index: 0, y: 0 } satisfies Entry, "", `${base}/`);
-  index = 1;
-  history.pushState({ index, y: 0 } satisfies Entry, "", `${base}/`);
+  shownResults.clear();
+  entryIndex = 0;
+  putEntry(false, `${base}/`);
+  entryIndex = 1;
+  putEntry(true, `${base}/`);
   const navigation = navigations + 1;
   void showAgain().then(() => {
-    // A visitor may have gone on.
+    // A visitor may have moved on in the meantime.
     if (navigation !== navigations) return;
-    isQuiet = !main.querySelector("[role=alert]");
-    present();
-    // The server is away, perhaps for a restart.
-    if (!isQuiet) waitForIdle(RETRY_MS);
+    isUnattended = !main.querySelector("[role=alert]");
+    highlightDriver();
+    // The server is unreachable, perhaps because it is restarting.
+    if (!isUnattended) restartIdleTimer(RETRY_MS);
   });
 }
 
-/** Shows the view of an address; of several under way, the last one asked for. */
+interface ShowOptions {
+  y?: number | undefined;
+  known?: KnownResults | undefined;
+  onLoaded?(): void;
+}
+
+/** Shows the view for a URL, unless another one is requested while it loads. */
 async function show(
-  address: string,
-  ask: Ask,
-  {
-    y = 0,
-    known,
-    enter,
-  }: { y?: number | undefined; known?: Found | undefined; enter?(): void } = {},
+  url: string,
+  fetcher: FetchApi,
+  { y = 0, known, onLoaded }: ShowOptions = {},
 ): Promise<void> {
   const navigation = ++navigations;
-  isQuiet = false;
-  const { pathname, searchParams } = new URL(address, location.origin);
+  isUnattended = false;
+  const { pathname, searchParams } = new URL(url, location.origin);
   const query = searchParams.get("q") ?? "";
-  searching = query.trim();
+  currentQuery = query.trim();
   main.setAttribute("aria-busy", "true");
-  const view = await loadView({ path: pathOf(pathname), query }, featuredIds, ask, known);
+  const view = await loadView({ path: pathOf(pathname), query }, featuredIds, fetcher, known);
   if (navigation !== navigations) return;
-  enter?.();
+  onLoaded?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  // It is of the document that was loaded, and would be what a phone shares.
+  // Phones would share the canonical link, which still belongs to the first view.
   document.querySelector("link[rel=canonical]")?.remove();
   document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
   shownAt = Date.now();
-  keepFound();
+  rememberResults();
   scrollTo(0, y);
   main.querySelector("h1")?.focus({ preventScroll: true });
 }
 
-/** Keeps what a search has found, if results are shown: by the server, or by this script. */
-function keepFound(): void {
+/** Remembers the results on the page, if any, whether the server or this script rendered them. */
+function rememberResults(): void {
   const { searchParams } = new URL(location.href);
   const hasResults = main.querySelector("[role=status]") !== null;
-  searching = hasResults ? (searchParams.get("q") ?? "").trim() : "";
+  currentQuery = hasResults ? (searchParams.get("q") ?? "").trim() : "";
   if (!hasResults) return;
   const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href*='/drivers/']")];
   const companies = [...main.querySelectorAll<HTMLElement>("[data-members]")];
   const hasCompanies = !main.querySelector(".wait");
-  searched.set(addressNow(), {
+  shownResults.set(currentUrl(), {
     driverIds: drivers.map(({ pathname }) => Number(pathOf(pathname).slice("/drivers/".length))),
     companies: hasCompanies
       ? companies.map(({ textContent, dataset }) => ({
@@ -303,7 +306,7 @@ function keepFound(): void {
   });
 }
 
-/** Says how long the limit has the reader wait, and then offers to try again. */
+/** Updates the time until the next search, then shows the button to try again. */
 function countDown(): void {
   const wait = main.querySelector<HTMLElement>(".wait");
   if (!wait || wait.hidden) return;
@@ -314,23 +317,30 @@ function countDown(): void {
   wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
 }
 
-function drawInstead(image: EventTarget | null): void {
+function replaceByDrawing(image: EventTarget | null): void {
   if (!(image instanceof HTMLImageElement) || !image.dataset.id) return;
   image.src = `${base}/avatars/${image.dataset.id}.svg`;
-  // Once.
+  // Only once, in case the drawing fails too.
   delete image.dataset.id;
 }
 
 function saveEntry(y = scrollY): void {
-  history.replaceState({ index, y } satisfies Entry, "");
+  putEntry(false, location.href, y);
 }
 
-/** The path as the server has it; the start may have no slash where it is mounted. */
+/** Adds a history entry, or replaces the current one. */
+function putEntry(isNew: boolean, url: string, y = 0): void {
+  const entry: Entry = { index: entryIndex, y };
+  if (isNew) history.pushState(entry, "", url);
+  else history.replaceState(entry, "", url);
+}
+
+/** The path without the base path, which alone means the start page, even without a slash. */
 function pathOf(pathname: string): string {
   return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname) || "/";
 }
 
-function addressNow(): string {
+function currentUrl(): string {
   return location.pathname + location.search;
 }
 

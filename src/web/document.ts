@@ -1,4 +1,4 @@
-/** The page as a whole HTML document: head, search form, the view, and the way to the developers. */
+/** Renders the complete HTML document around a view: head, search form and footer. */
 import { html, withBasePath } from "./html.ts";
 import { renderPreview } from "./preview.ts";
 import { renderView, titleOf } from "./render.ts";
@@ -10,16 +10,16 @@ interface DocumentOptions {
   language: Language;
   /** The community's name. */
   title: string;
-  /** For an unattended screen: no link leads away, and the page returns to the start. */
+  /** For an unattended screen: no link leads off the site, and the page returns to the start. */
   kiosk?: boolean | undefined;
-  /** A kiosk returns to the start so long after the last touch. */
+  /** How long a kiosk must be idle before it returns to the start page. */
   kioskIdleMs?: number | undefined;
   featured: readonly number[];
   /** Whether search engines may list the page. */
-  index?: boolean | undefined;
-  /** The URL of the start, without a slash at the end. */
+  allowIndexing?: boolean | undefined;
+  /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
-  /** The path under which the server is mounted; empty for the root. */
+  /** The path that the server is mounted under; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;
@@ -27,7 +27,7 @@ interface DocumentOptions {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, title, kiosk, kioskIdleMs, featured, index } = options;
+  const { view, language, title, kiosk, kioskIdleMs, featured, allowIndexing } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
@@ -37,12 +37,13 @@ export function renderDocument(options: DocumentOptions): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${!index && html`<meta name="robots" content="noindex">`}
+${!allowIndexing && html`<meta name="robots" content="noindex">`}
 <title>${titleOf(view, language, title)}</title>
 ${renderPreview(options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}" data-base="${basePath}" data-title="${title}" data-idle="${kiosk && kioskIdleMs}"></script>
+<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}"
+  data-base="${basePath}" data-title="${title}" data-idle="${kiosk && kioskIdleMs}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>
@@ -54,7 +55,8 @@ ${renderPreview(options)}
     <label for="q">${texts.searchLabel}</label>
     <div class="field">
       <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchHint}"
-        autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search" maxlength="200">
+        autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
+        maxlength="200">
       <button>${texts.searchButton}</button>
     </div>
   </form>

@@ -1,28 +1,28 @@
 /**
- * Draws the pictures that a dataset does not have: an avatar of an id and a name, a badge of an
- * achievement, the icon of the page. SVG as text, the same for the same input. Pure.
+ * Draws the pictures that a dataset lacks: avatars, badges of achievements, and the page's icon.
+ * The same input always gives the same bytes. Pure.
  */
 import type { Achievement } from "../domain/achievement.ts";
 import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
 import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";
 
-/** The golden angle: the hues of neighbours in a row lie far apart. */
+/** The golden angle, which keeps the hues of consecutive ids far apart. */
 const GOLDEN_ANGLE = 137.508;
 
 interface Pattern {
-  /** On a square of 64. */
+  /** In a 64×64 view box. */
   path: string;
-  /** Whether a point of that square is in the path. */
+  /** Whether the path covers a point of the view box. */
   covers(x: number, y: number): boolean;
 }
 
-/** Behind the monogram: what a road has. */
+/** Backgrounds of the monogram: hills, lanes, tunnels and other sights of the road. */
 const patterns: Pattern[] = [
   {
     path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
     covers(x, y) {
-      // Two curves, each with its own t from 0 to 1.
+      // Two quadratic Bézier curves, each with `t` from 0 to 1.
       const t = ((x + 8) % 40) / 40;
       const [start, control, end] = x < 32 ? [50, 26, 40] : [40, 54, 30];
       return y > start * (1 - t) ** 2 + 2 * control * t * (1 - t) + end * t ** 2;
@@ -45,13 +45,13 @@ const patterns: Pattern[] = [
   },
 ];
 
-/** In percent. The hue is of the driver's id. */
+/** In percent. The hue comes from the driver's id. */
 type Tone = readonly [saturation: number, lightness: number];
 
 const GROUND: Tone = [48, 30];
 const PATTERN: Tone = [52, 40];
 
-/** A driver's avatar: the initials of the name on a pattern and a colour of the id. */
+/** A driver's avatar as SVG: the initials of the name on a pattern and colour chosen by the id. */
 export function drawAvatar(id: number, name: string): string {
   const [ground, fill] = [GROUND, PATTERN].map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
   const path = patterns[id % patterns.length]?.path;
@@ -67,47 +67,47 @@ function hueOf(id: number): number {
 
 const PNG_SIZE = 256;
 
-/** In each direction, as many points of a pixel are looked at. */
-const POINTS = 4;
+/** The number of samples per pixel in each direction. */
+const SAMPLES = 4;
 
-/** The pixels of each pattern, made when they are first needed: 20 ms. */
-const pixels = new Map<number, Uint8Array<ArrayBuffer>>();
+/** The packed pixels of each pattern, which are slow to compute. */
+const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
 
-/** The same as a PNG of 256 pixels, without the initials: no font comes with Roadbook. */
+/** The avatar as a PNG of 256×256 pixels. It lacks the initials because Roadbook ships no font. */
 export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   const index = id % patterns.length;
-  const packed = pixels.get(index) ?? packPixels(PNG_SIZE, shadeOf(patterns[index]));
-  pixels.set(index, packed);
+  const packed = packedPatterns.get(index) ?? packPixels(PNG_SIZE, shadeOf(patterns[index]));
+  packedPatterns.set(index, packed);
   return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
 }
 
-/** The share of a pixel that is in the pattern. */
+/** How much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
 function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number {
   const scale = 64 / PNG_SIZE;
   return (x, y) => {
     let covered = 0;
-    for (let point = 0; point < POINTS ** 2; point++) {
-      const dx = ((point % POINTS) + 0.5) / POINTS;
-      const dy = (Math.floor(point / POINTS) + 0.5) / POINTS;
+    for (let sample = 0; sample < SAMPLES ** 2; sample++) {
+      const dx = ((sample % SAMPLES) + 0.5) / SAMPLES;
+      const dy = (Math.floor(sample / SAMPLES) + 0.5) / SAMPLES;
       if (pattern?.covers((x + dx) * scale, (y + dy) * scale)) covered++;
     }
-    return (covered * MAX_SHADE) / POINTS ** 2;
+    return (covered * MAX_SHADE) / SAMPLES ** 2;
   };
 }
 
-/** As CSS Color 4 has it (7.1). */
+/** The conversion from HSL in CSS Color 4, section 7.1. */
 function toRgb(hue: number, [saturation, lightness]: Tone): Colour {
-  const reach = (saturation / 100) * Math.min(lightness, 100 - lightness);
+  const amplitude = (saturation / 100) * Math.min(lightness, 100 - lightness);
   const channel = (offset: number) => {
     const k = (offset + hue / 30) % 12;
-    return Math.round(2.55 * (lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+    return Math.round(2.55 * (lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
   };
   return [channel(0), channel(8), channel(4)];
 }
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]\p{M}*/u;
 
-/** The first letters of the first and the last word that have any. */
+/** The first letters of the first and last words that contain one. */
 function monogramOf(name: string): string {
   const letters = name
     .normalize("NFC")
@@ -130,21 +130,21 @@ const glyphs = [
   "M32 16 L46 32 L32 48 L18 32Z M32 26 L27 32 L32 38 L37 32Z",
 ];
 
-/** What the rim is made of, tier by tier: bronze, silver, gold, and beyond. */
+/** The colours of the rim by tier: bronze, silver, gold, and beyond. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
-/** An achievement's badge: a colour of its kind, a figure of its name, a rim of its tier. */
+/** An achievement's badge. The type gives the colour, the name the symbol, the tier the rim. */
 export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
   const { name, type, tier } = badge;
   const hue = hash(type) % 360;
   const glyph = glyphs[hash(name) % glyphs.length] ?? "";
-  const turn = (hash(`${name}/turn`) % 6) * 60;
+  const rotation = (hash(`${name}/turn`) % 6) * 60;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${turn} 32 32)"/><path d="${glyph}" fill="#fff" fill-rule="evenodd"/></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/><path d="${glyph}" fill="#fff" fill-rule="evenodd"/></svg>`
     .text;
 }
 
-/** The icon of the page: a road on the plate. */
+/** The icon of the page: a road on a plate in the accent colour. */
 export function drawFavicon(accent: string): string {
   const road = textColourOn(accent);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;

@@ -1,4 +1,4 @@
-/** HTML as text: a template in which every value is escaped unless it is HTML already. No DOM here. */
+/** A template tag that escapes all values except nested HTML. Never touches the DOM. */
 
 export class Html {
   readonly text: string;
@@ -9,8 +9,8 @@ export class Html {
 }
 
 /**
- * Puts `basePath` in front of the links of a finished page. Quotes in its texts are escaped, so nothing
- * but an attribute looks like one.
+ * Prefixes the links of a rendered page with `basePath`. Quotes in texts are escaped, so only
+ * attributes match the pattern.
  */
 export function withBasePath(page: string, basePath: string): string {
   return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);
@@ -26,7 +26,7 @@ const entities: Record<string, string> = {
   "'": "&#39;",
 };
 
-/** Joins the parts of a template; strings and numbers are escaped, lists joined, `false` left out. */
+/** Escapes strings and numbers, joins lists, and omits `false`, `null` and `undefined`. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
   return new Html(parts.reduce((text, part, index) => text + toText(values[index - 1]) + part));
 }

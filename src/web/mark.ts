@@ -1,24 +1,24 @@
 /**
- * Marks in a name what a query has found there, as far as folding and digraphs explain it: the Latin
- * spellings of other scripts need a table that is too large for a browser. Pure.
+ * Highlights the parts of a name that match a query. Matches by the Latin spelling of another
+ * script stay unmarked, because the table of spellings is too large for a browser. Pure.
  */
 import { fold, writeDigraphs } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
-/** A character with the marks that belong to it. */
+/** A character with its combining marks. */
 const LETTER = /\P{M}\p{M}*|\p{M}+/gu;
 const SPACE = /^\p{White_Space}/u;
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 const spellings = [fold, (text: string) => fold(writeDigraphs(text))];
 
-/** The name with every place of the query in `<mark>`, or else every place of each of its words. */
+/** Wraps the query in `<mark>` wherever it occurs, or its words if it does not. */
 export function markMatches(name: string, query: string): Html {
   const letters = name.match(LETTER) ?? [];
   for (const spell of spellings) {
     const pieces = letters.map((letter) => (SPACE.test(letter) ? " " : spell(letter)));
     const found = findLetters(pieces, fold(query));
-    // Where folding the whole differs from folding its letters, no letter can be named.
+    // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
     if (found.size === 0 || pieces.join("") !== spell(name)) continue;
     return html`${letters.map((letter, at) => [
       found.has(at) && !found.has(at - 1) && open,
@@ -29,13 +29,13 @@ export function markMatches(name: string, query: string): Html {
   return html`${name}`;
 }
 
-/** The indexes of the pieces in which the query is, or else its words, if all of them are there. */
+/** The indexes of the pieces that match the query, or its words if all of them occur. */
 function findLetters(pieces: readonly string[], query: string): Set<number> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
   const words = text.includes(query) ? [query] : query.split(" ");
   const found = new Set<number>();
-  // A word of one character is found within others only.
+  // The search matches words separately only if each has at least two characters.
   if (!words.every((word) => word.length > 1 && text.includes(word))) return found;
   for (const word of words) {
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

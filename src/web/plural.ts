@@ -1,6 +1,6 @@
-/** Counted things in a language: each of its plural forms, with the count where the form has a `#`. */
+/** Counts of things in a language, such as “3 drivers”. */
 
-/** The forms that whole numbers take, by their names in Unicode's rules. */
+/** The text for each CLDR plural category of whole numbers. `#` stands for the count. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
 
 export type Plural = ((count: number) => string) & { forms: Forms };

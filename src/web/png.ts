@@ -1,20 +1,20 @@
-/** Writes a square picture in the shades between two colours as a PNG (ISO/IEC 15948). Pure. */
+/** Encodes square pictures as PNG (ISO/IEC 15948), in shades between two colours. Pure. */
 import zlib from "node:zlib";
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/** What every PNG begins with. */
+/** The signature of PNG files. */
 export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
-/** The first colour has the shade 0, the second this one. */
+/** The shade of the second colour; the first one has the shade 0. */
 export const MAX_SHADE = 16;
 
-/** The pixels of such a picture, compressed: they can serve for any two colours. */
+/** Compresses the pixels of a picture, for use with any two colours. */
 export function packPixels(
   size: number,
   shadeAt: (x: number, y: number) => number,
 ): Uint8Array<ArrayBuffer> {
-  // Before each row stands its filter: none.
+  // Each row begins with its filter type, which is 0 (none).
   const rows = new Uint8Array(size * (size + 1));
   for (let y = 0; y < size; y++) {
     for (let x = 0; x < size; x++) rows[y * (size + 1) + 1 + x] = shadeAt(x, y);

@@ -1,4 +1,4 @@
-/** What other programs show of a link to the page: description, canonical link, OpenGraph and Twitter. */
+/** The tags for link previews: description, canonical link, OpenGraph and Twitter. */
 import { type Html, html } from "./html.ts";
 import { countsOf, dateIn, nameOf, pointsOf } from "./render.ts";
 import { type Language, languages } from "./texts.ts";
@@ -9,12 +9,12 @@ interface PreviewOptions {
   language: Language;
   /** The community's name. */
   title: string;
-  /** The URL of the start, without a slash at the end. */
+  /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
   logoPath: string | undefined;
 }
 
-/** The tags for the head. Of a driver who cannot be shown, they say what they say of the site. */
+/** The tags for the head. Views of problems have the site's title and description. */
 export function renderPreview(options: PreviewOptions): Html {
   const { view, language, title, baseUrl, logoPath } = options;
   const texts = languages[language];
@@ -22,8 +22,9 @@ export function renderPreview(options: PreviewOptions): Html {
   const name = path === undefined ? texts.title : nameOf(view, texts);
   const image = imageOf(view, baseUrl) ?? (logoPath?.endsWith(".png") && baseUrl + logoPath);
   const description = descriptionOf(view, language);
+  const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
-${path !== undefined && html`<link rel="canonical" href="${baseUrl}${path}">\n<meta property="og:url" content="${baseUrl}${path}">`}
+${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
 <meta property="og:site_name" content="${title}">
 <meta property="og:type" content="${view.kind === "driver" ? "profile" : "website"}">
 <meta property="og:title" content="${name}">
@@ -35,7 +36,7 @@ ${image && html`<meta property="og:image" content="${image}">`}
 ${image && html`<meta name="twitter:image" content="${image}">`}`;
 }
 
-/** Where a view is; undefined for a problem, which has no place of its own. */
+/** The canonical path of a view; undefined for a problem, which has none. */
 function pathOf(view: View): string | undefined {
   switch (view.kind) {
     case "start":
@@ -70,7 +71,7 @@ function descriptionOf(view: View, language: Language): string {
   }
 }
 
-/** Few programs show an SVG, so a drawing is named as a PNG. */
+/** A driver's avatar. Few programs preview an SVG, so drawings are linked as PNG. */
 function imageOf(view: View, baseUrl: string): string | undefined {
   if (view.kind !== "driver") return undefined;
   const { avatar_url } = view.user;

@@ -1,4 +1,4 @@
-/** The views as HTML: the same functions on the server and in the browser. Pure. */
+/** Renders views as HTML, on the server and in the browser. Pure. */
 import type { AchievementEntry } from "../domain/achievement.ts";
 import type { User } from "../domain/user.ts";
 import { type Html, html } from "./html.ts";
@@ -6,7 +6,7 @@ import { markMatches } from "./mark.ts";
 import { type Language, languages, type Texts } from "./texts.ts";
 import { type FoundDriver, MAX_FOUND, type View } from "./view.ts";
 
-/** The main part of the page. Its first heading takes the focus when it replaces another. */
+/** The main part of the page. The browser focuses its first heading when the view changes. */
 export function renderView(view: View, language: Language): Html {
   const texts = languages[language];
   switch (view.kind) {
@@ -21,12 +21,12 @@ export function renderView(view: View, language: Language): Html {
   }
 }
 
-/** The title of the document, in which the community's is the end. */
+/** The title of the document, which ends with the community's name. */
 export function titleOf(view: View, language: Language, title: string): string {
   return `${nameOf(view, languages[language])} · ${title}`;
 }
 
-/** What a view is of. */
+/** The name of a view, such as the driver's name. */
 export function nameOf(view: View, texts: Texts): string {
   switch (view.kind) {
     case "start":
@@ -50,8 +50,9 @@ function renderStart({ featured, counts }: View & { kind: "start" }, texts: Text
       </p>
     </li>`,
   );
+  const count = counts && countsOf(counts.drivers, counts.companies, texts);
   return html`<h1 tabindex="-1">${texts.title}</h1>
-    ${counts && html`<p class="quiet counts">${countsOf(counts.drivers, counts.companies, texts)}</p>`}
+    ${count && html`<p class="quiet counts">${count}</p>`}
     ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
 }
 
@@ -65,13 +66,12 @@ export function countsOf(drivers: number, companies: number, texts: Texts): stri
 
 function renderResults(view: View & { kind: "results" }, texts: Texts, language: Language): Html {
   const { query, drivers, companies, searchesLeft, retryAfterSeconds = 0 } = view;
+  const { heading, advice } = texts.problems.nothing;
   const isEmpty = drivers.length === 0 && companies?.length === 0;
   const count = [
-    drivers.length < MAX_FOUND ? texts.driverCount(drivers.length) : texts.closestDrivers,
+    drivers.length < MAX_FOUND ? texts.driverCount(drivers.length) : texts.firstDrivers,
     companies &&
-      (companies.length < MAX_FOUND
-        ? texts.companyCount(companies.length)
-        : texts.closestCompanies),
+      (companies.length < MAX_FOUND ? texts.companyCount(companies.length) : texts.firstCompanies),
   ];
   return html`<h1 tabindex="-1">${texts.resultsFor(query)}</h1>
     <p class="quiet" role="status">${count.filter(Boolean).join(", ")}${
@@ -79,7 +79,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
     }</p>
     ${
       isEmpty &&
-      html`<div class="problem"><h2>${texts.problems.nothing.heading}</h2><p>${texts.problems.nothing.advice}</p></div>
+      html`<div class="problem"><h2>${heading}</h2><p>${advice}</p></div>
       ${renderButtons(false, texts)}`
     }
     ${
@@ -95,7 +95,8 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
         )}</ul>
       </section>
       <section><h2>${texts.companies}</h2>
-        ${!companies && html`<p>${texts.limitedCompanies}</p>${renderWait(retryAfterSeconds, texts)}`}
+        ${!companies && html`<p>${texts.limitedCompanies}</p>`}
+        ${!companies && renderWait(retryAfterSeconds, texts)}
         ${companies?.length === 0 && html`<p>${texts.noCompanies}</p>`}
         <ul class="board">${companies?.map(
           ({ name, member_count }) => html`<li>
@@ -109,7 +110,7 @@ function renderResults(view: View & { kind: "results" }, texts: Texts, language:
 
 function renderDriver(view: View & { kind: "driver" }, texts: Texts, language: Language): Html {
   const { user, achievements } = view;
-  const points = pointsOf(achievements);
+  const roles = user.roles.map(({ name }) => name).join(", ");
   return html`<article>
     <header class="sign">
       ${avatarOf(user, 128)}
@@ -119,25 +120,29 @@ function renderDriver(view: View & { kind: "driver" }, texts: Texts, language: L
       </div>
     </header>
     <dl class="facts">
-      <div><dt>${texts.memberSince}</dt><dd>${dateIn(language, user.created_at)}</dd></div>
-      <div><dt>${texts.achievements}</dt><dd>${achievements.length.toLocaleString(language)}</dd></div>
-      <div><dt>${texts.totalPoints}</dt><dd>${points.toLocaleString(language)}</dd></div>
-      ${
-        user.roles.length > 0 &&
-        html`<div><dt>${texts.roles}</dt><dd>${user.roles.map(({ name }) => name).join(", ")}</dd></div>`
-      }
+      ${renderFact(texts.memberSince, dateIn(language, user.created_at))}
+      ${renderFact(texts.achievements, achievements.length.toLocaleString(language))}
+      ${renderFact(texts.totalPoints, pointsOf(achievements).toLocaleString(language))}
+      ${roles && renderFact(texts.roles, roles)}
     </dl>
     <h2>${texts.achievements}</h2>
     ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
-    <ul class="badges">${achievements.map((entry) => renderAchievement(entry, texts, language))}</ul>
+    <ul class="badges">${achievements.map((entry) =>
+      renderAchievement(entry, texts, language),
+    )}</ul>
   </article>`;
+}
+
+function renderFact(name: string, value: string): Html {
+  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
 }
 
 function renderAchievement(entry: AchievementEntry, texts: Texts, language: Language): Html {
   const { achievement, tier, unlocked_at } = entry;
   const { name, description, icon, points } = achievement;
   return html`<li>
-    <img src="/icons/${encodeURIComponent(icon)}" alt="" width="56" height="56" loading="lazy" decoding="async">
+    <img src="/icons/${encodeURIComponent(icon)}" alt="" width="56" height="56"
+      loading="lazy" decoding="async">
     <div>
       <h3>${name}</h3>
       <p>${description}</p>
@@ -151,26 +156,27 @@ function renderProblem(view: View & { kind: "problem" }, texts: Texts): Html {
   const { problem, retryAfterSeconds = 0 } = view;
   const canRetry = problem === "offline" || problem === "broken";
   const { heading, advice } = texts.problems[problem];
-  return html`<div role="alert"><div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>
+  return html`<div role="alert">
+      <div class="problem"><h1 tabindex="-1">${heading}</h1><p>${advice}</p></div>
     </div>
     ${problem === "limited" && renderWait(retryAfterSeconds, texts)}
     ${renderButtons(canRetry, texts)}`;
 }
 
-/** How long until the next search. The browser counts it down, and then offers to try again. */
+/** The time until the next search. The browser counts it down, then shows the hidden button. */
 function renderWait(seconds: number, texts: Texts): Html {
   return html`<p class="wait" role="timer" data-seconds="${seconds}">${waitOf(seconds, texts)}</p>
     <p class="buttons" hidden>${renderRetry(texts)}</p>`;
 }
 
-/** Such as “Search again in 59:05.” */
+/** Such as “Next search in 59:05.” */
 export function waitOf(seconds: number, texts: Texts): string {
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
   return texts.wait([first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":"));
 }
 
-/** A way on from where nothing is shown. */
+/** Links for a view that has nothing to show. */
 function renderButtons(canRetry: boolean, texts: Texts): Html {
   return html`<p class="buttons">${canRetry && renderRetry(texts)}
     <a class="button" href="/">${texts.otherDrivers}</a></p>`;
@@ -180,18 +186,19 @@ function renderRetry(texts: Texts): Html {
   return html`<a class="button" href="" data-retry>${texts.tryAgain}</a>`;
 }
 
-/** What tells drivers of the same name apart. */
+/** The company, and the date of joining if drivers must be told apart. */
 function detailOf({ company, created_at }: FoundDriver, texts: Texts, language: Language): Html {
   const joined = created_at && `${texts.memberSince} ${dateIn(language, created_at)}`;
   return html`${company}${company && joined && html`<br>`}${joined}`;
 }
 
-/** The name stands beside it, so the picture has none of its own. */
+/** The alternative text is empty because the name is next to the picture. */
 function avatarOf({ id, avatar_url }: Pick<User, "id" | "avatar_url">, size: number): Html {
-  return html`<img class="avatar" src="${avatar_url}" data-id="${id}" alt="" width="${size}" height="${size}" decoding="async">`;
+  return html`<img class="avatar" src="${avatar_url}" data-id="${id}" alt=""
+    width="${size}" height="${size}" decoding="async">`;
 }
 
-/** In UTC, as the API has it: the server and the browser write the same date. */
+/** The date in UTC, so that the server and the browser render the same one. */
 export function dateIn(language: Language, time: string): string {
   return new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
 }

@@ -1,6 +1,6 @@
 /**
- * The languages of the page, and which one a reader gets. A script of the page has one of them: it is
- * bundled with another file in the place of this one (assets.ts).
+ * The languages of the page. In each script of the page, a module with a single language replaces
+ * this one (assets.ts).
  */
 import { cs } from "./texts/cs.ts";
 import { de } from "./texts/de.ts";

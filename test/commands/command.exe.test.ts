@@ -1,4 +1,4 @@
-/** The command as an operator uses it: the executable alone in an empty folder. */
+/** The command line of the executable, alone in an empty folder. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -15,10 +15,10 @@ import {
   until,
 } from "../support.ts";
 
-test("it serves the demo from an empty folder with an empty environment, and leaves nothing there", async () => {
+test("it serves the demo in an empty folder and environment, and leaves no files", async () => {
   const folder = temporaryFolder();
   cpSync(await executable(), join(folder, "roadbook"));
-  // Settings of other programs that lie about are not its own.
+  // Files that Bun itself would read.
   writeFileSync(join(folder, ".env"), "ROADBOOK_PORT=1\n");
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
   const child = Bun.spawn(["./roadbook", "--port", "0"], {
@@ -38,7 +38,7 @@ test("it serves the demo from an empty folder with an empty environment, and lea
 }, 60_000);
 
 describe("flags, environment, defaults", () => {
-  test("a flag goes before the environment, the environment before the default", async () => {
+  test("a flag overrides its variable, which overrides the default", async () => {
     const snapshot = await importByExecutable(community);
     const child = Bun.spawn([await executable(), "--port", "0", "--search-limit", "7"], {
       cwd: temporaryFolder(),
@@ -53,7 +53,7 @@ describe("flags, environment, defaults", () => {
     expect(await child.exited).toBe(0);
   });
 
-  test("--search-limit 0 is no limit and no headers of one", async () => {
+  test("--search-limit 0 removes the limit and its headers", async () => {
     const target = await openExecutable(["--search-limit", "0"]);
     for (let at = 0; at < 40; at++) {
       const { status, headers } = await target.fetch("/search/users?q=an");
@@ -62,107 +62,166 @@ describe("flags, environment, defaults", () => {
     await target.close();
   });
 
-  test("a short window slides: a refused client gets in after Retry-After, and not before the oldest leaves", async () => {
+  test("a refused client may search again after Retry-After", async () => {
     const target = await openExecutable(["--search-limit", "2", "--search-window", "1s"]);
     const statuses = [];
     for (let at = 0; at < 3; at++) statuses.push((await target.fetch("/search/users?q=an")).status);
     expect(statuses).toEqual([200, 200, 429]);
     const refused = await target.fetch("/search/users?q=an");
     expect(refused.headers.get("retry-after")).toBe("1");
-    await Bun.sleep(1000); // as told
+    await Bun.sleep(1000);
     expect((await target.fetch("/search/users?q=an")).status).toBe(200);
     await target.close();
   });
 });
 
-describe("wrong usage is one clear line and exit code 2", () => {
+describe("former names of flags", () => {
+  const isIndexed = async (args: string[], env: Record<string, string> = {}) => {
+    const target = await openExecutable(args, undefined, env);
+    const { status } = await target.fetch("/sitemap.xml");
+    await target.close();
+    return status === 200;
+  };
+
+  test.each([
+    [["--index"], {}, true],
+    [[], { ROADBOOK_INDEX: "1" }, true],
+    [[], { ROADBOOK_INDEX: "0" }, false],
+    [[], { ROADBOOK_ALLOW_INDEXING: "0", ROADBOOK_INDEX: "1" }, false],
+    [["--index"], { ROADBOOK_ALLOW_INDEXING: "0" }, true],
+    [["--allow-indexing"], { ROADBOOK_INDEX: "0" }, true],
+    [["--index"], { ROADBOOK_ALLOW_INDEXING: "", ROADBOOK_INDEX: "" }, true],
+  ])("%j with %j: indexing is %p", async (args, env, expected) => {
+    expect(await isIndexed(args, env as Record<string, string>)).toBe(expected);
+  });
+
+  test("their variables are known", async () => {
+    let log = "";
+    const env = { ROADBOOK_GRACE: "10s", ROADBOOK_INDEX: "1" };
+    const target = await openExecutable(["--grace", "1s"], (text) => (log += text), env);
+    await target.close();
+    expect(log).not.toContain("unknown environment variable");
+  });
+
+  test("no help shows them", async () => {
+    const { stdout } = await roadbook(["serve", "--help"]);
+    expect(stdout).toContain("--shutdown-timeout TIME");
+    expect(stdout).not.toMatch(/--(?:grace|index)\b/);
+  });
+
+  test.each([
+    [
+      ["--grace", "1s", "--shutdown-timeout", "2s"],
+      {},
+      "--grace is the former name of --shutdown-timeout; give only --shutdown-timeout",
+    ],
+    [
+      ["--allow-indexing", "--index"],
+      {},
+      "--index is the former name of --allow-indexing; give only --allow-indexing",
+    ],
+    [["--grace="], {}, "--grace must not be empty"],
+    [["--index=1"], {}, "--index takes no value"],
+    [[], { ROADBOOK_GRACE: "" }, "ROADBOOK_GRACE must not be empty"],
+    [[], { ROADBOOK_INDEX: "yes" }, 'ROADBOOK_INDEX must be 1 or 0, got "yes"'],
+    [["check", "--index", "a"], {}, "unknown flag --index; see roadbook check --help"],
+  ])("wrong usage: %j %j", async (args, env, line) => {
+    const outcome = await roadbook(args, { env: env as Record<string, string> });
+    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  });
+});
+
+describe("a usage error is one clear line and exit code 2", () => {
   const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
   test.each([
-    [["fly"], 'there is no command "fly"; see roadbook --help'],
-    [["serv", "--port", "0"], 'there is no command "serv"; did you mean serve?'],
-    [["exprt", "--help"], 'there is no command "exprt"; did you mean export?'],
-    [["help", "chek"], 'there is no command "chek"; did you mean check?'],
-    [["a\nb"], 'there is no command "a b"; see roadbook --help'],
-    [["--prot", "1"], "there is no flag --prot; did you mean --port?"],
-    [["--prot=1"], "there is no flag --prot; did you mean --port?"],
-    [["-p", "1"], "there is no flag -p; see roadbook serve --help"],
-    [["import", "a", "--too", "b"], "there is no flag --too; did you mean --to?"],
+    [["fly"], 'unknown command "fly"; see roadbook --help'],
+    [["serv", "--port", "0"], 'unknown command "serv"; did you mean serve?'],
+    [["exprt", "--help"], 'unknown command "exprt"; did you mean export?'],
+    [["help", "chek"], 'unknown command "chek"; did you mean check?'],
+    [["a\nb"], 'unknown command "a b"; see roadbook --help'],
+    [["--prot", "1"], "unknown flag --prot; did you mean --port?"],
+    [["--prot=1"], "unknown flag --prot; did you mean --port?"],
+    [["-p", "1"], "unknown flag -p; see roadbook serve --help"],
+    [["import", "a", "--too", "b"], "unknown flag --too; did you mean --to?"],
     [["--access-log=1"], "--access-log takes no value"],
     [["serve", "extra"], "too many arguments; usage: roadbook serve [flags]"],
     [["--", "--port"], "too many arguments; usage: roadbook serve [flags]"],
     [["--port"], "--port needs a value; see roadbook serve --help"],
     [
       ["--host", "--port", "1"],
-      '--host is "--port", not a value; for a file of that name, write ./--port',
+      '--host needs a value, got "--port"; for a file with this name, write ./--port',
     ],
-    [["--port", "abc"], '--port is "abc", not a whole number from 0 to 65535'],
-    [["--port", "65536"], '--port is "65536", not a whole number from 0 to 65535'],
-    [["--port", "0x50"], '--port is "0x50", not a whole number from 0 to 65535'],
-    [["--port", "080"], '--port is "080", not a whole number from 0 to 65535'],
-    [["--search-limit", "1e3"], '--search-limit is "1e3", not a whole number from 0 to 1000000'],
-    [["--search-limit", "-1"], '--search-limit is "-1", not a whole number from 0 to 1000000'],
+    [["--port", "abc"], '--port must be a whole number from 0 to 65535, got "abc"'],
+    [["--port", "65536"], '--port must be a whole number from 0 to 65535, got "65536"'],
+    [["--port", "0x50"], '--port must be a whole number from 0 to 65535, got "0x50"'],
+    [["--port", "080"], '--port must be a whole number from 0 to 65535, got "080"'],
+    [
+      ["--search-limit", "1e3"],
+      '--search-limit must be a whole number from 0 to 1000000, got "1e3"',
+    ],
+    [["--search-limit", "-1"], '--search-limit must be a whole number from 0 to 1000000, got "-1"'],
     [
       ["--search-window", "3x"],
-      '--search-window is "3x", not a time of 1ms to 24d, such as 1h, 30m, 2s or 500ms',
+      '--search-window must be a time from 1ms to 24d, such as 1h, 30m, 2s or 500ms, got "3x"',
     ],
     [
       ["--cache-max-age", "500ms"],
-      '--cache-max-age is "500ms", not a time in whole seconds, such as 5m or 300',
+      '--cache-max-age must be a time in whole seconds, such as 5m or 300, got "500ms"',
     ],
     [["--kiosk", "--no-page"], "--kiosk and --no-page are mutually exclusive"],
     [
       ["--snapshot", "ftp://user:sesame@a/b"],
-      "--snapshot is not a URL that can be fetched; use a file, or https://, http:// or s3://",
+      "--snapshot must be a file or an https://, http:// or s3:// URL",
     ],
     [
       ["--public-url", "example.org"],
-      '--public-url is "example.org", not an http or https URL without query, such as https://example.org',
+      '--public-url must be an http or https URL without a query, such as https://example.org, got "example.org"',
     ],
     [
       ["--log-level", "loud"],
-      '--log-level is "loud", not one of trace, debug, info, warn, error, fatal, silent',
+      '--log-level must be one of trace, debug, info, warn, error, fatal, silent, got "loud"',
     ],
     [
       ["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "10.0.0.0/33"],
-      '--trusted-proxy is "10.0.0.0/33", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+      '--trusted-proxy must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "10.0.0.0/33"',
     ],
-    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key go together"],
+    [["--tls-cert", "a.pem"], "--tls-cert and --tls-key must be given together"],
     [["import"], `DATASET is missing; ${importUsage}`],
     [["import", "a"], `--to is missing; ${importUsage}`],
     [["import", "a", "b", "--to", "c"], `too many arguments; ${importUsage}`],
     [["seed"], "--users is missing; usage: roadbook seed --users N [flags]"],
     [
       ["health", "nowhere"],
-      'URL is "nowhere", not an http or https URL without query, such as https://example.org',
+      'URL must be an http or https URL without a query, such as https://example.org, got "nowhere"',
     ],
-  ])("%j", async (words, line) => {
-    expect(await roadbook(words)).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
+  ])("%j", async (args, line) => {
+    expect(await roadbook(args)).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 
   test.each([
-    [["--host", ""], {}, "--host is empty"],
-    [["--admin-host="], {}, "--admin-host is empty"],
-    [["import", "", "--to", "a"], {}, "DATASET is empty"],
-    [["import", "a", "--to", ""], {}, "--to is empty"],
-    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy is empty"],
-    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST is empty"],
-    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST is empty"],
-    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG is empty"],
-    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG is "yes", not 1 or 0'],
-    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT is "1k", not a whole number from 0 to 65535'],
+    [["--host", ""], {}, "--host must not be empty"],
+    [["--admin-host="], {}, "--admin-host must not be empty"],
+    [["import", "", "--to", "a"], {}, "DATASET must not be empty"],
+    [["import", "a", "--to", ""], {}, "--to must not be empty"],
+    [["--trusted-proxy", "::1,"], {}, "--trusted-proxy must not be empty"],
+    [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST must not be empty"],
+    [[], { ROADBOOK_ADMIN_HOST: "" }, "ROADBOOK_ADMIN_HOST must not be empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG must not be empty"],
+    [[], { ROADBOOK_ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG must be 1 or 0, got "yes"'],
+    [[], { ROADBOOK_PORT: "1k" }, 'ROADBOOK_PORT must be a whole number from 0 to 65535, got "1k"'],
     [
       [],
       { ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8,x" },
-      'ROADBOOK_TRUSTED_PROXY is "x", not an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32',
+      'ROADBOOK_TRUSTED_PROXY must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "x"',
     ],
-    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO is empty"],
-  ])("what is set to nothing, or wrongly by a variable: %j %j", async (words, env, line) => {
-    const outcome = await roadbook(words, { env: env as Record<string, string> });
+    [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO must not be empty"],
+  ])("an empty value, or an invalid variable: %j %j", async (args, env, line) => {
+    const outcome = await roadbook(args, { env: env as Record<string, string> });
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 });
 
-describe("the store's URL, which may hold a password, is in no message", () => {
+describe("no message shows the store's URL, which may contain a password", () => {
   const kind = "redis://, rediss:// or valkey:// URL";
   const folder = temporaryFolder();
   const file = join(folder, "store");
@@ -172,10 +231,10 @@ describe("the store's URL, which may hold a password, is in no message", () => {
       ["--rate-limit-store", "http://user:sesame@host"],
       {},
       2,
-      `--rate-limit-store is not a ${kind}`,
+      `--rate-limit-store must be a ${kind}`,
     ],
-    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE is not a ${kind}`],
-    [["--rate-limit-store-file", file], {}, 1, `${file} holds no ${kind}`],
+    [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE must be a ${kind}`],
+    [["--rate-limit-store-file", file], {}, 1, `${file} must contain a ${kind}`],
     [
       ["--rate-limit-store-file", "nothing"],
       { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" },
@@ -192,20 +251,20 @@ describe("the store's URL, which may hold a password, is in no message", () => {
       ["--rate-limit-stor=redis://:sesame@host"],
       {},
       2,
-      "there is no flag --rate-limit-stor; did you mean --rate-limit-store?",
+      "unknown flag --rate-limit-stor; did you mean --rate-limit-store?",
     ],
-  ])("%j %j", async (words, env, code, line) => {
-    const outcome = await roadbook(words, { env: env as Record<string, string> });
+  ])("%j %j", async (args, env, code, line) => {
+    const outcome = await roadbook(args, { env: env as Record<string, string> });
     expect(outcome).toEqual({ code, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 
-  test("nor in the help", async () => {
+  test("not even the help", async () => {
     const env = { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" };
     const { stdout } = await roadbook(["serve", "--help"], { env });
     expect(stdout).not.toContain("sesame");
   });
 
-  test("and a file holds it as well as the flag", async () => {
+  test("a file can hold it", async () => {
     const closedPort = join(folder, "closed-port");
     writeFileSync(closedPort, "redis://127.0.0.1:1\n");
     const target = await openExecutable(["--rate-limit-store-file", closedPort]);
@@ -216,16 +275,12 @@ describe("the store's URL, which may hold a password, is in no message", () => {
 });
 
 test.each([
-  [
-    "a snapshot that is not there",
-    "nothing",
-    /^roadbook: nothing cannot be read: no such file or directory\n$/,
-  ],
-  ["a dataset", community, /is a dataset, not a Roadbook snapshot: make one with roadbook import /],
+  ["a missing file", "nothing", /^roadbook: nothing cannot be read: no such file or directory\n$/],
+  ["a dataset", community, /is a dataset, not a Roadbook snapshot; make one with roadbook import /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
-  ["a text", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
+  ["a text file", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
   ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
-])("%s is not served: one clear line and exit code 1", async (_, snapshot, line) => {
+])("%s as a snapshot is one clear line and exit code 1", async (_, snapshot, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "empty"), "");
   writeFileSync(join(folder, "text"), "x".repeat(10_000));
@@ -235,19 +290,19 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-describe("an address that nobody can listen on is one line that says what to do", () => {
+describe("an unusable address is one line that says what to do", () => {
   const resolving = "cannot resolve host name nope.invalid; choose another with --host";
   const elsewhere = "203.0.113.7 is not an address of this machine; choose another with";
   test.each([
     [["--host", "nope.invalid"], resolving],
     [["--host", "203.0.113.7"], `${elsewhere} --host`],
     [["--admin-host", "203.0.113.7", "--admin-port", "0"], `${elsewhere} --admin-host`],
-  ])("%j", async (words, line) => {
-    const outcome = await roadbook([...words, "--port", "0"]);
+  ])("%j", async (args, line) => {
+    const outcome = await roadbook([...args, "--port", "0"]);
     expect(outcome).toMatchObject({ code: 1, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 
-  test("a port that is taken", async () => {
+  test("a port in use", async () => {
     const target = await openExecutable([]);
     const { port } = new URL(target.origin);
     for (const flag of ["--port", "--admin-port"]) {
@@ -258,7 +313,7 @@ describe("an address that nobody can listen on is one line that says what to do"
     await target.close();
   });
 
-  // Containers may let everyone listen on all ports.
+  // In some containers, everyone may listen on every port.
   const first = Bun.spawnSync(["cat", "/proc/sys/net/ipv4/ip_unprivileged_port_start"]).stdout;
   test.if(Number(first) === 1024)("a port below 1024 without root", async () => {
     const nobody = ["setpriv", "--reuid=65534", "--clear-groups"];
@@ -280,7 +335,7 @@ describe("an address that nobody can listen on is one line that says what to do"
 });
 
 test("a time without a unit is in seconds, for every flag that takes one", async () => {
-  const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--grace", "10"];
+  const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--shutdown-timeout", "10"];
   const target = await openExecutable(seconds);
   const { headers } = await target.fetch("/search/users?q=an");
   expect(headers.get("cache-control")).toBe("private, max-age=300");
@@ -288,7 +343,7 @@ test("a time without a unit is in seconds, for every flag that takes one", async
   await target.close();
 });
 
-test("SIGTERM answers what is under way, though clients keep their connections open", async () => {
+test("SIGTERM ends the server although clients keep their connections open", async () => {
   const target = await openExecutable([]);
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
@@ -315,17 +370,17 @@ const commandNames = [
 ];
 
 describe("the help", () => {
-  test("of the program names every command, on standard output", async () => {
+  test("lists every command on standard output", async () => {
     const help = await roadbook(["--help"]);
     expect([help.code, help.stderr]).toEqual([0, ""]);
     for (const name of commandNames) expect(help.stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
-    for (const words of [["-h"], ["help"], ["help", "help"], ["help", "--help"]]) {
-      expect(await roadbook(words)).toEqual(help);
+    for (const args of [["-h"], ["help"], ["help", "help"], ["help", "--help"]]) {
+      expect(await roadbook(args)).toEqual(help);
     }
   });
 
   test.each(commandNames)(
-    "of %s comes in three ways, and not from a bad environment",
+    "of %s is the same in three ways and ignores invalid variables",
     async (name) => {
       const help = await roadbook([name, "--help"]);
       expect([help.code, help.stderr]).toEqual([0, ""]);
@@ -338,21 +393,23 @@ describe("the help", () => {
   );
 
   test("fits 80 columns", async () => {
-    for (const words of [[], ...commandNames.map((name) => [name])]) {
-      const { stdout } = await roadbook([...words, "--help"]);
+    for (const args of [[], ...commandNames.map((name) => [name])]) {
+      const { stdout } = await roadbook([...args, "--help"]);
       for (const line of stdout.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     }
   });
 
-  test("of serve is in groups, with the default of each flag", async () => {
+  test("of serve has groups and defaults", async () => {
     const { stdout } = await roadbook(["serve", "--help"]);
     const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
     expect(groups).toEqual([
-      "What is served",
-      "Limits",
+      "Snapshot",
+      "Responses",
+      "Page",
+      "Search limit",
       "Network",
       "Logs and metrics",
-      "Test rigs",
+      "Fault injection, for tests",
       "Help",
     ]);
     expect(stdout).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
@@ -364,7 +421,7 @@ test.each(["version", "--version", "-V", "-v"])("%s prints the version", async (
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
 });
 
-describe("how flags and variables meet", () => {
+describe("flags and variables together", () => {
   const env = {
     ROADBOOK_PORT: "1",
     ROADBOOK_HOST: "",
@@ -373,8 +430,8 @@ describe("how flags and variables meet", () => {
     ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8, 127.0.0.1",
   };
 
-  async function serve(words: string[]) {
-    const child = Bun.spawn([await executable(), ...words], {
+  async function serve(args: string[]) {
+    const child = Bun.spawn([await executable(), ...args], {
       env,
       stdout: "pipe",
       stderr: "pipe",
@@ -388,7 +445,7 @@ describe("how flags and variables meet", () => {
     return log;
   }
 
-  test("a flag hides its variable, a bad one too, and of a flag given twice the last counts", async () => {
+  test("a flag hides its variable, even an invalid one; the last flag counts", async () => {
     const log = await serve(["--port", "1", "--host", "127.0.0.1", "--port", "0"]);
     expect(log).toContain('"msg":"request"');
     expect(log).toContain('"client":"192.0.2.7"');
@@ -396,7 +453,7 @@ describe("how flags and variables meet", () => {
     expect(log.match(/"variable"/g)).toHaveLength(1);
   });
 
-  test("a list on the command line adds up, and replaces that of the variable", async () => {
+  test("repeated flags add up to a list, which replaces that of the variable", async () => {
     const host = ["--port", "0", "--host", "127.0.0.1"];
     const log = await serve([...host, "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"]);
     expect(log).toContain('"client":"127.0.0.1"');
@@ -426,13 +483,13 @@ describe("standard output", () => {
   const shell = async (script: string) =>
     run(["bash", "-c", script], { cwd: folder, env: { roadbook: await executable() } });
 
-  test("made the snapshot", async () => {
+  test("setup", async () => {
     expect(await shell(`$roadbook import ${community} --to ${snapshotFile}`)).toMatchObject({
       code: 0,
     });
   });
 
-  test.each(commands)("%s to a full disk fails in one line", async (command) => {
+  test.each(commands)("%s to a full disk is one clear line and exit code 1", async (command) => {
     expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
       code: 1,
       stdout: "",
@@ -440,7 +497,7 @@ describe("standard output", () => {
     });
   });
 
-  test.each(commands)("%s to a reader that has gone is no error", async (command) => {
+  test.each(commands)("%s to a closed pipe is no error", async (command) => {
     const script = `$roadbook ${command} | true; echo \${PIPESTATUS[0]}`;
     expect(await shell(script)).toEqual({ code: 0, stdout: "0\n", stderr: "" });
   });
@@ -449,7 +506,7 @@ describe("standard output", () => {
 describe("health", () => {
   const healthy = '{"success":true}';
 
-  /** A server that knows these paths only. */
+  /** Starts a server with only these paths. */
   function open(bodies: Record<string, [number, string]>) {
     const server = Bun.serve({
       port: 0,
@@ -472,14 +529,14 @@ describe("health", () => {
     ["/roadbook/", "/roadbook/health"],
     ["/a/b/health", "/a/b/health"],
     ["/healthy", "/healthy/health"],
-  ])("of URL%s asks %s", async (given, path) => {
+  ])("URL%s requests %s", async (given, path) => {
     const server = open({ [path]: [200, healthy] });
     const { code, stdout, stderr } = await roadbook(["health", server.origin + given]);
     expect([code, stdout, stderr]).toEqual([0, `${healthy}\n`, ""]);
     server.stop();
   });
 
-  test("of a host that is called health asks its /health", async () => {
+  test("a host named health is not mistaken for the path", async () => {
     const { code, stderr } = await roadbook(["health", "http://health:1"]);
     expect([code, stderr]).toEqual([
       1,
@@ -489,8 +546,8 @@ describe("health", () => {
 
   test.each([
     ["an error", [500, "a\n  b"], "500: a b"],
-    ["a Roadbook that is not well", [503, '{"success":false}'], '503: {"success":false}'],
-  ] as const)("fails in one line with %s", async (_, [status, body], line) => {
+    ["an unhealthy Roadbook", [503, '{"success":false}'], '503: {"success":false}'],
+  ] as const)("%s is one clear line and exit code 1", async (_, [status, body], line) => {
     const server = open({ "/health": [status, body] });
     const { code, stdout, stderr } = await roadbook(["health", server.origin]);
     expect([code, stdout]).toEqual([1, ""]);
@@ -500,28 +557,31 @@ describe("health", () => {
 
   test.each([
     ["a page", [200, `<p>${"x".repeat(999)}`], `200: <p>${"x".repeat(197)}`],
-    ["another JSON", [200, "[]"], "200: []"],
-    ["nothing there", [404, "Not Found"], "404: Not Found"],
-  ] as const)("says that a server with %s is no Roadbook", async (_, [status, body], line) => {
-    const server = open({ "/health": [status, body] });
-    const { code, stderr } = await roadbook(["health", server.origin]);
-    const url = `${server.origin}/health`;
-    expect([code, stderr]).toEqual([
-      1,
-      `roadbook: no Roadbook at ${url}: it responded with ${line}\n`,
-    ]);
-    server.stop();
-  });
+    ["other JSON", [200, "[]"], "200: []"],
+    ["a 404", [404, "Not Found"], "404: Not Found"],
+  ] as const)(
+    "a server that responds with %s is not a Roadbook",
+    async (_, [status, body], line) => {
+      const server = open({ "/health": [status, body] });
+      const { code, stderr } = await roadbook(["health", server.origin]);
+      const url = `${server.origin}/health`;
+      expect([code, stderr]).toEqual([
+        1,
+        `roadbook: no Roadbook at ${url}: it responded with ${line}\n`,
+      ]);
+      server.stop();
+    },
+  );
 
-  test("asks the server with the same flags or variables, and fails when there is none", async () => {
+  test("accepts the flags and variables of serve, and fails if no server responds", async () => {
     const target = await openExecutable([]);
     const { port, host } = new URL(target.origin);
-    for (const [words, env] of [
+    for (const [args, env] of [
       [[target.origin], {}],
       [["--port", port], {}],
       [[], { ROADBOOK_PORT: port }],
     ] as [string[], Record<string, string>][]) {
-      const { code, stdout } = await roadbook(["health", ...words], { env });
+      const { code, stdout } = await roadbook(["health", ...args], { env });
       expect([code, JSON.parse(stdout).success]).toEqual([0, true]);
     }
     await target.close();
@@ -533,7 +593,7 @@ describe("health", () => {
   });
 });
 
-test("a name with a quote, raw bytes and a client without a Host get clean answers", async () => {
+test("raw bytes in a query and requests without a usual Host get a response", async () => {
   const target = await openExecutable([]);
   const { port } = new URL(target.origin);
   const raw = async (head: string) => {
@@ -551,15 +611,15 @@ test("a name with a quote, raw bytes and a client without a Host get clean answe
   ).toContain('"success":');
   expect(await raw("GET /users/public/42 HTTP/1.0\\r\\n\\r\\n")).toContain("Nowak");
   for (const host of ["a", "nas", "nas:80", "[::1]"]) {
-    const answer = await raw(
+    const response = await raw(
       `GET /users/public/42 HTTP/1.1\\r\\nHost: ${host}\\r\\nConnection: close\\r\\n\\r\\n`,
     );
-    expect(answer).toContain("Nowak");
+    expect(response).toContain("Nowak");
   }
   await target.close();
 }, 20_000);
 
-test("a query of 200,000 characters is no error, finds nothing and keeps nobody waiting", async () => {
+test("a query of 200,000 characters finds nothing, quickly", async () => {
   const target = await openExecutable([]);
   const find = async (text: string) => {
     const response = await target.fetch(`/search/users?q=${text}`);
@@ -572,7 +632,7 @@ test("a query of 200,000 characters is no error, finds nothing and keeps nobody 
   await target.close();
 });
 
-test("openapi prints the document that is served", async () => {
+test("openapi prints the same document as the server", async () => {
   const target = await openExecutable([]);
   const served = await (await target.fetch("/docs/json")).text();
   const { code, stdout } = await roadbook(["openapi", "--public-url", target.origin]);
@@ -583,7 +643,7 @@ test("openapi prints the document that is served", async () => {
   await target.close();
 });
 
-/** The paths of a certificate and its key, made for a host of that name. */
+/** Creates a certificate and a key for a host name, and returns their paths. */
 async function makeCertificate(name: string) {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -607,18 +667,14 @@ describe("--tls-cert and --tls-key", () => {
     await target.close();
   });
 
-  test("say in one line which file is wrong", async () => {
-    const [one, other] = [await makeCertificate("a.example"), await makeCertificate("b.example")];
+  test("name the invalid file in one line", async () => {
+    const [a, b] = [await makeCertificate("a.example"), await makeCertificate("b.example")];
     for (const [cert, key, line] of [
-      ["nothing.pem", one.key, "nothing.pem cannot be read: "],
-      [one.cert, "nothing.pem", "nothing.pem cannot be read: "],
-      [one.key, one.key, `${one.key} holds no certificate (PEM)\n`],
-      [one.cert, one.cert, `${one.cert} holds no private key (PEM, without a passphrase)\n`],
-      [
-        one.cert,
-        other.key,
-        `the key in ${other.key} is not that of the certificate in ${one.cert}\n`,
-      ],
+      ["nothing.pem", a.key, "nothing.pem cannot be read: "],
+      [a.cert, "nothing.pem", "nothing.pem cannot be read: "],
+      [a.key, a.key, `${a.key} does not contain a PEM certificate\n`],
+      [a.cert, a.cert, `${a.cert} does not contain an unencrypted PEM private key\n`],
+      [a.cert, b.key, `the private key in ${b.key} does not match the certificate in ${a.cert}\n`],
     ] as const) {
       const { code, stdout, stderr } = await roadbook(["--tls-cert", cert, "--tls-key", key]);
       expect([code, stdout]).toEqual([1, ""]);
@@ -628,7 +684,7 @@ describe("--tls-cert and --tls-key", () => {
   });
 });
 
-test("a signal right after the ready line is heeded", async () => {
+test("a signal right after the ready line is not lost", async () => {
   for (let times = 0; times < 10; times++) {
     const child = Bun.spawn([await executable(), "--port", "0"], {
       env: {},
@@ -642,12 +698,13 @@ test("a signal right after the ready line is heeded", async () => {
   }
 });
 
-test("the end of the grace, or a second signal, ends what never ends", async () => {
-  for (const [grace, signals] of [
-    ["300ms", 1],
-    ["1h", 2],
+test("the shutdown timeout or a second signal ends responses that no client reads", async () => {
+  for (const [flag, time, signals] of [
+    ["--shutdown-timeout", "300ms", 1],
+    ["--grace", "300ms", 1],
+    ["--shutdown-timeout", "1h", 2],
   ] as const) {
-    const child = Bun.spawn([await executable(), "--port", "0", "--grace", grace], {
+    const child = Bun.spawn([await executable(), "--port", "0", flag, time], {
       env: {},
       stdout: "pipe",
       stderr: "ignore",
@@ -656,20 +713,20 @@ test("the end of the grace, or a second signal, ends what never ends", async () 
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     socket.pause();
-    // More than the system buffers, and never read.
+    // Requests more than the system can buffer, and never reads it.
     socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
-    const isHeard = () => fetch(`http://${hostname}:${port}/health`).catch(() => undefined);
-    expect((await isHeard())?.status).toBe(200);
+    const request = () => fetch(`http://${hostname}:${port}/health`).catch(() => undefined);
+    expect((await request())?.status).toBe(200);
     for (let at = 0; at < signals; at++) {
       child.kill("SIGTERM");
-      await until(async () => !(await isHeard()));
+      await until(async () => !(await request()));
     }
     expect(await child.exited).toBe(0);
     socket.destroy();
   }
 }, 20_000);
 
-test("an import shows how far it is on a terminal, and nothing of it in a pipe", async () => {
+test("an import shows its progress on a terminal, but not in a pipe", async () => {
   const folder = temporaryFolder();
   const command = `${await executable()} import ${community} --to s`;
   const terminal = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });

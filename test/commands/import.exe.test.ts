@@ -1,5 +1,4 @@
-/** What an import does when the dataset is not what was meant: cut, emptied, or wrong in some lines. */
-
+/** An import of a dataset that is truncated, emptied or invalid in some lines. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
@@ -56,43 +55,43 @@ function importStream(
 describe("the end line", () => {
   const wrong: [string, string | object[], string[], string][] = [
     [
-      "counts one too many",
+      "is one too high",
       [role, ann, end(3)],
       [],
-      "line 3: lines: is 3, but 2 lines come before it",
+      "line 3: lines: must be 2, the number of lines before it, got 3",
     ],
     [
-      "counts one too few",
+      "is one too low",
       [role, ann, end(1)],
       [],
-      "line 3: lines: is 1, but 2 lines come before it",
+      "line 3: lines: must be 2, the number of lines before it, got 1",
     ],
     [
       "counts blank lines",
       `${textOf([role])}\n \n${textOf([ann, end(4)])}`,
       [],
-      "line 5: lines: is 4, but 2 lines come before it",
+      "line 5: lines: must be 2, the number of lines before it, got 4",
     ],
-    ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line 2"],
-    ["comes twice", [ann, end(1), end(2)], [], "line 3: comes after the end line 2"],
-    ["counts nothing", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
+    ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line (line 2)"],
+    ["is repeated", [ann, end(1), end(2)], [], "line 3: comes after the end line (line 2)"],
+    ["has no number", [ann, end("1")], [], "line 2: lines: must be an integer from 0"],
     [
-      "is wanted and missing",
+      "is missing with --expect-end",
       [role, ann],
       ["--expect-end"],
-      "line 3: the end line is missing, so the dataset may have been cut",
+      "line 3: the end line is missing, so the dataset may be incomplete",
     ],
     [
-      "is wanted of nothing",
+      "is missing in an empty dataset",
       "",
       ["--expect-end"],
-      "line 1: the end line is missing, so the dataset may have been cut",
+      "line 1: the end line is missing, so the dataset may be incomplete",
     ],
   ];
 
-  describe.each([["import"], ["apply"]])("of what is given to %s", (command) => {
+  describe.each([["import"], ["apply"]])("in the input of %s", (command) => {
     test.each(wrong)(
-      "that %s is an error, and the target stays",
+      "is an error if it %s, and the target stays",
       async (_, lines, words, expected) => {
         const target = await makeSnapshot();
         const before = stateOf(target);
@@ -106,7 +105,7 @@ describe("the end line", () => {
       },
     );
 
-    test("is taken when it is right, wanted or not", async () => {
+    test("is accepted if it is correct, with and without --expect-end", async () => {
       const target = await makeSnapshot([role, ann]);
       const stdin = `\n${textOf([role])} \r\n${textOf([ann, end(2)])}\n  \n`;
       for (const words of [[], ["--expect-end"]]) {
@@ -116,7 +115,7 @@ describe("the end line", () => {
     });
   });
 
-  test("is what an export and a seed end with", async () => {
+  test("is the last line of an export and a seed", async () => {
     for (const words of [
       ["export", await makeSnapshot()],
       ["seed", "--users", "20"],
@@ -125,20 +124,22 @@ describe("the end line", () => {
       const lines = stdout.trim().split("\n");
       expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
       expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
-      // A pipe that breaks at the end of a line.
+      // A pipe may be cut at the end of a line.
       const cut = `${lines.slice(0, -1).join("\n")}\n`;
       expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
     }
   });
 
-  test("may be among the objects of a dataset in process", async () => {
+  test("may be among the objects of createRoadbook's dataset", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
-    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: is 2, but 1 lines");
+    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
+      "lines: must be 1, the number of lines before it, got 2",
+    );
   });
 });
 
-describe("an import that would take too much away is an error, and the target stays", () => {
+describe("an empty dataset, or one that would remove more than half, is an error", () => {
   const people = (count: number, from = 1) =>
     Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
   const companies = (count: number) =>
@@ -149,16 +150,16 @@ describe("an import that would take too much away is an error, and the target st
   test.each([
     ["nothing", ""],
     ["blank lines", "\n\n"],
-    ["roles alone", textOf([role])],
-    ["an end line alone", textOf([end(0)])],
+    ["only roles", textOf([role])],
+    ["only an end line", textOf([end(0)])],
     ["an empty gzip", gzipSync("")],
-  ])("%s, whether or not there is a target", async (_, dataset) => {
+  ])("%s, with and without a target", async (_, dataset) => {
     const folder = temporaryFolder();
     const expected = {
       code: 1,
       stdout: "",
       stderr: expect.stringMatching(
-        /^roadbook: the dataset has no users and no companies, nothing was written(; if it comes through a pipe, see whether the program in front has failed)?\n$/,
+        /^roadbook: the dataset has no users and no companies; nothing was written( \(if the dataset comes through a pipe, check whether the command before it failed\))?\n$/,
       ),
     };
     expect(await importStream(dataset, ["--allow-shrink"], folder)).toEqual(expected);
@@ -171,20 +172,20 @@ describe("an import that would take too much away is an error, and the target st
 
   test.each([
     ["half of the users", people(10), people(5), undefined],
-    ["more than half of the users", people(10), people(4), "10 users and the dataset 4"],
-    ["more than half of an odd number", people(11), people(5), "11 users and the dataset 5"],
+    ["more than half of the users", people(10), people(4), "6 of its 10 users"],
+    ["more than half of an odd number", people(11), people(5), "6 of its 11 users"],
     ["less than half of an odd number", people(11), people(6), undefined],
     ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
     [
       "more than half of the companies",
       [ann, ...companies(4)],
       [ann, ...companies(1)],
-      "4 companies and the dataset 1",
+      "3 of its 4 companies",
     ],
-    ["the only company", [ann, company], [ann], "1 companies and the dataset 0"],
-    ["no user, of whom most are private now", people(10), [ann, ...hidden(9)], undefined],
-    ["users who were private", hidden(10), hidden(4), "10 users and the dataset 4"],
-    ["everybody for others", people(10), people(10, 500), undefined],
+    ["the only company", [ann, company], [ann], "1 of its 1 companies"],
+    ["no user, although most are private now", people(10), [ann, ...hidden(9)], undefined],
+    ["users who were private", hidden(10), hidden(4), "6 of its 10 users"],
+    ["all users, but adds others", people(10), people(10, 500), undefined],
   ])("%s", async (_, old, next, expected) => {
     const target = await makeSnapshot(old);
     const before = stateOf(target);
@@ -193,7 +194,7 @@ describe("an import that would take too much away is an error, and the target st
     expect(code).toBe(expected ? 1 : 0);
     if (expected) {
       expect(stderr).toBe(
-        `roadbook: ${target} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+        `roadbook: ${target} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)\n`,
       );
       expect(stateOf(target)).toEqual(before);
       const words = ["import", dataset, "--to", target, "--allow-shrink"];
@@ -202,18 +203,18 @@ describe("an import that would take too much away is an error, and the target st
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
   });
 
-  test("also over a snapshot of another schema, whose counts can be read", async () => {
+  test("the old counts are read from a snapshot of any schema", async () => {
     const target = await makeSnapshot(people(10));
     const bytes = readFileSync(target);
     bytes.writeUInt32BE(1, 60); // user_version
     writeFileSync(target, bytes);
     await expect(checkSnapshot(target)).rejects.toThrow("has schema 1");
     const words = ["import", makeFile(people(4)), "--to", target];
-    expect((await roadbook(words)).stderr).toContain("10 users and the dataset 4");
+    expect((await roadbook(words)).stderr).toContain("6 of its 10 users");
     expect(await roadbook([...words, "--allow-shrink"])).toMatchObject({ code: 0 });
   });
 
-  test("but not over a snapshot that is cut in the first page: an import mends it", async () => {
+  test("a snapshot whose counts cannot be read may be replaced", async () => {
     const target = await makeSnapshot(people(10));
     writeFileSync(target, readFileSync(target).subarray(0, 1000));
     const words = ["import", makeFile([ann]), "--to", target];
@@ -223,7 +224,7 @@ describe("an import that would take too much away is an error, and the target st
 });
 
 describe("--skip-invalid", () => {
-  /** Imports with wrong lines skipped; what was reported, and the export of the rest. */
+  /** Imports with --skip-invalid. Returns the output, and the export of the valid rest. */
   async function importSkipping(lines: (object | string)[], words: string[] = []) {
     const folder = temporaryFolder();
     const text = lines
@@ -241,7 +242,7 @@ describe("--skip-invalid", () => {
     };
   }
 
-  test("leaves out wrong lines and what refers to them, and reports both", async () => {
+  test("skips invalid lines and references to them, and reports both", async () => {
     const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
     const { code, stdout, stderr, kept } = await importSkipping([
       { ...role, name: "" },
@@ -268,8 +269,8 @@ describe("--skip-invalid", () => {
     ]);
     expect([code, stdout, stderr]).toEqual([
       0,
-      "imported 2 users (2 public), 0 companies, 1 achievements, 1 roles to s, skipped 5 lines, 3 fields and 3 references\n",
-      `line 1: name: must be a string of 1 to 200 code points that is not blank, got "" (role 1)
+      "imported 2 users (2 public), 0 companies, 1 achievement, 1 role to s, skipped 5 lines, 3 fields and 3 references\n",
+      `line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
 line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
 line 5: is not valid JSON
   fix: put each object on one line: jq -c . FILE
@@ -278,9 +279,9 @@ line 6: roles[0]: there is no role 1 (user 5)
 line 6: achievements[0].id: there is no achievement 7 (user 5)
 line 7: member_count: must be an integer from 0 to 9007199254740991, got "many" (company 1)
 line 8: created_at: must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z, got "yesterday" (user 6)
-line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; only this field is left out (user 7)
-line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; only this field is left out (user 7)
-line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
+line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; only this field is skipped (user 7)
+line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; only this field is skipped (user 7)
+line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
 `,
     ]);
     expect(kept).toEqual([
@@ -291,24 +292,24 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     ]);
   });
 
-  test("of a dataset without errors is an import like any other", async () => {
+  test("makes no difference for a dataset without errors", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
-      stdout: "imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to s\n",
+      stdout: "imported 1 user (1 public), 0 companies, 0 achievements, 1 role to s\n",
       stderr: "",
       kept: [role, ann],
     });
   });
 
-  test("reports a few errors of a kind and how many there are, or more with --max-errors", async () => {
+  test("reports five errors of a kind and their number, or more with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
-    expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this, 33 in all\n");
+    expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this (33 in all)\n");
     const { stderr: all } = await importSkipping(lines, ["--max-errors", "33"]);
     expect(all).toEndWith("line 33: is not valid JSON\n");
     expect(stdout).toEndWith("to s, skipped 33 lines\n");
   });
 
-  test("keeps the first of two lines with one id", async () => {
+  test("keeps the first of two lines with the same id", async () => {
     const { kept } = await importSkipping([
       role,
       { ...role, name: "Other" },
@@ -324,27 +325,36 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
   const bea = user(2, "Bea");
   const eve = JSON.stringify(user(1, "Evelyn", { achievements: [], roles: [1] }));
   const hiding: [string, (object | string)[]][] = [
-    ["a line that hides, then one that shows", [hidden, eve]],
-    ["a line that shows, then one that hides", [eve, hidden]],
-    ["a line that hides and is wrong", [eve, { ...hidden, nick: "E" }]],
-    ["the same before it", [{ ...hidden, nick: "E" }, eve]],
-    ["a line that does not say", [eve, { type: "user", id: 1 }]],
-    ["a line that says something else", [eve, { ...hidden, public: "no" }]],
-    ["a line that says both", [eve, '{"type":"user","id":1,"public":false,"public":true}']],
-    ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
-    ["a line with an escaped name", [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}']],
-    ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
-    ["a line without type", [eve, { id: 1, public: false }]],
-    ["a line with a type that is none", [eve, { ...hidden, type: "User" }]],
-    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
-    ["a line that is broken after it", [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}']],
+    ["a private line, then a public one", [hidden, eve]],
+    ["a public line, then a private one", [eve, hidden]],
+    ["a private line with an unknown field", [eve, { ...hidden, nick: "E" }]],
+    ["the same before the public line", [{ ...hidden, nick: "E" }, eve]],
+    ["a line without the field public", [eve, { type: "user", id: 1 }]],
+    ["a line in which public is a string", [eve, { ...hidden, public: "no" }]],
     [
-      "a line that is broken before it",
+      "a line that is both private and public",
+      [eve, '{"type":"user","id":1,"public":false,"public":true}'],
+    ],
+    ["a line with two ids", [eve, '{"type":"user","id":1,"id":9,"public":false}']],
+    [
+      "a line with an escaped field name",
+      [eve, '{"type":"user","\\u0069d":1,"public":false,"x":1}'],
+    ],
+    ["a line with the id in quotes", [eve, { ...hidden, id: "1" }]],
+    ["a line without a type", [eve, { id: 1, public: false }]],
+    ["a line with an unknown type", [eve, { ...hidden, type: "User" }]],
+    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
+    [
+      "a line that is broken after the field public",
+      [eve, '{"type":"user","id":1,"public":false,"name":"E"E"}'],
+    ],
+    [
+      "a line that is broken before the field public",
       [eve, '{"type":"user","id":1,"name":"E"E","public":false}'],
     ],
     ["a line that is too long", [eve, `{"type":"user","id":1,"name":"${"x".repeat(2 ** 20)}"}`]],
   ];
-  test.each(hiding)("%s: the user is private", async (_, lines) => {
+  test.each(hiding)("%s makes the user private", async (_, lines) => {
     const { code, stderr, kept, bytes } = await importSkipping([role, bea, ...lines]);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^line \d: /);
@@ -353,34 +363,37 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
   });
 
   test.each([
-    ["another line about the user that is wrong and says public", { ...ann, nick: "E" }],
-    ["a wrong line of a company with that id", { ...company, name: "" }],
-    ["a wrong line of a private user who has another id", { ...hidden, id: 3, nick: "E" }],
-    ["a wrong user in a company with that id", { ...user(3, ""), company: { id: 1, role: "x" } }],
-  ])("%s hides nobody", async (_, line) => {
+    ["an invalid line that says the user is public", { ...ann, nick: "E" }],
+    ["an invalid line of a company with that id", { ...company, name: "" }],
+    ["an invalid line of a private user with another id", { ...hidden, id: 3, nick: "E" }],
+    [
+      "an invalid line of a user in a company with that id",
+      { ...user(3, ""), company: { id: 1, role: "x" } },
+    ],
+  ])("%s makes nobody private", async (_, line) => {
     const { kept } = await importSkipping([bea, line, ann]);
     expect(kept).toEqual([ann, bea].map((one) => expect.objectContaining(one)));
   });
 
-  test("a user whose only line is wrong is not there", async () => {
+  test("a user whose only line is invalid is left out", async () => {
     const { kept } = await importSkipping([bea, { ...hidden, nick: "E" }]);
     expect(kept).toEqual([expect.objectContaining(bea)]);
   });
 
   const bytes = Buffer.from(textOf([role, bea, ann]));
   test.each([
-    ["gzip that stops half way", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
+    ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
-    ["a last line that breaks off", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
+    ["an unfinished last line", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
     [
-      "an end line that counts wrongly",
+      "an end line with the wrong number",
       textOf([bea, "x", end(9)] as object[]),
-      /lines: is 9, but 2/,
+      /lines: must be 2, the number of lines before it, got 9/,
     ],
-    ["an end line that is wrong", textOf([bea, end("1")]), /line 2: lines: must be/],
-    ["a line after the end", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
-    ["nothing that is left", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
-  ])("%s stays an error", async (_, dataset, expected) => {
+    ["an end line with a string", textOf([bea, end("1")]), /line 2: lines: must be/],
+    ["a line after the end line", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
+    ["no valid user or company", textOf([{ ...ann, nick: "A" }]), /no users and no companies/],
+  ])("%s is still an error", async (_, dataset, expected) => {
     const folder = temporaryFolder();
     const { code, stdout, stderr } = await importStream(dataset, ["--skip-invalid"], folder);
     expect([code, stdout]).toEqual([1, ""]);
@@ -388,23 +401,23 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is left out
     expect(listBeside(join(folder, "s"))).toEqual([]);
   });
 
-  test("leaves out a last line that is wrong and has no line end, but is whole", async () => {
+  test("skips an invalid last line without a line end, if it is complete JSON", async () => {
     const text = textOf([bea, { ...ann, nick: "A" }]).trimEnd();
     const { code, stdout } = await importStream(text, ["--skip-invalid"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("to s, skipped 1 line\n")]);
   });
 
-  test("does not do without the end line that is wanted", async () => {
+  test("does not make a missing end line valid with --expect-end", async () => {
     expect(await importSkipping([bea, "{"], ["--expect-end"])).toMatchObject({ code: 1 });
     expect(await importSkipping([bea, "{", end(2)], ["--expect-end"])).toMatchObject({ code: 0 });
   });
 
-  test("does not let more than half of the users go", async () => {
+  test("does not allow the loss of more than half of the users", async () => {
     const folder = temporaryFolder();
     copyFileSync(await makeSnapshot([ann, bea, user(3, "Cid")]), join(folder, "s"));
     const lines = [ann, user(2, ""), user(3, "")];
     const { code, stderr } = await importStream(lines, ["--skip-invalid"], folder);
-    expect([code, stderr]).toEqual([1, expect.stringContaining("3 users and the dataset 1")]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("2 of its 3 users")]);
   });
 });
 
@@ -415,7 +428,7 @@ describe("a user without an avatar", () => {
     { ...ann, id: 3, avatar_url: undefined },
   ];
 
-  test("has the drawing of that id, completed like any path", async () => {
+  test("has a generated avatar, whose path is completed like any other", async () => {
     for (const [publicUrl, base] of [
       [undefined, "http://roadbook.test"],
       ["https://api.example/drivers/", "https://api.example/drivers"],
@@ -434,7 +447,7 @@ describe("a user without an avatar", () => {
     }
   });
 
-  test("is exported without one, also after a change", async () => {
+  test("is exported without one, even after a change", async () => {
     const target = await makeSnapshot(lines);
     const changes = makeFile([{ ...ann, avatar_url: undefined }]);
     expect(await roadbook(["apply", changes, "--to", target])).toMatchObject({ code: 0 });
@@ -442,7 +455,7 @@ describe("a user without an avatar", () => {
   });
 });
 
-describe("a file that a command could not have written itself stays, unless --force", () => {
+describe("a file of another kind is overwritten only with --force", () => {
   const fold = (code: number) => (code === 0 ? "overwritten" : "kept");
 
   test.each([
@@ -485,7 +498,7 @@ describe("a file that a command could not have written itself stays, unless --fo
     }
   });
 
-  test("a compressed target is looked into", async () => {
+  test("a compressed target is decompressed to see what it is", async () => {
     const target = join(temporaryFolder(), "snapshot.zst");
     const words = ["import", makeFile(community), "--to", target];
     writeFileSync(target, zstdCompressSync(Buffer.from("text")));
@@ -498,14 +511,14 @@ describe("a file that a command could not have written itself stays, unless --fo
 });
 
 test.each(["s", "s.zst"])(
-  "import --dry-run to %s reports the same and writes nothing",
+  "import --dry-run to %s reports what an import would and writes nothing",
   async (to) => {
     const folder = temporaryFolder();
     const dryRun = (dataset: object[]) =>
       roadbook(["import", makeFile(dataset), "--to", to, "--dry-run"], { cwd: folder });
     expect(await dryRun([role, ann])).toEqual({
       code: 0,
-      stdout: `dry run, nothing was written: would have imported 1 users (1 public), 0 companies, 0 achievements, 1 roles to ${to}\n`,
+      stdout: `dry run (nothing was written): would import 1 user (1 public), 0 companies, 0 achievements, 1 role to ${to}\n`,
       stderr: "",
     });
     expect(readdirSync(folder)).toEqual([]);
@@ -514,13 +527,13 @@ test.each(["s", "s.zst"])(
     });
     const before = [readdirSync(folder), stateOf(join(folder, to))];
     expect((await dryRun([ann, user(2, "Bea")])).code).toBe(0);
-    expect((await dryRun([ann])).stderr).toContain("3 users and the dataset 1");
+    expect((await dryRun([ann])).stderr).toContain("2 of its 3 users");
     expect((await dryRun([{ ...ann, name: "" }])).stderr).toContain("line 1: name: must be");
     expect([readdirSync(folder), stateOf(join(folder, to))]).toEqual(before);
   },
 );
 
-test("an import under a strict umask says that others cannot read the new file, once", async () => {
+test("an import under a strict umask warns that only the owner can read a new file", async () => {
   const folder = temporaryFolder();
   const command = `umask 077; exec ${await executable()} import ${makeFile([ann])} --to s`;
   const { stderr } = await run(["sh", "-c", command], { cwd: folder });
@@ -530,7 +543,7 @@ test("an import under a strict umask says that others cannot read the new file, 
   expect(statSync(join(folder, "s")).mode & 0o777).toBe(0o644);
 });
 
-test("a change that names a field twice is an error, too", async () => {
+test("a change with a repeated field is an error, too", async () => {
   const target = await makeSnapshot([ann]);
   const before = stateOf(target);
   const stdin = '{"type":"user","id":1,"deleted":true,"id":2}';
@@ -542,11 +555,11 @@ test("a change that names a field twice is an error, too", async () => {
   expect(stateOf(target)).toEqual(before);
 });
 
-test("an import from a pipe and a seed show on a terminal how far they are", async () => {
+test("an import from a pipe and a seed show their progress on a terminal", async () => {
   const program = await executable();
   const folder = temporaryFolder();
   for (const [command, expected] of [
-    [`${program} seed --users 3000 --to seeded`, /\r.*inventing [█░]{30} \d+ %/],
+    [`${program} seed --users 3000 --to seeded`, /\r.*generating [█░]{30} \d+ %/],
     [`cat seeded | ${program} import - --to s`, /\r.*reading \d+\.\d MB/],
   ] as const) {
     const { stdout } = await run(["script", "-qec", command, "/dev/null"], { cwd: folder });
@@ -554,12 +567,12 @@ test("an import from a pipe and a seed show on a terminal how far they are", asy
     const { stderr } = await run(["sh", "-c", command], { cwd: folder });
     expect(stderr).toBe("");
   }
-  // Where the lines themselves are on the terminal, they are all there is.
+  // No progress is shown if the dataset itself goes to the terminal.
   const { stdout } = await run(["script", "-qec", `${program} seed --users 3`, "/dev/null"]);
   expect(stdout).not.toContain("\u001b");
 });
 
-test("a folder whose name begins like a URI is a folder", async () => {
+test("a target in a folder named file: is a path, not a URI", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "file:"));
   const stdin = textOf([ann]);

@@ -1,4 +1,4 @@
-/** That every platform invents the same community. */
+/** The generated community is the same on every platform. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
@@ -6,7 +6,7 @@ import { root, run, temporaryFolder } from "../support.ts";
 
 const options = { users: 20_000, companies: 800, seed: 5 };
 
-test.if(Bun.which("node") !== null)("V8 and JavaScriptCore invent the same bytes", async () => {
+test.if(Bun.which("node") !== null)("V8 and JavaScriptCore generate the same bytes", async () => {
   const folder = temporaryFolder();
   await Bun.write(
     join(folder, "print.ts"),

@@ -1,4 +1,4 @@
-/** What an invented community is like. */
+/** Properties of a generated community. */
 import { describe, expect, test } from "bun:test";
 import achievements from "../../data/achievements.json" with { type: "json" };
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
@@ -23,7 +23,7 @@ test("a line is the same with and without the lines before it", () => {
   }
 });
 
-test("names are in many scripts, and handles, numbers and tags are among them", () => {
+test("names use many scripts, and some have numbers or tags", () => {
   const scripts = "Latin Cyrillic Greek Han Hiragana Hangul Thai Arabic Devanagari Georgian";
   for (const script of scripts.split(" ")) {
     const letter = new RegExp(`\\p{Script=${script}}`, "u");
@@ -34,12 +34,12 @@ test("names are in many scripts, and handles, numbers and tags are among them", 
   expect(new Set(users.map(({ name }) => name)).size).toBeGreaterThan(users.length / 2);
   for (const { name } of [...users, ...companies]) {
     expect(name).not.toMatch(/[{}]|undefined|^$|^\s|\s$/);
-    // A search takes two characters.
+    // Shorter names could not be searched for.
     expect([...name].length).toBeWithin(2, 60);
   }
 });
 
-test("some users are private, fewer than half are in a company, roles are rarer the higher", () => {
+test("some users are private, fewer than half are in a company, and higher roles are rarer", () => {
   const privateShare = 1 - users.length / options.users;
   expect(privateShare).toBeWithin(0.06, 0.1);
   expect(shareOf(({ company }) => company !== null)).toBeWithin(0.35, 0.5);
@@ -58,13 +58,13 @@ describe("companies", () => {
     if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
   }
 
-  test("are few large ones and a long tail", () => {
+  test("form a long tail behind a few large ones", () => {
     const counts = companies.map((company) => company.member_count).sort((a, b) => b - a);
     expect(counts[0]).toBeGreaterThan(20 * (counts[400] ?? 0));
     expect(counts.at(-1)).toBeGreaterThan(0);
   });
 
-  test("count all of their members, and have one owner at most", () => {
+  test("count all of their members, and have at most one owner", () => {
     for (const { id, member_count } of companies) {
       expect(members.get(id) ?? 0).toBeLessThanOrEqual(member_count);
       expect(owners.get(id) ?? 0).toBeLessThanOrEqual(1);
@@ -78,7 +78,7 @@ describe("achievements", () => {
     (user.achievements ?? []).map((unlock) => ({ user, ...unlock })),
   );
 
-  test("are unlocked after joining, the one that comes before first", () => {
+  test("are unlocked after joining and after the achievement they require", () => {
     for (const { user, id, unlocked_at } of unlocks) {
       expect(unlocked_at >= user.created_at && unlocked_at < "2026-11").toBeTrue();
       const { after, owner } = achievements[id - 1] ?? {};
@@ -88,7 +88,7 @@ describe("achievements", () => {
     }
   });
 
-  test("keep to their days, hours and tiers", () => {
+  test("respect their days, hours and tiers", () => {
     for (const { id, tier, unlocked_at } of unlocks) {
       const { on, hours: [first = 0, last = 24] = [], once } = achievements[id - 1] ?? {};
       if (on) expect(unlocked_at.slice(5, 10)).toBe(on);
@@ -97,7 +97,7 @@ describe("achievements", () => {
     }
   });
 
-  test("are all unlocked by somebody, the common ones by more", () => {
+  test("are all unlocked by somebody, common ones by more users", () => {
     const count = (wanted: number) => unlocks.filter(({ id }) => id === wanted).length;
     const missing = achievements.filter(({ id, rarity }) => rarity >= 0.3 && count(id) === 0);
     expect(missing).toEqual([]);
@@ -105,7 +105,7 @@ describe("achievements", () => {
     expect(count(2)).toBeGreaterThan(count(4));
   });
 
-  test.each(achievements)("$name is a whole definition", (achievement) => {
+  test.each(achievements)("the definition of $name is complete", (achievement) => {
     expect(achievements[achievement.id - 1]).toBe(achievement);
     expect(achievement.icon).toMatch(/^[a-z]+(-[a-z]+)*\.svg$/);
     expect(achievement.after ?? 0).toBeLessThan(achievement.id);

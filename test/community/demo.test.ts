@@ -1,4 +1,4 @@
-/** What the demo shows: the README's examples, and the drivers and companies written by hand. */
+/** The demo contains the README's examples and the hand-written drivers and companies. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import demo from "../../data/demo.json" with { type: "json" };
 import { demoDataset } from "../../src/community/demo.ts";
@@ -15,12 +15,12 @@ afterAll(() => target.close());
 
 const get = async (path: string) => JSON.parse(await (await target.fetch(path)).text());
 
-test("42 is Łukasz Nowak of Baltic Express, with more achievements than anybody; 43 is private", async () => {
+test("42 is Łukasz Nowak of Baltic Express with the most achievements; 43 is private", async () => {
   const { user } = await get("/users/public/42");
   expect(user).toMatchObject({ name: "Łukasz Nowak", company: { name: "Baltic Express" } });
   expect(user.avatar_url).toEndWith("/avatars/42.svg");
   const { achievements } = await get("/users/42/achievements");
-  const counts = users.map((one) => one.achievements?.length ?? 0);
+  const counts = users.map(({ achievements }) => achievements?.length ?? 0);
   expect(achievements.length).toBe(Math.max(...counts));
   expect((await target.fetch("/users/public/43")).status).toBe(403);
 });
@@ -34,14 +34,14 @@ test.each([
   ["users", "lukasz", "Łukasz Nowak"],
   ["users", "田中", "田中 健"],
   ["users", "shröd", undefined],
-])("a search of %s for %s finds %s", async (kind, query, name) => {
+])("searching %s for %s finds %s", async (kind, query, name) => {
   const body = await get(`/search/${kind}?q=${encodeURIComponent(query)}`);
   const names = body[kind].map((found: { name: string }) => found.name);
   if (name) expect(names).toContain(name);
   else expect(names).toEqual([]);
 });
 
-test("each notable driver is found by name, in the company named, with much to show", async () => {
+test("each notable driver is found by name, with the right company and achievements", async () => {
   const notableDrivers = demo.users.filter((user) => "note" in user);
   expect(notableDrivers.length).toBeGreaterThan(11);
   for (const { id, name = "", company = "", roles = [], note } of notableDrivers) {
@@ -51,11 +51,11 @@ test("each notable driver is found by name, in the company named, with much to s
     expect((await get(`/users/${id}/achievements`)).achievements.length).toBeGreaterThan(9);
     expect(note).toMatch(/^\p{Lu}.+\.$/u);
     const { users: found } = await get(`/search/users?q=${encodeURIComponent(name)}`);
-    expect(found.map((one: { id: number }) => one.id)).toContain(id);
+    expect(found.map((user: { id: number }) => user.id)).toContain(id);
   }
 });
 
-test("a company that a notable driver owns has no other owner, and all are large enough", () => {
+test("each company has at most one owner, and `member_count` covers its members", () => {
   const owners = new Map<number, number>();
   const members = new Map<number, number>();
   for (const { company } of users) {

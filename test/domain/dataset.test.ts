@@ -1,4 +1,6 @@
-/** What an import takes and refuses, and what it leaves behind: the contract's §6 and §7. */
+/**
+ * The rules of src/domain/README.md for a dataset: valid lines, and the message for every error.
+ */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +10,14 @@ import { importDataset } from "../../src/snapshot/build/import.ts";
 import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
 import { listBeside, makeSnapshot } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { community, openInProcess, temporaryFolder } from "../support.ts";
-import { achievement, company, role, user, wrongLines } from "./wrong-lines.ts";
+import { community, openInProcess, root, temporaryFolder } from "../support.ts";
+import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
 
 async function* bytesOf(...chunks: (string | Uint8Array)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** The errors of a dataset as "line: field: reason" lines; none when it is imported. */
+/** The error messages of a dataset; none if it is imported. */
 async function errorsOf(...lines: (object | string)[]): Promise<string[]> {
   const text = lines
     .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
@@ -35,27 +37,27 @@ async function errorsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
   }
 }
 
-describe("a line is refused with its field and the reason", () => {
-  test.each(wrongLines)("%s", async (_, line, expected) => {
+describe("an invalid line is reported with its field and the reason", () => {
+  test.each(invalidLines)("%s", async (_, line, expected) => {
     const found = await errorsOf(role, line);
     expect(found.filter((error) => error.startsWith(`line 2: ${expected}`))).toHaveLength(1);
   });
 });
 
 test.each([role, achievement, company, user, { type: "user", id: 1, public: false }])(
-  "an id that comes twice is refused: %j",
+  "a duplicate id is an error: %j",
   async (line) => {
-    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate id 1 (${line.type} 1)`]);
+    expect(await errorsOf(line, line)).toEqual([`line 2: id: duplicate ${line.type} id 1`]);
   },
 );
 
 test("a user cannot be both private and public", async () => {
   const hidden = { type: "user", id: 1, public: false };
-  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
-  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate id 1 (user 1)"]);
+  expect(await errorsOf(user, hidden)).toEqual(["line 2: id: duplicate user id 1"]);
+  expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate user id 1"]);
 });
 
-test("a role or achievement that a user has twice is refused", async () => {
+test("a role or achievement that a user has twice is an error", async () => {
   const unlock = { id: 1, tier: 1, unlocked_at: user.created_at };
   expect(
     await errorsOf(role, achievement, { ...user, roles: [1, 1], achievements: [unlock, unlock] }),
@@ -65,7 +67,7 @@ test("a role or achievement that a user has twice is refused", async () => {
   ]);
 });
 
-test("references may come before what they name, and must lead somewhere in the end", async () => {
+test("a reference may come before its record, but the record must exist", async () => {
   const line = {
     ...user,
     company: { id: 1, role: "Owner" },
@@ -80,7 +82,7 @@ test("references may come before what they name, and must lead somewhere in the 
   ]);
 });
 
-test("a definition that is wrong is one error, however many users refer to it", async () => {
+test("an invalid definition is one error, however many users reference it", async () => {
   const users = [2, 3].map((id) => ({
     ...user,
     id,
@@ -88,58 +90,70 @@ test("a definition that is wrong is one error, however many users refer to it", 
     roles: [1],
     achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at }],
   }));
-  const wrong = [
+  const invalid = [
     { ...company, name: "" },
     { ...role, id: "1" },
     { ...achievement, points: -1 },
   ];
-  expect(await errorsOf(...users, ...wrong)).toEqual([
+  expect(await errorsOf(...users, ...invalid)).toEqual([
     expect.stringMatching(/^line 3: name: .*, got "" \(company 1\)$/),
     expect.stringMatching(/^line 4: id: .*, got "1" \(role 1\)$/),
     expect.stringMatching(/^line 5: points: .*, got -1 \(achievement 1\)$/),
   ]);
 });
 
-describe("an error has the value that is wrong, and a mistake that is often made its cure", () => {
+describe("an error has the invalid value, and common mistakes have a fix", () => {
   const steam = '{"type":"user","id":76561198012345678,"public":false}';
-  const fix = "  fix: larger ids must be mapped to smaller ones; for Steam, subtract";
+  const fix = "  fix: map larger ids to smaller ones; for Steam ids, subtract";
   test.each([
-    ["null", { ...role, name: null }, ["name: is null, must be a string of 1 to 200"]],
-    ["a long text", { ...role, name: "x".repeat(300) }, ['got "xxx', 'x…" (300 code points)']],
-    ["what a terminal acts on", { ...role, name: "", hierarchy: "\u001b[2J" }, ["\\u{1b}[2J"]],
-    ["a list", { ...user, roles: Array(1001).fill(1) }, ["role ids, got a list of 1001 (user 1)"]],
-    ["an object", { ...role, hierarchy: {} }, ["must be an integer, got an object (role 1)"]],
-    ["an id of Steam's", steam, ["9007199254740991, got 76561198012345678", fix]],
     [
-      "a large id inside",
+      "null",
+      { ...role, name: null },
+      ["name: must be a non-blank string of 1 to 200 code points, got null"],
+    ],
+    ["a long text", { ...role, name: "x".repeat(300) }, ['got "xxx', 'x…" (300 code points)']],
+    ["a terminal escape sequence", { ...role, name: "", hierarchy: "\u001b[2J" }, ["\\u{1b}[2J"]],
+    [
+      "an array",
+      { ...user, roles: Array(1001).fill(1) },
+      ["role ids, got an array of 1001 elements (user 1)"],
+    ],
+    ["an object", { ...role, hierarchy: {} }, ["must be an integer, got an object (role 1)"]],
+    ["a Steam id", steam, ["9007199254740991, got 76561198012345678", fix]],
+    [
+      "a large id in a nested object",
       { ...user, company: { id: 2 ** 60, role: "x" } },
       ["got 1152921504606847000 (user 1)", fix],
     ],
     [
       "30 February",
       { ...user, created_at: "2024-02-30T00:00:00Z" },
-      [
-        'must be a day that exists (February 2024 has 29 days), got "2024-02-30T00:00:00Z" (user 1)',
-      ],
+      ['must be a real date (February 2024 has 29 days), got "2024-02-30T00:00:00Z" (user 1)'],
     ],
-    ["a message", "ERROR 1045 (28000)", ['is not valid JSON, got "ERROR 1045 (28000)"']],
+    [
+      "an error message of a database",
+      "ERROR 1045 (28000)",
+      ['is not valid JSON, got "ERROR 1045 (28000)"'],
+    ],
     ["JSON over several lines", "{", ["fix: put each object on one line: jq -c . FILE"]],
   ])("%s", async (_, line, expected) => {
     const text = (await errorsOf(role, line)).join("\n");
     for (const part of expected) expect(text).toContain(part);
   });
 
-  test("but not one of a private user", async () => {
+  test("a private user's values are never quoted", async () => {
     const secret = { ...user, public: false, name: 7, avatar_url: "secret" };
     const broken = '{"type":"user","id":2,"public":false,"name":"secret"secret"}';
     const errors = (await errorsOf(secret, broken)).join("\n");
-    expect(errors).toMatch(/^line 1: name: must be .*blank \(user 1\)$/m);
+    expect(errors).toMatch(
+      /^line 1: name: must be a non-blank string of 1 to 200 code points \(user 1\)$/m,
+    );
     expect(errors).toContain("line 2: is not valid JSON (user 2)");
     expect(errors).not.toMatch(/secret|got/);
   });
 });
 
-test("what is no dataset at all is one error with its cure", async () => {
+test("a file in another format is one error with a fix", async () => {
   const snapshot = await makeSnapshot();
   const text = JSON.stringify(user);
   const mistakes: [string | Uint8Array, string, string][] = [
@@ -153,34 +167,34 @@ test("what is no dataset at all is one error with its cure", async () => {
     [Buffer.from(`\ufeff${text}`, "utf16le").swap16(), "this is UTF-16", "iconv -f UTF-16"],
     [readFileSync(snapshot), "this is a SQLite file", "roadbook export FILE"],
   ];
-  for (const [bytes, reason, cure] of mistakes) {
+  for (const [bytes, reason, fix] of mistakes) {
     const found = await errorsOfBytes(bytes);
     expect(found).toHaveLength(2);
     expect(found[0]).toStartWith(`line 1: ${reason}`);
-    expect(found[1]).toContain(cure);
+    expect(found[1]).toContain(fix);
   }
 });
 
-test("errors are grouped: the end line first, then each kind with its first lines and its count", async () => {
+test("errors are grouped by kind with a count, and the end line comes first", async () => {
   const lines = [
     ...Array.from({ length: 1200 }, (_, index) => ({ ...role, id: index + 1, name: "" })),
     { ...company, member_count: null },
     ...[1, 2].map((id) => ({ ...user, id, roles: [1, null] })),
     { type: "end", lines: 9 },
   ];
-  const reason = "must be a string of 1 to 200 code points that is not blank";
+  const reason = "must be a non-blank string of 1 to 200 code points";
   const found = await errorsOf(...lines);
   expect(found).toEqual([
-    "line 1204: lines: is 9, but 1203 lines come before it",
+    "line 1204: lines: must be 1203, the number of lines before it, got 9",
     ...[1, 2, 3, 4, 5].map((id) => `line ${id}: name: ${reason}, got "" (role ${id})`),
-    "  … and 1,195 more like this, 1,200 in all",
-    expect.stringMatching(/^line 1201: member_count: is null, must be .* \(company 1\)$/),
-    expect.stringMatching(/^line 1202: roles\[1\]: is null, must be .* \(user 1\)$/),
-    expect.stringMatching(/^line 1203: roles\[1\]: is null, must be .* \(user 2\)$/),
+    "  … and 1,195 more like this (1,200 in all)",
+    expect.stringMatching(/^line 1201: member_count: must be .*, got null \(company 1\)$/),
+    expect.stringMatching(/^line 1202: roles\[1\]: must be .*, got null \(user 1\)$/),
+    expect.stringMatching(/^line 1203: roles\[1\]: must be .*, got null \(user 2\)$/),
   ]);
 });
 
-test("the errors are data, too, and however many kinds there are, the first hundred are kept", async () => {
+test("the error has a list of errors, of at most 100 kinds", async () => {
   const fields = Array.from({ length: 120 }, (_, index) => [`x${index}`, 1]);
   const lines = fields.map(([name, value]) => ({ ...role, [String(name)]: value }));
   const target = join(temporaryFolder(), "snapshot");
@@ -193,13 +207,13 @@ test("the errors are data, too, and however many kinds there are, the first hund
   expect(error.message).toEndWith("\n… and 20 errors of other kinds");
 });
 
-test("every field at its limits is taken", async () => {
-  const most = Number.MAX_SAFE_INTEGER;
+test("every field is accepted at its limits", async () => {
+  const max = Number.MAX_SAFE_INTEGER;
   expect(
     await errorsOf(
-      { ...role, id: most, name: "😀".repeat(200), hierarchy: -most },
-      { ...company, id: most, member_count: most },
-      { ...achievement, id: most, tier: most, points: most },
+      { ...role, id: max, name: "😀".repeat(200), hierarchy: -max },
+      { ...company, id: max, member_count: max },
+      { ...achievement, id: max, tier: max, points: max },
       {
         ...achievement,
         id: 1,
@@ -211,7 +225,7 @@ test("every field at its limits is taken", async () => {
       { ...user, id: 5, avatar_url: null },
       { ...user, id: 6, avatar_url: undefined },
       { type: "user", id: 7, public: false, avatar_url: null },
-      { ...user, id: most, name: "a\u0000b", created_at: "0000-01-01T00:00:00Z", avatar_url: "/a" },
+      { ...user, id: max, name: "a\u0000b", created_at: "0000-01-01T00:00:00Z", avatar_url: "/a" },
       { ...user, id: 2, created_at: "9999-12-31t23:59:59.999999999z", company: null, roles: [] },
       {
         ...user,
@@ -240,23 +254,23 @@ const harmless = [
   "/...",
   "/apis",
 ];
-test.each(harmless)("an avatar may be any other path: %s", async (avatar_url) => {
+test.each(harmless)("an avatar may be the path %s", async (avatar_url) => {
   expect(await errorsOf({ ...user, avatar_url })).toEqual([]);
 });
 
-test("no path that an avatar may be leads to the API, whoever decodes and merges it", async () => {
+test("no avatar path leads to the API, even if a proxy normalizes it", async () => {
   const { fetch } = await openInProcess({ dataset: community, searchLimit: 1000 });
   const parts = ["/", "//", "..", ".", "\\", "%2e", "%2F", "%5C", "search", "%73earch", "users"];
   const part = fc.constantFrom(...parts, "api", "docs", "health", "a", "?q=ab", "#");
   const isCounted = async (path: string) =>
     (await fetch(path)).headers.has("x-ratelimit-remaining");
-  let taken = 0;
+  let accepted = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 7 }), async (some) => {
-      const path = `/${some.join("")}`;
+    fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 7 }), async (chosen) => {
+      const path = `/${chosen.join("")}`;
       if (Array.isArray(parseLine(JSON.stringify({ ...user, avatar_url: path })))) return;
-      taken++;
-      // As a browser sends it, and as a proxy may hand it on.
+      accepted++;
+      // As a browser sends it, and as a proxy may forward it.
       const { pathname, search } = new URL(`http://roadbook.test${path}`);
       const merged = decodeURIComponent(pathname).replaceAll("\\", "/").replace(/\/+/g, "/");
       expect([path, await isCounted(path), await isCounted(merged + search)]).toEqual([
@@ -268,10 +282,10 @@ test("no path that an avatar may be leads to the API, whoever decodes and merges
     }),
     { numRuns: runs(1000), seed: 19 },
   );
-  expect(taken).toBeGreaterThan(100);
+  expect(accepted).toBeGreaterThan(100);
 });
 
-test("bytes that are not UTF-8 are refused, with their line", async () => {
+test("bytes that are not UTF-8 are an error with a line number", async () => {
   const bad = Buffer.concat([
     Buffer.from(`${JSON.stringify(role)}\n{"type":"`),
     Buffer.from([0xff]),
@@ -279,23 +293,32 @@ test("bytes that are not UTF-8 are refused, with their line", async () => {
   ]);
   expect(await errorsOfBytes(bad)).toEqual([
     "line 2: is not valid UTF-8",
-    "  fix: convert it, for example iconv -f WINDOWS-1252 -t UTF-8 FILE",
+    "  fix: convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE",
   ]);
 });
 
-test("line ends, blank lines, a byte order mark and no last line end do not matter", async () => {
+test("CRLF, blank lines, a BOM and a missing last line break are accepted", async () => {
   expect(
     await errorsOf(`\ufeff${JSON.stringify(role)}\r`, "\r", "   ", JSON.stringify(user)),
   ).toEqual([]);
 });
 
-test("a line is the same however the bytes arrive", async () => {
+test("the example in src/domain/README.md is valid", async () => {
+  const readme = await Bun.file(join(root, "src/domain/README.md")).text();
+  const [, example = ""] = /```json\n(.*?)```/s.exec(readme) ?? [];
+  expect(example).toContain('"type":"end"');
+  expect(await errorsOf(example)).toEqual([]);
+});
+
+test("lines may arrive in chunks of any size", async () => {
   const bytes = readFileSync(community);
-  const whole = await openInProcess({ dataset: community });
+  const atOnce = await openInProcess({ dataset: community });
   const target = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), target);
   const piecemeal = await openInProcess({ snapshot: target });
   for (const path of ["/users/public/42", "/users/42/achievements", "/search/users?q=nowak"]) {
-    expect(await (await piecemeal.fetch(path)).text()).toBe(await (await whole.fetch(path)).text());
+    expect(await (await piecemeal.fetch(path)).text()).toBe(
+      await (await atOnce.fetch(path)).text(),
+    );
   }
 });

@@ -1,11 +1,11 @@
-/** What JSON.parse does not show of a line: names that come twice in one object, however written. */
+/** Finds duplicate members, which JSON.parse hides, however the JSON is written. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
 import { countMembers, listMembers } from "../../src/domain/json-members.ts";
 import { runs } from "../runs.ts";
 
-/** A value whose objects may have a name twice. */
+/** A JSON value whose objects may have duplicate members. */
 type Tree = string | number | boolean | null | Tree[] | { members: [string, Tree][] };
 
 const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
@@ -26,14 +26,14 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 }));
 
-/** Writes with the white space and the escapes that `noise` chooses. */
+/** Writes JSON with white space and escapes chosen by `noise`. */
 function write(value: Tree, noise: () => number): string {
   const space = () => ["", "", "", " ", "\t", "\r "][noise() % 6] ?? "";
   const join = (parts: string[]) => parts.join(`${space()},${space()}`);
-  if (Array.isArray(value)) return `[${space()}${join(value.map((one) => write(one, noise)))}]`;
+  if (Array.isArray(value)) return `[${space()}${join(value.map((item) => write(item, noise)))}]`;
   if (typeof value === "object" && value !== null) {
     const members = value.members.map(
-      ([name, one]) => `${literal(name, noise)}${space()}:${space()}${write(one, noise)}`,
+      ([name, member]) => `${literal(name, noise)}${space()}:${space()}${write(member, noise)}`,
     );
     return `{${space()}${join(members)}${space()}}`;
   }
@@ -48,40 +48,40 @@ function literal(text: string, noise: () => number): string {
   return `"${escaped.join("")}"`;
 }
 
-/** The paths of members, and of those that repeat an earlier one. */
-function pathsOf(value: Tree, path = ""): { all: string[]; repeated: string[] } {
-  const found = { all: [] as string[], repeated: [] as string[] };
-  const visit = (one: Tree, at: string) => {
-    const inside = pathsOf(one, at);
+/** The paths of all members, and of the duplicates among them. */
+function pathsOf(value: Tree, path = ""): { all: string[]; duplicates: string[] } {
+  const found = { all: [] as string[], duplicates: [] as string[] };
+  const visit = (child: Tree, at: string) => {
+    const inside = pathsOf(child, at);
     found.all.push(...inside.all);
-    found.repeated.push(...inside.repeated);
+    found.duplicates.push(...inside.duplicates);
   };
   if (Array.isArray(value)) {
-    for (const [index, one] of value.entries()) visit(one, `${path}[${index}]`);
+    for (const [index, item] of value.entries()) visit(item, `${path}[${index}]`);
   } else if (typeof value === "object" && value !== null) {
     const names = new Set<string>();
-    for (const [name, one] of value.members) {
+    for (const [name, member] of value.members) {
       const at = path === "" ? name : `${path}.${name}`;
       found.all.push(at);
-      if (names.has(name)) found.repeated.push(at);
+      if (names.has(name)) found.duplicates.push(at);
       names.add(name);
-      visit(one, at);
+      visit(member, at);
     }
   }
   return found;
 }
 
-test("every member is found, and every one that repeats an earlier one", () => {
+test("every member and every duplicate is found", () => {
   fc.assert(
     fc.property(tree, fc.infiniteStream(fc.nat(1000)), (value, stream) => {
       const text = write(value, () => stream.next().value ?? 0);
       JSON.parse(text);
-      const { all, repeated } = pathsOf(value);
+      const { all, duplicates } = pathsOf(value);
       const members = [...listMembers(text)];
       expect(countMembers(text)).toBe(all.length);
       expect(members.map(({ path }) => path)).toEqual(all);
-      expect(members.filter(({ isRepeated }) => isRepeated).map(({ path }) => path)).toEqual(
-        repeated,
+      expect(members.filter(({ isDuplicate }) => isDuplicate).map(({ path }) => path)).toEqual(
+        duplicates,
       );
       for (const { valueAt } of members) expect(text[valueAt]).toMatch(/["{[\-0-9tfn]/);
     }),
@@ -110,17 +110,17 @@ const lines: object[] = [
 function treeOf(value: unknown): Tree {
   if (Array.isArray(value)) return value.map(treeOf);
   if (typeof value !== "object" || value === null) return value as Tree;
-  return { members: Object.entries(value).map(([name, one]) => [name, treeOf(one)]) };
+  return { members: Object.entries(value).map(([name, member]) => [name, treeOf(member)]) };
 }
 
-/** The objects inside a tree, itself among them. */
+/** All objects in a tree, including the root. */
 function objectsIn(value: Tree): { members: [string, Tree][] }[] {
   if (Array.isArray(value)) return value.flatMap(objectsIn);
   if (typeof value !== "object" || value === null) return [];
-  return [value, ...value.members.flatMap(([, one]) => objectsIn(one))];
+  return [value, ...value.members.flatMap(([, member]) => objectsIn(member))];
 }
 
-test("a valid line stays valid however it is written, and is refused with any member twice", () => {
+test("a valid line is valid however it is written, and invalid with any duplicate member", () => {
   const from = fc.constantFrom(...lines);
   fc.assert(
     fc.property(from, fc.nat(), fc.nat(), fc.infiniteStream(fc.nat(1000)), (line, a, b, stream) => {
@@ -130,8 +130,8 @@ test("a valid line stays valid however it is written, and is refused with any me
 
       const objects = objectsIn(value);
       const members = objects[a % objects.length]?.members ?? [];
-      const [name, one] = members[b % members.length] ?? ["", null];
-      members.splice(noise() % (members.length + 1), 0, [name, one]);
+      const [name, member] = members[b % members.length] ?? ["", null];
+      members.splice(noise() % (members.length + 1), 0, [name, member]);
       const errors = parseLine(write(value, noise));
       expect(errors).toEqual([
         {
@@ -144,24 +144,24 @@ test("a valid line stays valid however it is written, and is refused with any me
   );
 });
 
-describe("a line of a mebibyte that is made to be hard is an error like any other", () => {
+describe("an adversarial line of 1 MiB is reported like any other error", () => {
   const size = 2 ** 20 - 40;
   const line = (more: string) => `{"type":"user","public":true,${more}}`;
   test.each([
     ["open brackets", "[".repeat(size)],
     ["open objects", '{"a":'.repeat(size / 5)],
-    ["brackets inside brackets", line(`"x":${"[".repeat(size / 2)}${"]".repeat(size / 2)}`)],
+    ["nested brackets", line(`"x":${"[".repeat(size / 2)}${"]".repeat(size / 2)}`)],
     ["a number of a million digits", line(`"id":1${"9".repeat(size)}`)],
     ["many members", line(Array.from({ length: 90_000 }, (_, at) => `"k${at}":1`).join())],
-    ["one member many times", line(Array(150_000).fill('"k":1').join())],
-    ["a list of what it must not hold", line(`"roles":[${Array(500_000).fill(0).join()}]`)],
-    ["empty unlocks", line(`"achievements":[${Array(300_000).fill("{}").join()}]`)],
+    ["many duplicates of one member", line(Array(150_000).fill('"k":1').join())],
+    ["an array of invalid ids", line(`"roles":[${Array(500_000).fill(0).join()}]`)],
+    ["empty achievements", line(`"achievements":[${Array(300_000).fill("{}").join()}]`)],
     ["backslashes", line(`"name":"${"\\\\".repeat(size / 2)}"`)],
     ["escaped quotes", line(`"name":"${'\\"'.repeat(size / 2)}"`)],
-    ["quotes that are not closed", '"'.repeat(size - 1)],
+    ["unclosed quotes", '"'.repeat(size - 1)],
   ])("%s", (_, text) => {
     const errors = parseLine(text);
-    if (!Array.isArray(errors)) throw new Error("it is taken");
+    if (!Array.isArray(errors)) throw new Error("the line is valid");
     expect(errors.length).toBeWithin(1, 21);
     for (const { field, reason } of errors) expect(`${field}${reason}`.length).toBeLessThan(200);
   });

@@ -1,4 +1,4 @@
-/** Times are read as RFC 3339 has them, real dates only, and written in one form. */
+/** Parsing of RFC 3339 times, real dates only, and their single output format. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
@@ -7,7 +7,7 @@ import { runs } from "../runs.ts";
 const first = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;
 const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
-test("what is written is read back, from the first second of year 0 to the last of 9999", () => {
+test("every formatted time from year 0 to 9999 parses to itself", () => {
   expect([formatTime(first), formatTime(last)]).toEqual([
     "0000-01-01T00:00:00Z",
     "9999-12-31T23:59:59Z",
@@ -19,7 +19,7 @@ test("what is written is read back, from the first second of year 0 to the last 
   );
 });
 
-test("a date is taken exactly when the calendar has it", () => {
+test("a date is valid exactly if it is in the calendar", () => {
   const part = (max: number, width: number) =>
     fc.integer({ min: 0, max }).map((number) => String(number).padStart(width, "0"));
   fc.assert(
@@ -40,7 +40,7 @@ test.each([
   ["2024-03-09T17:05:00+01:30", "2024-03-09T15:35:00Z"],
   ["2024-02-29T23:59:59-00:01", "2024-03-01T00:00:59Z"],
   ["0000-01-01T00:00:00-00:01", "0000-01-01T00:01:00Z"],
-])("%s is %s", (text, utc) => {
+])("%s is %s in UTC", (text, utc) => {
   expect(formatTime(parseTime(text) ?? 0)).toBe(utc);
 });
 
@@ -64,6 +64,6 @@ test.each([
   "+002024-03-09T17:05:00Z",
   "2024-03-09T17:05:00Z ",
   "２024-03-09T17:05:00Z",
-])("%j is no time", (text) => {
+])("%j is not a valid time", (text) => {
   expect(parseTime(text)).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 /**
- * The package as its users have it: packed, installed from the file in a fresh folder, and used by every
- * runtime and test runner that it is for. Installs from npm, so only a run that requires all does it.
+ * The package as its users get it: packed, installed from the tarball in a new folder, and used by
+ * every supported runtime and test runner. It installs from npm, so only a run that requires
+ * everything includes it.
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
@@ -16,7 +17,7 @@ import {
   until,
 } from "../support.ts";
 
-/** The programs of the npm packages `node` and `deno`, without their install scripts. */
+/** The binaries of the npm packages `node` and `deno`, which need no install script. */
 const platform = `${process.platform}-${process.arch}`;
 const runtimes = {
   node20: `node-${platform}@20.20.2`,
@@ -25,19 +26,19 @@ const runtimes = {
   deno: `@deno/${platform}-glibc@2.9.6`,
 };
 
-/** The programs in the package's README that mount Roadbook: a file, the command that runs it, its text. */
+/** The programs in the package's README that mount Roadbook: file, command and text. */
 const readme = await Bun.file(join(root, "scripts/package/README.md")).text();
 const mounts = [...readme.matchAll(/^```js\n\/\/ (\S+): (.+)\n([\s\S]*?)^```/gm)].map(
   ([, file = "", command = "", text = ""]) => ({ file, command, text }),
 );
 const [, nextConfig = ""] = /^```js\n\/\/ next\.config\.js\n([\s\S]*?)^```/m.exec(readme) ?? [];
 
-const isWanted = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-if (!isWanted) {
-  console.warn("ROADBOOK_REQUIRE_ALL is not set: the package is not tried");
+const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
+if (!isRequired) {
+  console.warn("ROADBOOK_REQUIRE_ALL is not set: the package is not tested");
 }
 
-describe.if(isWanted)("the package", () => {
+describe.if(isRequired)("the package", () => {
   let folder = "";
   let packed = "";
   let tarball = "";
@@ -57,7 +58,7 @@ describe.if(isWanted)("the package", () => {
     join(folder, "node_modules", name, "bin/node");
   const tool = (name: string) => join(folder, "node_modules/.bin", name);
   const passes = { code: 0 };
-  /** A command of the README with the programs that were installed. */
+  /** A command of the README with the installed binaries. */
   const commandOf = (command: string) =>
     command.split(" ").flatMap((word) => {
       if (word === "bun") return [process.execPath];
@@ -81,7 +82,7 @@ describe.if(isWanted)("the package", () => {
     expect(await run(command, { cwd: folder })).toMatchObject(passes);
   }, 300_000);
 
-  test("holds what runs and what describes it, and nothing of the project's own", () => {
+  test("contains the compiled code and its documents, but no sources", () => {
     const files = readdirSync(packed, { recursive: true, encoding: "utf8" });
     expect(readdirSync(packed).sort()).toEqual([
       "CHANGELOG.md",
@@ -132,7 +133,7 @@ describe.if(isWanted)("the package", () => {
     60_000,
   );
 
-  test("tsc --strict finds nothing in it, its types' own dependencies included", async () => {
+  test("tsc --strict accepts its types and those of its dependencies", async () => {
     const command = [node("node24"), tool("tsc"), "-p", "types"];
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
@@ -188,7 +189,7 @@ describe.if(isWanted)("the package", () => {
     60_000,
   );
 
-  test("the README mounts it in six ways", () => {
+  test("the README has six ways to mount it", () => {
     expect(mounts.map(({ file }) => file.replace(/\..*$/, ""))).toEqual([
       "bun",
       "deno",
@@ -226,7 +227,7 @@ describe.if(isWanted)("the package", () => {
         expect(await inFolder(roadbook("serve", ...words))).toEqual({
           code: 2,
           stdout: "",
-          stderr: `roadbook: ${flag} does not work on Node.js; use the executable, or Bun\n`,
+          stderr: `roadbook: ${flag} does not work on Node.js; use the executable or Bun\n`,
         });
       }
       const serve = roadbook(
@@ -241,7 +242,7 @@ describe.if(isWanted)("the package", () => {
       const child = Bun.spawn(serve, { cwd: folder, stdout: "pipe", stderr: "ignore" });
       const origin = await readyOrigin(child.stdout);
       expect(await inFolder(roadbook("health", origin))).toMatchObject(passes);
-      // A request under way is finished.
+      // A request in progress is finished.
       const slow = fetch(`${origin}/users/public/1`);
       await fetch(`${origin}/health`);
       child.kill("SIGTERM");
@@ -271,7 +272,7 @@ describe.if(isWanted)("the package", () => {
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
 
-  test("the client bundles for browsers without anything else", async () => {
+  test("the client bundles for browsers without dependencies", async () => {
     const entry = join(folder, "node_modules/roadbook/lib/client.js");
     const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", minify: true });
     const text = (await outputs[0]?.text()) ?? "";
@@ -287,7 +288,7 @@ describe.if(isWanted)("the package", () => {
   });
 
   test("Are the types wrong? finds nothing", async () => {
-    // It has ES modules only, which Node requires since 22.12.
+    // The package has only ES modules, which Node can require() since 22.12.
     const command = [node("node24"), tool("attw"), "--profile", "esm-only"];
     expect(await inFolder([...command, tarball])).toMatchObject(passes);
   }, 60_000);

@@ -1,4 +1,4 @@
-/** Compressed data comes out whole, however it is framed and cut into chunks, or not at all. */
+/** Compressed data is complete however it is framed and chunked, and damage is an error. */
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
@@ -28,20 +28,24 @@ const parts = {
 
 describe.each<[string, Uint8Array, Buffer]>([
   ["one frame", parts.one, text],
-  ["a frame of what cannot be compressed", parts.two, noise],
-  ["a skippable frame first, as pzstd has it", join(skippable(0x50, 4), parts.one), text],
-  ["the last of the skippable frames, empty", join(skippable(0x5f, 0), parts.one), text],
+  ["a frame of incompressible data", parts.two, noise],
+  ["a skippable frame first, as pzstd writes it", join(skippable(0x50, 4), parts.one), text],
+  [
+    "an empty skippable frame with the last magic number",
+    join(skippable(0x5f, 0), parts.one),
+    text,
+  ],
   [
     "frames of all kinds",
     join(parts.one, skippable(0x55, 200), parts.two, parts.empty, parts.one, skippable(0x50, 1)),
     join(text, noise, text),
   ],
   ["gzip with two members", join(gzipSync(text), gzipSync(noise)), join(text, noise)],
-  ["no compression", text, text],
-  ["nothing", Buffer.alloc(0), Buffer.alloc(0)],
+  ["uncompressed data", text, text],
+  ["empty input", Buffer.alloc(0), Buffer.alloc(0)],
 ])("%s", (_, bytes, expected) => {
   test.each([1, 97, 4099, 2 ** 20])("in chunks of %d bytes", async (chunkBytes) => {
-    // A byte at a time is for the beginning, where the headers are.
+    // Single bytes are slow, and they matter only in the headers.
     if (chunkBytes === 1 && bytes.length > 2000) return;
     expect((await decompressed(bytes, chunkBytes)).equals(expected)).toBe(true);
   });
@@ -55,7 +59,7 @@ describe("damaged data is an error:", () => {
     ["a second frame without its last byte", twice.subarray(0, -1)],
     ["half of a magic number", twice.subarray(0, parts.one.length + 2)],
     ["half of a skippable frame", skippable(0x50, 9).subarray(0, -1)],
-    ["text behind a frame", join(parts.one, Buffer.from("text"))],
+    ["text after a frame", join(parts.one, Buffer.from("text"))],
     ["a changed byte", join(parts.one.subarray(0, 9), Buffer.from([255]), parts.one.subarray(10))],
     ["half of a gzip member", gzipSync(text).subarray(0, 100)],
     ["a second gzip member without its end", join(gzipSync(text), gzipSync(text).subarray(0, -1))],
@@ -68,7 +72,7 @@ describe("damaged data is an error:", () => {
   });
 });
 
-test("an error of the input is thrown as it is", async () => {
+test("an error of the input is rethrown unchanged", async () => {
   const failure = new Error("the connection was cut");
   async function* input() {
     yield parts.two.subarray(0, 1000);
@@ -78,7 +82,7 @@ test("an error of the input is thrown as it is", async () => {
   await expect(bytes).rejects.toBe(failure);
 });
 
-test("the input is closed when nobody reads on", async () => {
+test("the input is closed when the reader stops", async () => {
   for (const bytes of [parts.two, gzipSync(noise), noise]) {
     let isClosed = false;
     async function* input() {

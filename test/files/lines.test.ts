@@ -1,33 +1,33 @@
-/** Lines come out the same, however their bytes come in. */
+/** Lines do not depend on the chunks that their bytes arrive in. */
 import { expect, test } from "bun:test";
-import { type Line, readLines } from "../../src/files/lines.ts";
+import { readLines, type TextLine } from "../../src/files/lines.ts";
 
-async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<Line[]> {
+async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[]> {
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       yield bytes.subarray(at, at + chunkBytes);
     }
   }
-  const lines: Line[] = [];
+  const lines: TextLine[] = [];
   for await (const batch of readLines(chunks())) lines.push(...batch);
   return lines;
 }
 
-test.each([1, 2, 3, 7, 64])("in chunks of %d bytes", async (chunkBytes) => {
+test.each([1, 2, 3, 7, 64])("lines are the same in chunks of %d bytes", async (chunkBytes) => {
   const bytes = Buffer.from("\ufeffone\n\n  \ntwö\r\n?\nthree");
   bytes[bytes.indexOf("?")] = 0xff;
   expect(await linesOf(bytes, chunkBytes)).toEqual(await linesOf(bytes, bytes.length));
 });
 
-test("a long line in tiny chunks takes time with its length, and one too long is cut", async () => {
-  const most = 2 ** 20;
-  const bytes = Buffer.alloc(2 * most + 2, "a");
-  bytes[most] = 10;
+test("a long line in tiny chunks takes linear time and is cut at 1 MiB", async () => {
+  const max = 2 ** 20;
+  const bytes = Buffer.alloc(2 * max + 2, "a");
+  bytes[max] = 10;
   const began = performance.now();
   const [first, second] = await linesOf(bytes, 4);
-  // Put together anew for each chunk, it takes ten times as long.
+  // Joining the parts for every chunk takes ten times as long.
   expect(performance.now() - began).toBeLessThan(3000);
-  expect(first).toEqual({ number: 1, text: "a".repeat(most) });
+  expect(first).toEqual({ number: 1, text: "a".repeat(max) });
   expect(second).toMatchObject({ problem: "is longer than 1 MiB", isCut: true });
-  expect(second?.text).toBe("a".repeat(most));
+  expect(second?.text).toBe("a".repeat(max));
 });

@@ -1,11 +1,11 @@
-/** The lock of a file that is written: held by one, released by the system, and its file stays. */
+/** The lock of a file: one process holds it, the system releases it, and its empty file stays. */
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
 import { root, temporaryFolder } from "../support.ts";
 
-test("one process holds it, and the empty file stays when it is released", () => {
+test("a lock has one holder, and its empty file stays when it is released", () => {
   const folder = temporaryFolder();
   const path = join(folder, ".x.lock");
   for (let times = 0; times < 2; times++) {
@@ -18,7 +18,7 @@ test("one process holds it, and the empty file stays when it is released", () =>
   expect([readdirSync(folder), statSync(path).size]).toEqual([[".x.lock"], 0]);
 });
 
-test("a killed process holds it no longer", async () => {
+test("the lock of a killed process is released", async () => {
   const path = join(temporaryFolder(), ".x.lock");
   const program = `import { lock } from "${root}/src/files/lock.ts";
                    const release = lock(${JSON.stringify(path)});
@@ -35,7 +35,7 @@ test("a killed process holds it no longer", async () => {
   release?.();
 });
 
-test("of many processes at once, never two hold it", async () => {
+test("several processes never hold a lock at the same time", async () => {
   const folder = temporaryFolder();
   const path = JSON.stringify(join(folder, ".x.lock"));
   const held = JSON.stringify(join(folder, "held"));
@@ -54,7 +54,7 @@ test("of many processes at once, never two hold it", async () => {
   expect(await Promise.all(processes.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
 });
 
-test("a user who may write the folder may take it, also after root", () => {
+test("a user who may write to the folder may take the lock, even if root created its file", () => {
   const folder = temporaryFolder();
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, 65534, 65534);

@@ -1,4 +1,4 @@
-/** Temporary folders: what killed processes have left is removed, and nothing else. */
+/** Temporary folders: those of killed processes are removed, and nothing else is. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -24,14 +24,14 @@ afterAll(() => {
   process.env.TMPDIR = TMPDIR;
 });
 
-/** A folder as a killed process leaves it. */
+/** Creates a folder as a killed process leaves it. */
 function leave(name: string, file = ".lock", folder = join(parent, name)): string {
   mkdirSync(folder, { mode: 0o700 });
-  for (const one of [file, "snapshot"]) writeFileSync(join(folder, one), "");
+  for (const entry of [file, "snapshot"]) writeFileSync(join(folder, entry), "");
   return folder;
 }
 
-test("what a killed process has left is removed by the next", async () => {
+test("the folder of a killed process is removed by the next process", async () => {
   const left = [leave("roadbook-aZ09zz"), leave("roadbook-bbbbbb")];
   writeFileSync(join(left[0] ?? "", ".lock-journal"), "");
   await inTemporaryFolder(async (folder) => {
@@ -41,7 +41,7 @@ test("what a killed process has left is removed by the next", async () => {
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test("what a living process holds stays, and so does what nobody here has made", async () => {
+test("a folder in use stays, and so does one that this user did not create", async () => {
   const held = leave("roadbook-hhhhhh");
   const release = lock(join(held, ".lock"));
   const elsewhere = leave("", ".lock", join(temporaryFolder(), "roadbook-eeeeee"));
@@ -69,7 +69,7 @@ test("what a living process holds stays, and so does what nobody here has made",
   release?.();
 });
 
-test("of many at once each has a folder of its own until its end", async () => {
+test("concurrent calls each have their own folder until they end", async () => {
   leave("roadbook-mmmmmm");
   const folders = await Promise.all(
     Array.from({ length: 20 }, () =>

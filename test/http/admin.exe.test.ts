@@ -1,11 +1,11 @@
-/** The admin address: who reaches it, what Prometheus reads there, and what a probe is told. */
+/** The admin port: which clients reach it, its metrics for Prometheus, and its probes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { makeSnapshot } from "../datasets.ts";
 import { openExecutable, type Target, until } from "../support.ts";
 
-/** The executable with an admin address, whose origin comes from the log. */
+/** Starts the executable with an admin port and reads the port's origin from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
   const announced = Promise.withResolvers<string>();
   let log = "";
@@ -19,7 +19,7 @@ async function openWithAdmin(...words: string[]): Promise<Target & { admin: stri
   return { ...target, admin: await announced.promise };
 }
 
-/** A sample by its name and labels, as Prometheus would read it. */
+/** The value of the sample with this name and these labels. */
 async function sample(admin: string, name: string): Promise<number | undefined> {
   const text = await (await fetch(`${admin}/metrics`)).text();
   const line = text.split("\n").find((one) => one.startsWith(`${name} `));
@@ -36,7 +36,7 @@ describe("metrics", () => {
   afterAll(() => target.close());
   const read = (name: string) => sample(target.admin, name);
 
-  test("are Prometheus's text, each with its help and type", async () => {
+  test("are in Prometheus's text format, each with its help and type", async () => {
     const response = await fetch(`${target.admin}/metrics`);
     expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
     const text = await response.text();
@@ -63,7 +63,7 @@ describe("metrics", () => {
     }
   });
 
-  test("count and time requests by route and status, the same at the root and under /api", async () => {
+  test("count and time requests by route and status, ignoring the prefix /api", async () => {
     for (const path of ["/users/public/42", "/api/users/public/44", "/users/public/43", "/nope"]) {
       await target.fetch(path);
     }
@@ -76,12 +76,12 @@ describe("metrics", () => {
     expect(await upTo("+Inf")).toBe(2);
     const bounds = ["0.00001", "0.00005", "0.0001", "0.0005", "0.001", "0.01", "0.1", "1", "+Inf"];
     const counts = await Promise.all(bounds.map(upTo));
-    expect(counts).toEqual(counts.toSorted((one, other) => Number(one) - Number(other)));
+    expect(counts).toEqual(counts.toSorted((a, b) => Number(a) - Number(b)));
     expect(await read('http_requests_total{route="/users/public/:userId",status="403"}')).toBe(1);
     expect(await read('http_requests_total{route="unknown",status="404"}')).toBe(1);
   });
 
-  test("count what the limit decides, and who is tracked", async () => {
+  test("count the decisions of the limit and the clients it tracks", async () => {
     for (let times = 0; times < 5; times++) await target.fetch("/search/users?q=no");
     const decisions = "roadbook_search_limit_decisions_total";
     expect(await read(`${decisions}{decision="allowed"}`)).toBe(2);
@@ -90,14 +90,14 @@ describe("metrics", () => {
     expect(await read("roadbook_search_limit_store_up")).toBe(1);
   });
 
-  test("count a page once, and the searches it makes as decisions only", async () => {
+  test("count a page as one request and its searches only as decisions of the limit", async () => {
     await target.fetch("/?q=no");
-    expect(await read('http_requests_total{route="/",status="200"}')).toBe(1);
+    expect(await read('http_requests_total{route="/",status="429"}')).toBe(1);
     expect(await read('http_requests_total{route="/search/users",status="429"}')).toBe(3);
     expect(await read('roadbook_search_limit_decisions_total{decision="refused"}')).toBe(4);
   });
 
-  test("tell of the snapshot, its swaps and refusals", async () => {
+  test("describe the snapshot and count swapped and refused replacements", async () => {
     const replacements = (outcome: string) =>
       read(`roadbook_snapshot_replacements_total{outcome="${outcome}"}`);
     expect([await replacements("swapped"), await replacements("refused")]).toEqual([0, 0]);
@@ -117,7 +117,7 @@ describe("metrics", () => {
     expect(await replacements("swapped")).toBe(1);
   });
 
-  test("name no user, no query and no address", async () => {
+  test("contain no name, query or address", async () => {
     await target.fetch("/users/public/42?x=Zyxwv");
     await target.fetch("/search/users?q=Zyxwv");
     await target.fetch("/Zyxwv/%22%0A");
@@ -131,7 +131,7 @@ const notFound = {
   error: { code: "route_not_found", message: expect.any(String) },
 };
 
-describe("the two addresses", () => {
+describe("the public and the admin port", () => {
   let target: Target & { admin: string };
   beforeAll(async () => {
     target = await openWithAdmin();
@@ -139,7 +139,7 @@ describe("the two addresses", () => {
   afterAll(() => target.close());
 
   test.each(["/metrics", "/live", "/ready", "/api/metrics"])(
-    "the public one does not know %s",
+    "%s is unknown on the public port",
     async (path) => {
       const response = await target.fetch(path);
       expect([response.status, await response.json()]).toEqual([404, notFound]);
@@ -147,14 +147,14 @@ describe("the two addresses", () => {
   );
 
   test.each(["/users/public/42", "/search/users?q=an", "/health", "/docs", "/", "/constructor"])(
-    "the admin one does not know %s",
+    "%s is unknown on the admin port",
     async (path) => {
       const response = await fetch(target.admin + path);
       expect([response.status, await response.json()]).toEqual([404, notFound]);
     },
   );
 
-  test("the admin one is on loopback, and takes GET and HEAD", async () => {
+  test("the admin port listens on loopback and supports GET and HEAD", async () => {
     expect(target.admin).toStartWith("http://127.0.0.1:");
     for (const word of ["live", "ready"]) {
       const path = `/${word}`;
@@ -168,7 +168,7 @@ describe("the two addresses", () => {
   });
 });
 
-test("--admin-host opens it to others", async () => {
+test("--admin-host opens the admin port to other hosts", async () => {
   const target = await openWithAdmin("--admin-host", "0.0.0.0");
   expect(target.admin).toStartWith("http://0.0.0.0:");
   const { port } = new URL(target.admin);
@@ -176,7 +176,7 @@ test("--admin-host opens it to others", async () => {
   await target.close();
 });
 
-test("without --admin-port there is none", async () => {
+test("without --admin-port there is no admin port", async () => {
   let log = "";
   const target = await openExecutable([], (text) => {
     log += text;
@@ -185,13 +185,13 @@ test("without --admin-port there is none", async () => {
   expect(log).not.toContain("admin");
 });
 
-test("a server that is told to stop is live and not ready until what is under way is answered", async () => {
-  const target = await openWithAdmin("--grace", "1m");
+test("a stopping server is live but not ready while requests are open", async () => {
+  const target = await openWithAdmin("--shutdown-timeout", "1m");
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
-  const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // and no more of it
+  const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // incomplete on purpose
   await new Promise((resolve) => socket.write(head, resolve));
-  // The server reads what came before this request by the time it answers it.
+  // When this request gets its response, the server has read the bytes sent before.
   await until(async () => (await fetch(`${target.admin}/ready`)).status === 200);
   const closed = target.close();
   let ready = await fetch(`${target.admin}/ready`);
@@ -199,10 +199,10 @@ test("a server that is told to stop is live and not ready until what is under wa
   expect([ready.status, await ready.text()]).toEqual([503, "not ready\n"]);
   expect((await fetch(`${target.admin}/live`)).status).toBe(200);
   socket.write("\r\n");
-  const [answer] = await new Promise<Buffer[]>((resolve) =>
+  const [received] = await new Promise<Buffer[]>((resolve) =>
     socket.once("data", (data) => resolve([data])),
   );
-  expect(String(answer)).toStartWith("HTTP/1.1 200 OK\r\n");
+  expect(String(received)).toStartWith("HTTP/1.1 200 OK\r\n");
   socket.destroy();
   await closed;
 }, 30_000);

@@ -1,4 +1,4 @@
-/** The interface and the contract's §1 to §5 as a client sees them, in process and in the executable. */
+/** The rules of src/http/README.md as a client sees them, in this process and in the executable. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
@@ -71,7 +71,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["/search/users?q=sekret", '{"success":true,"users":[]}'],
     ["/search/companies?q=%CC%81%CC%81", '{"success":true,"companies":[]}'],
     [`/search/companies?q=${"x".repeat(5000)}`, '{"success":true,"companies":[]}'],
-  ])("%s has exactly the fields of the interface, in its order", async (path, expected) => {
+  ])("%s has exactly the documented fields, in their order", async (path, expected) => {
     for (const prefix of ["", "/api"]) {
       const { status, headers, text } = await get(prefix + path);
       expect(text).toBe(expected.replaceAll("ORIGIN", target.origin));
@@ -135,23 +135,23 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["/api/health", 404, "route_not_found"],
     ["/Users/public/42", 404, "route_not_found"],
   ] as const)("%s is a %d %s", async (path, status, code) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(status);
-    expect(answer.headers.get("content-type")).toBe(json);
-    const body = JSON.parse(answer.text);
+    const response = await get(path);
+    expect(response.status).toBe(status);
+    expect(response.headers.get("content-type")).toBe(json);
+    const body = JSON.parse(response.text);
     expect(body).toEqual({ success: false, error: { code, message: expect.any(String) } });
     expect(body.error.message).not.toMatch(/Sekret|\/src\/|SELECT|node_modules/);
   });
 
-  test("the value of q is percent-decoded, plus is a space, and other parameters do not matter", async () => {
-    const wanted = (await get("/search/companies?q=baltic%20express")).text;
-    expect(JSON.parse(wanted).companies).toHaveLength(1);
+  test("q is form-decoded, and other parameters are ignored", async () => {
+    const expected = (await get("/search/companies?q=baltic%20express")).text;
+    expect(JSON.parse(expected).companies).toHaveLength(1);
     for (const query of [
       "?q=baltic+express",
       "?x=1&q=Baltic%20%20Express&y=%zz",
       "?%71=b%61ltic+express",
     ]) {
-      expect((await get(`/search/companies${query}`)).text).toBe(wanted);
+      expect((await get(`/search/companies${query}`)).text).toBe(expected);
     }
   });
 
@@ -178,7 +178,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  test("an error answers HEAD with its status", async () => {
+  test("HEAD of an error has its status and no body", async () => {
     const { status, text } = await get("/users/public/43", { method: "HEAD" });
     expect([status, text]).toEqual([403, ""]);
   });
@@ -192,7 +192,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     "/docs",
     "/docs/json",
     "/",
-  ])("%s takes GET, HEAD and OPTIONS only", async (path) => {
+  ])("%s supports GET, HEAD and OPTIONS only", async (path) => {
     const options = await get(path, { method: "OPTIONS" });
     expect([options.status, options.text]).toEqual([204, ""]);
     expect(options.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
@@ -205,7 +205,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  test.each(["1", "%31", "%25", "%C3%A9"])("a path of 240 KB of %s is no id", async (part) => {
+  test.each(["1", "%31", "%25", "%C3%A9"])("240 KB of %s is an invalid id", async (part) => {
     const id = part.repeat(240_000 / part.length);
     for (const path of [`/users/public/${id}`, `/users/${id}/achievements`, `/drivers/${id}`]) {
       expect(JSON.parse((await get(path)).text).error.code).toBe("invalid_user_id");
@@ -213,16 +213,16 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     expect(JSON.parse((await get(`/icons/${id}`)).text).error.code).toBe("route_not_found");
   });
 
-  test("an unknown path is unknown by any method", async () => {
+  test("an unknown path is a 404 for every method", async () => {
     for (const method of ["POST", "OPTIONS", "DELETE"]) {
       const { status, text } = await get("/nope", { method });
       expect([status, JSON.parse(text).error.code]).toEqual([404, "route_not_found"]);
     }
   });
 
-  test("health says what is served", async () => {
-    // As the snapshot keeps it: without the blank line and what is said of a private user.
-    const kept = (await Bun.file(community).text())
+  test("health describes the snapshot that is being served", async () => {
+    // The hash ignores the blank line and the fields of a private user.
+    const normalized = (await Bun.file(community).text())
       .replace("\n\n", "\n")
       .replace(/^.*"id":43,.*$/m, '{"type":"user","id":43,"public":false}');
     const body = JSON.parse((await get("/health")).text);
@@ -232,18 +232,18 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       snapshot: {
         built_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-        dataset_sha256: new Bun.CryptoHasher("sha256").update(kept).digest("hex"),
+        dataset_sha256: new Bun.CryptoHasher("sha256").update(normalized).digest("hex"),
         counts: { roles: 3, achievements: 3, companies: 5, users: 5, public_users: 3 },
       },
     });
   });
 
   test.each(["/", "/drivers/43", "/docs"])(
-    "%s is a page of nothing from elsewhere",
+    "%s is a page that loads nothing from other servers",
     async (path) => {
       const page = await get(path, { headers: { accept: "text/html" } });
       expect(page.headers.get("content-type")).toStartWith("text/html");
-      // A canonical link is only a name, and an avatar is where the dataset says.
+      // A canonical link loads nothing, and an avatar is wherever the dataset says.
       const text = page.text.replace(
         /<link rel="canonical" [^>]*>|<img class="avatar" [^>]*>/g,
         "",
@@ -252,7 +252,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     },
   );
 
-  test("a driver who cannot be shown is an error to who asked for no page", async () => {
+  test("a client that does not prefer HTML gets the error of a driver as JSON", async () => {
     for (const [path, code] of [
       ["/drivers/43", "profile_private"],
       ["/drivers/999", "user_not_found"],
@@ -271,17 +271,17 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["application/json, text/html;q=0.1", "application/json"],
     ["*/*", "application/json"],
     ["", "application/json"],
-  ])("who accepts %j gets the error of a driver as %s", async (accept, type) => {
+  ])("a client that accepts %j gets the error of a driver as %s", async (accept, type) => {
     const { status, headers } = await get("/drivers/43", { headers: { accept } });
     expect([status, headers.get("content-type")]).toEqual([403, `${type}; charset=utf-8`]);
   });
 
-  test("a search of the page that is cut inside a character is a search all the same", async () => {
+  test("a page's query that is cut inside a surrogate pair is still searched", async () => {
     const page = await get(`/?q=a${encodeURIComponent("🚚".repeat(600))}`);
     expect([page.status, page.text.includes("Nobody by that name")]).toEqual([200, true]);
   });
 
-  test("drawings are of public drivers and known achievements only", async () => {
+  test("there are drawings only of public drivers and known achievements", async () => {
     const avatar = await get("/avatars/42.svg");
     expect(avatar.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
     expect(avatar.text).toContain(">ŁN</text>");
@@ -299,7 +299,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }, 60_000);
     afterAll(() => limited.close());
 
-    test("counts both searches, GET and HEAD, and 400s, but nothing else", async () => {
+    test("counts GET and HEAD of both searches, including 400s, and nothing else", async () => {
       const left = async (path: string, init?: RequestInit) => {
         const { headers } = await limited.fetch(path, init);
         return headers.get("x-ratelimit-remaining");
@@ -332,11 +332,17 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
         error: { code: "rate_limited", message: expect.any(String), retry_after: seconds },
       });
       expect((await limited.fetch("/users/public/42")).status).toBe(200);
+
+      const page = await limited.fetch("/?q=ann", { headers: { accept: "text/html" } });
+      expect(page.status).toBe(429);
+      expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(page.headers.get("cache-control")).toBe("no-store");
+      expect(Number(page.headers.get("retry-after"))).toBeWithin(3500, 3601);
     });
   });
 });
 
-test("--public-url completes avatar paths, whatever host was asked", async () => {
+test("--public-url is the base of avatar paths, whatever the host of the request", async () => {
   const target = await openInProcess({
     dataset: community,
     publicUrl: "https://cdn.example/base/",
@@ -346,7 +352,7 @@ test("--public-url completes avatar paths, whatever host was asked", async () =>
   await target.close();
 });
 
-describe("a proxy that ends TLS", () => {
+describe("a proxy that terminates TLS", () => {
   test.each([
     ["https", "api.example.org", "https://api.example.org"],
     ["https", "api.example.org:8443", "https://api.example.org:8443"],
@@ -355,7 +361,7 @@ describe("a proxy that ends TLS", () => {
     ["https", undefined, "https://internal:3000"],
     [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
     ["ftp", "api.example.org/x?", "http://internal:3000"],
-  ])("that forwards %p and %p is known as %s, if it is trusted", async (proto, host, origin) => {
+  ])("that forwards %p and %p makes the origin %s, if trusted", async (proto, host, origin) => {
     const options = {
       dataset: community,
       searchLimit: 0,
@@ -378,8 +384,8 @@ describe("a proxy that ends TLS", () => {
   });
 });
 
-test("a name that comes apart into many code points is found by all of it", async () => {
-  // Three for each, of two UTF-16 units, in NFC as well.
+test("a name that decomposes into many code points is found by its full text", async () => {
+  // Each becomes three code points of two UTF-16 code units, even in NFC.
   const name = "\u{1d160}".repeat(200);
   const line = { type: "user", id: 1, public: true, name, created_at: "2021-05-01T10:00:00Z" };
   const target = await openInProcess({ dataset: [line] });
@@ -390,7 +396,7 @@ test("a name that comes apart into many code points is found by all of it", asyn
   await target.close();
 });
 
-test("a short host is the origin of its avatars all the same", async () => {
+test("a short host is the origin of avatars", async () => {
   const roadbook = await createRoadbook({ dataset: community });
   for (const origin of [
     "http://a",
@@ -411,7 +417,7 @@ test("a short host is the origin of its avatars all the same", async () => {
   roadbook.close();
 });
 
-test("a bug is a 500 without a word of it, and is handed on with the request's id", async () => {
+test("a bug is a 500 that reveals nothing, and onBug receives it with the request id", async () => {
   const bugs: unknown[] = [];
   const snapshot = join(temporaryFolder(), "snapshot");
   await importDataset(openInput(community), snapshot);

@@ -1,5 +1,4 @@
 /** Validators, freshness and content codings, as caches and browsers use them. */
-
 import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
@@ -17,7 +16,7 @@ const paths = [
   "/api/search/companies?q=express",
 ];
 
-/** User 42 with enough achievements for an answer that is worth compressing. */
+/** The fixture, where user 42 has enough achievements for a body that is worth compressing. */
 async function makeDataset(): Promise<DatasetLine[]> {
   const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
   const many = achievements.map((id) => ({
@@ -59,7 +58,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   }, 60_000);
   afterAll(() => target.close());
 
-  /** As sent: a client that takes codings says so itself, and no body is decoded on the way. */
+  /** Sends no Accept-Encoding of the runtime, and returns the body without decoding it. */
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     target.fetch(path, {
       headers: { "accept-encoding": "identity", ...headers },
@@ -68,14 +67,14 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
     } as RequestInit);
 
   describe.each(paths)("%s", (path) => {
-    test("has a strong ETag, and asks caches to ask again", async () => {
+    test("has a strong ETag and must be revalidated by caches", async () => {
       const { headers } = await get(path);
       expect(headers.get("etag")).toMatch(/^"[\w-]{20,}"$/);
       expect(headers.get("cache-control")).toBe("no-cache");
       expect(headers.get("vary")).toBe("accept-encoding");
     });
 
-    test("is a 304 without a body for who has it", async () => {
+    test("is a 304 without a body for a client that has the ETag", async () => {
       const etag = (await get(path)).headers.get("etag") ?? "";
       for (const known of [
         etag,
@@ -98,7 +97,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       }
     });
 
-    test("is whole for who has something else", async () => {
+    test("is a 200 for a client that has another ETag", async () => {
       const etag = (await get(path)).headers.get("etag") ?? "";
       const bare = etag.replaceAll('"', "");
       for (const known of ['"x"', bare, `"${bare}x"`, `"${bare}`, "", '"*"', "W/", `"x${etag}`]) {
@@ -108,19 +107,19 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   });
 
   test.each(["/users/public/43", "/users/public/x", "/nope", "/search/users?q=x"])(
-    "the error at %s is kept by nobody",
+    "no cache may store the error at %s",
     async (path) => {
       const { headers } = await get(path, { "if-none-match": "*" });
       expect([headers.get("cache-control"), headers.get("etag")]).toEqual(["no-store", null]);
     },
   );
 
-  describe("a long answer", () => {
+  describe("a long response", () => {
     const path = "/users/42/achievements";
     const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
 
     test.each(Object.entries(decoders))(
-      "comes in %s for who takes it, with an ETag of its own",
+      "is sent in %s to a client that accepts it, with a separate ETag",
       async (coding, decode) => {
         const plain = await get(path);
         const coded = await get(path, { "accept-encoding": `identity;q=0.1, ${coding}` });
@@ -139,7 +138,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       },
     );
 
-    test("comes plain for who takes nothing of ours, and a short one always does", async () => {
+    test("is not compressed unless the client accepts it, and a short one never is", async () => {
       for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
         const { headers } = await get(path, { "accept-encoding": header });
         expect([header, headers.get("content-encoding")]).toEqual([header, null]);
@@ -149,7 +148,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
     });
   });
 
-  test("no header value breaks an answer", async () => {
+  test("no header value breaks a response", async () => {
     const text = fc.string({
       unit: fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code)),
     });
@@ -165,20 +164,22 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   });
 });
 
-test("--cache-max-age lets anyone keep profiles, and only the client its searches", async () => {
-  const kept = await openInProcess({ dataset: community, cacheMaxAge: "1m" });
-  const wanted = ["public", "public", "private", "private"].map((who) => `${who}, max-age=60`);
-  const said = await Promise.all(
-    paths.map(async (path) => (await kept.fetch(path)).headers.get("cache-control")),
+test("with --cache-max-age, profiles are public and searches private", async () => {
+  const target = await openInProcess({ dataset: community, cacheMaxAge: "1m" });
+  const expected = ["public", "public", "private", "private"].map(
+    (scope) => `${scope}, max-age=60`,
   );
-  expect(said).toEqual(wanted);
-  await kept.close();
+  const actual = await Promise.all(
+    paths.map(async (path) => (await target.fetch(path)).headers.get("cache-control")),
+  );
+  expect(actual).toEqual(expected);
+  await target.close();
 });
 
 const compressible = "x".repeat(5000);
 
 test.each([
-  // Ours first among equals, whatever the order.
+  // Among equals, the server's preference decides.
   ["gzip, deflate, br, zstd", "zstd"],
   ["gzip, br", "br"],
   ["GZIP", "gzip"],
@@ -186,7 +187,7 @@ test.each([
   ["gzip;q=0.5,br;q=0.501", "br"],
   ["deflate, snappy", "identity"],
   ["", "identity"],
-  // The star is gzip or no coding: not every client that sends it reads zstd and Brotli.
+  // The star means gzip or no coding, since some clients that send it cannot decode the others.
   ["*", "gzip"],
   ["*;q=0", "identity"],
   ["*;q=0.5, zstd;q=0, gzip", "gzip"],
@@ -194,7 +195,7 @@ test.each([
   ["gzip;q=0, *", "identity"],
   ["*, BR", "br"],
   ["gzip, *;q=0", "gzip"],
-  // No coding is one of them.
+  // `identity` has a weight like any coding.
   ["identity;q=1, gzip;q=0.1", "identity"],
   ["identity;q=0.5, gzip;q=0.8", "gzip"],
   ["identity, gzip", "gzip"],
@@ -202,13 +203,13 @@ test.each([
   ["identity;q=0, *;q=0.1", "gzip"],
   ["identity;q=0", "identity"],
   ["identity;q=0, *;q=0", "identity"],
-  // What is malformed is not taken, and what else there is still counts.
+  // A malformed element is ignored, and the others still apply.
   ["zstd;q=junk", "identity"],
   ["zstd;q=junk, gzip;q=0.2", "gzip"],
   ["zstd;q=-1, gzip;q=0.2", "gzip"],
   [",,;;==, gzip", "gzip"],
   ['"gzip', "identity"],
-])("Accept-Encoding %j is %p", (header, coding) => {
+])("Accept-Encoding %j selects %p", (header, coding) => {
   for (let time = 0; time < 2; time++) {
     expect(codingFor(compressible, undefined, header)).toBe(coding as Coding);
   }
@@ -217,15 +218,15 @@ test.each([
 test.each([
   ["gzip and a thousand spaces", `gzip${" ".repeat(1000)}`],
   ["a quarter of a million commas", ",".repeat(256 * 1024)],
-])("Accept-Encoding of %s is none", (_, header) => {
+])("Accept-Encoding of %s is ignored", (_, header) => {
   expect(codingFor(compressible, undefined, header)).toBe("identity");
 });
 
-describe("a response that is asked for again", () => {
-  test("has the avatar's origin of each host it is asked under", async () => {
+describe("a repeated response", () => {
+  test("has avatars at the origin of each request", async () => {
     const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];
     const roadbook = await createRoadbook({ dataset });
-    for (const origin of ["http://one.example", "https://one.example", "http://two.example"]) {
+    for (const origin of ["http://a.example", "https://a.example", "http://b.example"]) {
       for (const path of ["/users/public/9", "/search/users?q=ann"]) {
         for (let times = 0; times < 2; times++) {
           const response = await roadbook.fetch(new Request(origin + path));
@@ -236,7 +237,7 @@ describe("a response that is asked for again", () => {
     roadbook.close();
   });
 
-  test("is the same in each coding, the second time and the tenth, and its validator holds", async () => {
+  test("is identical in each coding, and its ETag stays valid", async () => {
     const roadbook = await createRoadbook({ dataset: await makeDataset() });
     const get = (headers: Record<string, string>, method = "GET") =>
       roadbook.fetch(new Request("http://a.test/users/42/achievements", { method, headers }));
@@ -260,7 +261,7 @@ describe("a response that is asked for again", () => {
     await roadbook.close();
   });
 
-  test("is not compressed with compress: false, nor is what is stored compressed", async () => {
+  test("is not compressed with compress: false, even if it is stored compressed", async () => {
     const options = { demo: true, page: true, compress: false };
     await using roadbook = await createRoadbook(options);
     for (const path of ["/users/42/achievements", "/", "/docs/scalar.js"]) {
@@ -271,7 +272,7 @@ describe("a response that is asked for again", () => {
     }
   });
 
-  test("is cached up to a bound: a thousand other profiles cost no more than it", async () => {
+  test("does not grow the memory: a thousand more profiles take less than 10 MB", async () => {
     const ids = Array.from({ length: 2000 }, (_, at) => at + 1);
     const roles = ids.slice(0, 100);
     const dataset = [
@@ -296,7 +297,7 @@ describe("a response that is asked for again", () => {
   });
 });
 
-test("a profile of all that a line may hold is sent as it is: to compress it would hold up others", async () => {
+test("the largest possible profile is not compressed", async () => {
   const word = (length: number) =>
     Array.from({ length }, (_, at) => at.toString(36))
       .join("")

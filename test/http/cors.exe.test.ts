@@ -1,27 +1,34 @@
-/** A page of another site in a real browser: what its scripts can ask, read, and must not miss. */
+/** A page of another origin in a real browser: its scripts can read every response and header. */
 import { expect, test } from "bun:test";
 import { launchBrowser, tryBrowser } from "../browser.ts";
 import { openExecutable } from "../support.ts";
 
-if (!tryBrowser) console.warn("chromium is missing: no browser asks across origins");
+if (!tryBrowser)
+  console.warn("chromium is missing: cross-origin requests of a browser are not tested");
 
-/** What the page's script found out of one answer. */
-interface Seen {
+/** One response as the page's script sees it. */
+interface SeenResponse {
   status?: number;
   body?: string;
   headers?: Record<string, string>;
   error?: string;
 }
 
-interface Asked {
+interface PageRequest {
   path: string;
   init?: { method?: string; headers?: Record<string, string> };
 }
 
-/** Runs in the page: asks each in turn, and returns what it saw. */
-async function askAll({ origin, asked }: { origin: string; asked: Asked[] }): Promise<Seen[]> {
-  const seen: Seen[] = [];
-  for (const { path, init } of asked) {
+/** Runs in the page. Sends the requests one after the other and returns the responses. */
+async function fetchAll({
+  origin,
+  requests,
+}: {
+  origin: string;
+  requests: PageRequest[];
+}): Promise<SeenResponse[]> {
+  const seen: SeenResponse[] = [];
+  for (const { path, init } of requests) {
     try {
       const headers = { ...init?.headers };
       if (headers["If-None-Match"] === "LAST") {
@@ -40,8 +47,11 @@ async function askAll({ origin, asked }: { origin: string; asked: Asked[] }): Pr
   return seen;
 }
 
-/** Has a browser open a page of another origin that asks, and returns what the page saw. */
-async function askFromAnotherSite(origin: string, asked: Asked[]): Promise<Seen[]> {
+/** Opens a page of another origin in a browser, which sends the requests to `origin`. */
+async function fetchFromAnotherSite(
+  origin: string,
+  requests: PageRequest[],
+): Promise<SeenResponse[]> {
   const site = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -54,7 +64,7 @@ async function askFromAnotherSite(origin: string, asked: Asked[]): Promise<Seen[
   try {
     const page = await browser.newPage();
     await page.goto(site.url.href);
-    return await page.evaluate(askAll, { origin, asked });
+    return await page.evaluate(fetchAll, { origin, requests });
   } finally {
     await browser.close();
     await site.stop(true);
@@ -62,11 +72,11 @@ async function askFromAnotherSite(origin: string, asked: Asked[]): Promise<Seen[
 }
 
 test.if(tryBrowser)(
-  "a page of another site reads answers, errors and every header it needs",
+  "a page of another origin can read responses, errors and every header it needs",
   async () => {
     const target = await openExecutable(["--search-limit", "2"]);
     const [profile, again, missing, search, short, refused, posted, head] =
-      await askFromAnotherSite(target.origin, [
+      await fetchFromAnotherSite(target.origin, [
         { path: "/users/public/42" },
         { path: "/users/public/42", init: { headers: { "If-None-Match": "LAST", "X-Mine": "1" } } },
         { path: "/users/public/999999" },
@@ -112,7 +122,7 @@ test.if(tryBrowser)(
   60_000,
 );
 
-test("a preflight is answered for every path and any header, and kept for a day", async () => {
+test("a preflight succeeds for every path and header, and is cached for a day", async () => {
   const target = await openExecutable([]);
   for (const path of ["/users/public/42", "/api/search/users?q=an", "/health"]) {
     const { status, headers } = await target.fetch(path, {

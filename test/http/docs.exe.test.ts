@@ -1,4 +1,4 @@
-/** The page at /docs in a real browser that can reach nothing but this server. */
+/** The page at /docs in a real browser that can reach only this server. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import type { Browser, Page } from "playwright-core";
@@ -15,14 +15,15 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(() => target.close());
 
-test("its policy allows scripts of this server, none in the page, and nothing of another", async () => {
+test("its policy allows no other server but the public URL, and no inline script", async () => {
   const { headers } = await target.fetch("/docs");
   expect(headers.get("content-security-policy")).toContain(
-    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; connect-src 'self'; ",
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+      "font-src 'self' data:; connect-src 'self'; ",
   );
   const other = await openExecutable(["--public-url", "https://api.example.org/roadbook"]);
-  const { headers: ofOther } = await other.fetch("/docs");
-  expect(ofOther.get("content-security-policy")).toContain(
+  const { headers: otherHeaders } = await other.fetch("/docs");
+  expect(otherHeaders.get("content-security-policy")).toContain(
     "connect-src 'self' https://api.example.org;",
   );
   await other.close();
@@ -37,7 +38,7 @@ describe("its script", () => {
     return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
   };
 
-  test("is gzip-compressed for who accepts that, and plain for who does not", async () => {
+  test("is compressed with gzip only for a client that accepts it", async () => {
     const { response, bytes } = await get({ "accept-encoding": "gzip, deflate, br, zstd" });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     for (const accepted of ["identity", "br", "gzip;q=0"]) {
@@ -48,7 +49,7 @@ describe("its script", () => {
     }
   });
 
-  test("is not sent again to who has it", async () => {
+  test("is not sent again to a client that has it", async () => {
     for (const encoding of ["gzip", "identity"]) {
       const accepted = { "accept-encoding": encoding };
       const { response } = await get(accepted);
@@ -66,24 +67,24 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   }, PATIENCE_MS);
   afterAll(() => browser.close());
 
-  /** The page when the document is there; every request elsewhere and every complaint is a problem. */
+  /** Opens the page. Fails on requests to other servers and on errors in the console. */
   async function open(
     colorScheme: "light" | "dark",
-    use: (page: Page, asked: string[]) => Promise<void>,
+    use: (page: Page, paths: string[]) => Promise<void>,
   ): Promise<void> {
     const context = await browser.newContext({
       colorScheme,
       viewport: { width: 1280, height: 900 },
     });
     const problems: string[] = [];
-    const asked: string[] = [];
+    const paths: string[] = [];
     await context.route("**", (route) => {
       const url = route.request().url();
       if (!url.startsWith(`${target.origin}/`)) {
-        problems.push(`asked ${url}`);
+        problems.push(`requested ${url}`);
         return route.abort();
       }
-      asked.push(url.slice(target.origin.length));
+      paths.push(url.slice(target.origin.length));
       return route.continue();
     });
     const page = await context.newPage();
@@ -97,7 +98,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     await page.goto(`${target.origin}/docs`);
     await page.getByRole("heading", { name: "Get a public user profile" }).first().waitFor();
     try {
-      await use(page, asked);
+      await use(page, paths);
       expect(problems).toEqual([]);
     } finally {
       await context.close();
@@ -105,12 +106,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   }
 
   test(
-    "it shows every endpoint, and loads its script and the document and no more",
+    "it shows every endpoint and loads only its script and the document",
     () =>
-      open("light", async (page, asked) => {
+      open("light", async (page, paths) => {
         expect(await page.locator("html").getAttribute("lang")).toBe("en");
         await page.waitForLoadState("networkidle");
-        expect([...new Set(asked)].sort()).toEqual([
+        expect([...new Set(paths)].sort()).toEqual([
           "/docs",
           "/docs/json",
           "/docs/scalar.js",
@@ -125,14 +126,14 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         ])
           await page.getByRole("link", { name: summary }).first().waitFor();
         const text = await page.locator("body").textContent();
-        for (const hidden of ["Ask AI", "the head alone", "what may be asked"])
+        for (const hidden of ["Ask AI", "headers only", "preflight"])
           expect(text).not.toContain(hidden);
       }),
     PATIENCE_MS,
   );
 
   test(
-    "its first sample request works as it is, typed or sent",
+    "its first sample request works, both typed and sent by its button",
     () =>
       open("light", async (page) => {
         const sample = await page.locator("pre", { hasText: "curl" }).first().textContent();
@@ -153,15 +154,15 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
-  // Only contrast differs in the dark.
+  // In the dark theme, only the contrast differs.
   test.each([
     ["light", []],
     ["dark", ["color-contrast"]],
   ] as const)(
-    "axe finds nothing serious, %s",
+    "axe finds no serious fault in the %s theme",
     (colorScheme, rules) =>
       open(colorScheme, async (page) => {
-        // Scalar writes what is below when one comes near, and leaves it there.
+        // Scalar renders a section when it is scrolled into view, and keeps it.
         for (const name of ["Search companies by name", "Get the state of the service", "Error"]) {
           await page.getByRole("link", { name }).first().click();
           await page.waitForLoadState("networkidle");

@@ -1,4 +1,6 @@
-/** Bodies that are sent in pieces: whole for clients that read, cut off for those that do not. */
+/**
+ * Bodies that are sent in pieces: complete for clients that read, aborted for those that do not.
+ */
 import { expect, test } from "bun:test";
 import { createLargeBodies } from "../../src/http/large-bodies.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
@@ -14,7 +16,7 @@ function streamOf(body: unknown): ReadableStream<Uint8Array> {
 
 const read = (body: unknown) => new Response(streamOf(body)).text();
 
-test("a large body is the same in pieces, and a small one stays as it is", async () => {
+test("a large body is sent in pieces without a change, and a small one at once", async () => {
   const send = createLargeBodies();
   const mixed = "aż\u{1f69a}".repeat(50_000);
   expect(await read(send(mixed))).toBe(mixed);
@@ -27,12 +29,12 @@ test("a large body is the same in pieces, and a small one stays as it is", async
     expect(send(body)).toBeInstanceOf(ReadableStream);
 });
 
-test("when too much is unread, the client that has not read for the longest time is cut off", async () => {
+test("if too much is unread, the body that was unread longest is aborted", async () => {
   const send = createLargeBodies(3 * LENGTH);
   const [stalled, slow, fast] = ["a", "b", "c"].map((letter) => streamOf(send(text(letter))));
   const reader = slow?.getReader();
   const first = await reader?.read();
-  // The slow one has read since, so the first is cut off, and then the one behind it.
+  // `slow` has read in between, so `stalled` is aborted first and then `fast`.
   const more = [send(text("d")), send(text("e"))];
   expect(read(stalled)).rejects.toBeUndefined();
   expect(read(fast)).rejects.toBeUndefined();
@@ -43,7 +45,7 @@ test("when too much is unread, the client that has not read for the longest time
   expect(await Promise.all(more.map(read))).toEqual([text("d"), text("e")]);
 });
 
-test("a body that was read or cancelled leaves room", async () => {
+test("a body that was read or cancelled frees its memory", async () => {
   const send = createLargeBodies(2 * LENGTH);
   const waiting = send(text("a"));
   for (let times = 0; times < 5; times++) {
@@ -53,12 +55,12 @@ test("a body that was read or cancelled leaves room", async () => {
   expect(await read(waiting)).toBe(text("a"));
 });
 
-test("one body over the bound is still sent", async () => {
+test("a single body over the bound is still sent", async () => {
   const send = createLargeBodies(1000);
   expect(await read(send(text("a")))).toBe(text("a"));
 });
 
-test("a host that is longer than any name does not make a response longer", async () => {
+test("a host longer than any valid name does not make the response longer", async () => {
   const dataset = [user(9, "Ann", { avatar_url: "/9.png" })];
   await using roadbook = await createRoadbook({ dataset });
   const get = async (host: string) =>
@@ -67,7 +69,7 @@ test("a host that is longer than any name does not make a response longer", asyn
   expect(await get("a".repeat(100_000))).toBe(await get("localhost"));
 });
 
-test("the script of the docs is one result for all requests, to be hashed and decoded once", async () => {
+test("the script of the docs is read, hashed and decoded once for all requests", async () => {
   const script = Bun.gzipSync("alert(1)");
   let reads = 0;
   const docsScript = () => {
@@ -86,6 +88,5 @@ test("the script of the docs is one result for all requests, to be hashed and de
     const known = { "if-none-match": plain.headers.get("etag") ?? "" };
     expect((await get(known)).status).toBe(304);
   }
-  // Kept with its hash and codings, which take 17 ms to make.
   expect(reads).toBe(1);
 });

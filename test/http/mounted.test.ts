@@ -1,4 +1,4 @@
-/** The Elysia app in the app of another program, and typed by Eden. */
+/** The Elysia app mounted in another app, and typed by Eden. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";
@@ -37,7 +37,7 @@ describe("in another app", () => {
     expect([again.status, again.headers.get("etag")]).toEqual([304, etag]);
   });
 
-  test("an error and a wrong method are the API's", async () => {
+  test("errors and unsupported methods get the API's responses", async () => {
     expect(await (await fetch(`${origin}/users/public/43`)).json()).toMatchObject({
       error: { code: "profile_private" },
     });
@@ -45,14 +45,14 @@ describe("in another app", () => {
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("the host's own routes and its 404 are as they were", async () => {
+  test("the host's own routes and its 404 are unchanged", async () => {
     const hello = await fetch(`${origin}/hello`);
     expect(await hello.text()).toBe("hello");
     expect(hello.headers.has("x-request-id")).toBe(false);
     expect(await (await fetch(`${origin}/nope`)).text()).toBe("NOT_FOUND");
   });
 
-  test("searches are counted by the address that the host's server sees", async () => {
+  test("searches are counted by the address that the host's server reports", async () => {
     const statuses: number[] = [];
     for (let times = 0; times < 3; times++) {
       statuses.push((await fetch(`${origin}/search/users?q=ann`)).status);
@@ -61,7 +61,7 @@ describe("in another app", () => {
   });
 });
 
-test("a prefix goes before each path, and faults and facts are those of the path without it", async () => {
+test("a host's prefix precedes each path, and faults and facts ignore it", async () => {
   const routes: unknown[] = [];
   await using roadbook = await createRoadbook({
     dataset: community,
@@ -70,14 +70,14 @@ test("a prefix goes before each path, and faults and facts are those of the path
     onResponse: ({ route }) => routes.push(route),
   });
   const host = new Elysia({ prefix: "/rb" }).use(roadbook.app);
-  const ask = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
-  expect((await ask("/rb/api/users/public/42")).status).toBe(200);
-  expect((await ask("/rb/users/42/achievements")).status).toBe(503);
-  expect((await ask("/users/public/42")).status).toBe(404);
+  const get = (path: string) => host.handle(new Request(`http://roadbook.test${path}`));
+  expect((await get("/rb/api/users/public/42")).status).toBe(200);
+  expect((await get("/rb/users/42/achievements")).status).toBe(503);
+  expect((await get("/users/public/42")).status).toBe(404);
   expect(routes).toEqual(["/users/public/:userId", "/users/:userId/achievements"]);
 });
 
-test("Eden knows the bodies and the errors", async () => {
+test("Eden infers the types of bodies and errors", async () => {
   await using roadbook = await open();
   const api = treaty(roadbook.app);
   const { data, error } = await api.users.public({ userId: 42 }).get();
@@ -92,7 +92,7 @@ test("Eden knows the bodies and the errors", async () => {
   expect([missing.status, code]).toEqual([403, "profile_private"]);
 });
 
-test("a 304 to HEAD has no length: that of its empty body would be the wrong one", async () => {
+test("a 304 to HEAD has no Content-Length, not that of an empty body", async () => {
   await using roadbook = await open();
   const url = "http://roadbook.test/users/public/42";
   const get = await roadbook.fetch(new Request(url));

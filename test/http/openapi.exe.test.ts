@@ -1,4 +1,4 @@
-/** The OpenAPI document that the executable serves, as the tools of others take it. */
+/** The OpenAPI document of the executable, in linters and a client generator of others. */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const target = await openExecutable([]);
 const source = await (await target.fetch("/docs/json")).text();
 await target.close();
 
-describe("a linter has nothing to say:", () => {
+describe("a linter reports nothing:", () => {
   test("Redocly's, with its strictest rules", async () => {
     const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
     const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
@@ -33,8 +33,8 @@ describe("a linter has nothing to say:", () => {
   });
 });
 
-test("a client with types by openapi-typescript compiles, and reads everything without a cast", async () => {
-  // The generator works with the compiler's API, which TypeScript 7 does not have.
+test("a client of openapi-typescript compiles and reads all without a cast", async () => {
+  // The generator uses the compiler's API, which TypeScript 7 lacks.
   Bun.plugin({
     name: "typescript 5",
     setup(build) {

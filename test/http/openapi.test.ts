@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document has what the interface says, its examples are true, and what checks every
- * response of the tests against it does find what is wrong.
+ * The OpenAPI document is complete and its examples are real responses. The check of the tests'
+ * responses against it detects every deviation.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { demoSnapshot } from "../../src/assets.ts";
@@ -15,7 +15,7 @@ const operations = Object.entries(document.paths).map(([path, { get }]) => {
   return [path, get] as const;
 });
 
-test("it is OpenAPI 3.1 of version 2.1.0 and has the four endpoints and health", () => {
+test("the document is OpenAPI 3.1 and has the four endpoints and health", () => {
   expect(document.openapi).toStartWith("3.1");
   expect(document.info.version).toBe("2.1.0");
   expect(operations.map(([path]) => path).sort()).toEqual([
@@ -29,14 +29,14 @@ test("it is OpenAPI 3.1 of version 2.1.0 and has the four endpoints and health",
     expect(Object.keys(methods)).toEqual(["get", "head", "options"]);
 });
 
-test("every endpoint names its parameter, and all its statuses", () => {
+test("every endpoint describes its parameter and all its statuses", () => {
   for (const [path, { parameters = [], responses }] of operations) {
-    const [wanted, statuses] = path.startsWith("/users")
+    const [expected, statuses] = path.startsWith("/users")
       ? [["userId"], [200, 304, 400, 403, 404, 405, 431, 500, 503]]
       : path.startsWith("/search")
         ? [["q"], [200, 304, 400, 405, 429, 431, 500, 503]]
         : [[], [200, 405, 431, 500, 503]];
-    expect(parameters.map(({ name }) => name)).toEqual(wanted);
+    expect(parameters.map(({ name }) => name)).toEqual(expected);
     expect(parameters.every(({ required }) => required)).toBeTrue();
     expect(Object.keys(responses)).toEqual(statuses.map(String));
   }
@@ -50,17 +50,17 @@ describe("the server of the document", () => {
     return servers.map(({ url }) => url);
   };
 
-  test("is the origin that it was asked under, whoever asked before", async () => {
+  test("is the origin of the request, whatever the origin of earlier requests", async () => {
     const roadbook = await createRoadbook({ dataset: community });
     for (let host = 0; host < 50; host++) {
-      const asked = `https://host-${host % 30}.example:8443`;
-      const fetch = async (path: string) => roadbook.fetch(new Request(asked + path));
-      expect(await serversOf({ fetch })).toEqual([asked, `${asked}/api`]);
+      const origin = `https://host-${host % 30}.example:8443`;
+      const fetch = async (path: string) => roadbook.fetch(new Request(origin + path));
+      expect(await serversOf({ fetch })).toEqual([origin, `${origin}/api`]);
     }
     roadbook.close();
   });
 
-  test("is the public URL, where there is one", async () => {
+  test("is the public URL, if there is one", async () => {
     const target = await openInProcess({
       dataset: community,
       publicUrl: "https://api.example.org/roadbook/",
@@ -80,22 +80,22 @@ describe("an example", () => {
   });
   afterAll(() => demo.close());
 
-  test.each(operations)("of %s is what the demo responds with", async (path, operation) => {
+  test.each(operations)("of %s is the demo's response", async (path, operation) => {
     const { parameters: [parameter] = [], responses } = operation;
     const value = encodeURIComponent(String(parameter?.example));
     const query = parameter?.in === "query" ? `?${parameter.name}=${value}` : "";
     const response = await demo.fetch(path.replace(/\{\w+\}/, value) + query);
     expect(response.status).toBe(200);
-    const wanted = JSON.parse(await response.text());
-    // The demo is built anew with each executable.
+    const body = JSON.parse(await response.text());
+    // The demo's build time differs between executables.
     const example = responses[200]?.content?.["application/json"]?.example;
-    const built = wanted.snapshot && {
-      snapshot: { ...wanted.snapshot, built_at: expect.any(String) },
+    const built = body.snapshot && {
+      snapshot: { ...body.snapshot, built_at: expect.any(String) },
     };
-    expect(example).toEqual({ ...wanted, ...built });
+    expect(example).toEqual({ ...body, ...built });
   });
 
-  test("of an error is the error", async () => {
+  test("of an error is the API's response", async () => {
     for (const [path, status] of [
       ["/users/public/x", 400],
       ["/users/public/43", 403],
@@ -114,7 +114,7 @@ describe("an example", () => {
   });
 });
 
-describe("a response that is not as documented is found:", () => {
+describe("a response that differs from the document is detected:", () => {
   let good: Response;
   let body: string;
   const request = { url: `${origin}/users/public/45`, method: "GET" };
@@ -131,19 +131,19 @@ describe("a response that is not as documented is found:", () => {
     return new Response(text, { status: 200, headers, ...init });
   };
 
-  test("the good one is none", () => checkResponse(request, changed(body)));
+  test("a correct response passes", () => checkResponse(request, changed(body)));
 
   test.each<[string, () => Response]>([
-    ["a status", () => changed(body, { status: 201 })],
-    ["a field more", () => changed(body.replace('"id"', '"age":3,"id"'))],
-    ["a field less", () => changed(body.replace('"company":null,', ""))],
-    ["a null", () => changed(body.replace('"name":"Anna Nowak"', '"name":null'))],
+    ["an unknown status", () => changed(body, { status: 201 })],
+    ["an extra field", () => changed(body.replace('"id"', '"age":3,"id"'))],
+    ["a missing field", () => changed(body.replace('"company":null,', ""))],
+    ["null for a string", () => changed(body.replace('"name":"Anna Nowak"', '"name":null'))],
     ["an empty object for null", () => changed(body.replace('"company":null', '"company":{}'))],
-    ["a time without zone", () => changed(body.replace(/Z"/, '"'))],
-    ["no URL", () => changed(body.replace("http://roadbook.test", ""))],
-    ["a header more", () => changed(body, {}, (headers) => headers.set("x-powered-by", "us"))],
-    ["a header less", () => changed(body, {}, (headers) => headers.delete("etag"))],
-    ["another value", () => changed(body, {}, (headers) => headers.set("vary", "*"))],
+    ["a time without a zone", () => changed(body.replace(/Z"/, '"'))],
+    ["a path for a URL", () => changed(body.replace("http://roadbook.test", ""))],
+    ["an extra header", () => changed(body, {}, (headers) => headers.set("x-powered-by", "us"))],
+    ["a missing header", () => changed(body, {}, (headers) => headers.delete("etag"))],
+    ["a wrong header value", () => changed(body, {}, (headers) => headers.set("vary", "*"))],
   ])("%s", async (_, wrong) => {
     await expect(checkResponse(request, wrong())).rejects.toThrow(
       `GET /users/public/{userId} ${wrong().status}`,

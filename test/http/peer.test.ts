@@ -1,4 +1,4 @@
-/** Roadbook's fetch as the handler of a server: who is counted, by what each runtime passes along. */
+/** The client of a request, found in the argument that each runtime passes to `fetch`. */
 import { afterEach, expect, test } from "bun:test";
 import { createRoadbook, type Roadbook } from "../../src/library.ts";
 import { community } from "../datasets.ts";
@@ -22,34 +22,34 @@ test.each([
   ["Bun's server", { requestIP: (request: Request) => request && { address: "192.0.2.1" } }],
   ["Deno's info", { remoteAddr: { transport: "tcp", hostname: "192.0.2.1", port: 1 } }],
   ["Hono's env on Node", { incoming: { socket: { remoteAddress: "192.0.2.1" } }, outgoing: {} }],
-])("%s names the client", async (_, from) => {
+])("%s identifies the client", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 429, 429]);
 });
 
 test.each([
-  ["a server that knows none", { requestIP: () => null }],
-  ["a function that finds none", () => undefined],
+  ["a server that returns no address", { requestIP: () => null }],
+  ["a function that returns no address", () => undefined],
   ["a function that throws", fails],
   ["an asynchronous function", async () => "192.0.2.1"],
   ["Deno's info of a socket file", { remoteAddr: { transport: "unix", path: "/run/a" } }],
   ["a closed socket", { incoming: {} }],
-])("%s makes its clients one", async (_, from) => {
+])("all clients of %s are counted as one", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 429, 200]);
 });
 
 test.each([
   ["nothing", undefined],
   ["null", null],
-  ["an empty text", ""],
+  ["an empty string", ""],
   ["a number", 7],
   ["Next's context", { params: Promise.resolve({}) }],
-  ["a list", ["192.0.2.1"]],
+  ["an array", ["192.0.2.1"]],
   ["an object whose members throw", Object.defineProperty({}, "requestIP", { get: fails })],
-])("%s is no address, so nobody is counted", async (_, from) => {
+])("%s is not an address, so its searches are not counted", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 200, 200]);
 });
 
-test("Bun.serve takes fetch as it is", async () => {
+test("Bun.serve accepts fetch as its handler", async () => {
   roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: roadbook.fetch });
   const { href } = new URL("/search/users?q=nowak", server.url);
@@ -57,7 +57,7 @@ test("Bun.serve takes fetch as it is", async () => {
   await server.stop(true);
 });
 
-test("a request that is none, such as Express's, is a TypeError that names the listener", async () => {
+test("a request of Express is a TypeError that names the listener", async () => {
   roadbook = await createRoadbook({ dataset: [] });
   const incoming = { url: "/", headers: { host: "a" } } as unknown as Request;
   expect(() => roadbook.fetch(incoming, {})).toThrow("use roadbook.listener");

@@ -1,4 +1,4 @@
-/** Every route as clients see it: path, prefix, caching, limit, and its name in the document. */
+/** Every route: its path, prefix, caching, limit, and operation id in the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
 import { parseLine } from "../../src/domain/dataset.ts";
@@ -18,26 +18,35 @@ const cacheControl = {
 
 interface Expected {
   cache: keyof typeof cacheControl;
-  /** Its name in the document; without one, it is not documented. */
-  name?: string;
+  /** Missing for a route that is not in the document. */
+  operationId?: string;
   isUnderApi?: true;
   isLimited?: true;
-  /** A dataset's avatar may be there: a reader's browser that asks for it spends no searches. */
+  /** Whether a dataset's `avatar_url` may be this path. Loading it must not cost a search. */
   isAvatarPath?: true;
 }
 
-/** A path of each route for which there is something. */
+/** For each route, a path that exists. */
 const routes: Record<string, Expected> = {
-  "/users/public/42": { name: "getPublicUser", cache: "public", isUnderApi: true },
-  "/users/42/achievements": { name: "listUserAchievements", cache: "public", isUnderApi: true },
+  "/users/public/42": { operationId: "getPublicUser", cache: "public", isUnderApi: true },
+  "/users/42/achievements": {
+    operationId: "listUserAchievements",
+    cache: "public",
+    isUnderApi: true,
+  },
   "/search/companies": {
-    name: "searchCompanies",
+    operationId: "searchCompanies",
     cache: "private",
     isUnderApi: true,
     isLimited: true,
   },
-  "/search/users": { name: "searchUsers", cache: "private", isUnderApi: true, isLimited: true },
-  "/health": { name: "getHealth", cache: "none" },
+  "/search/users": {
+    operationId: "searchUsers",
+    cache: "private",
+    isUnderApi: true,
+    isLimited: true,
+  },
+  "/health": { operationId: "getHealth", cache: "none" },
   "/docs": { cache: "hour" },
   "/docs/json": { cache: "public" },
   "/docs/scalar.js": { cache: "hour" },
@@ -64,7 +73,7 @@ afterAll(() => target.close());
 
 describe.each(Object.entries(routes))("%s", (path, { cache, isUnderApi = false, isLimited }) => {
   test.each(isUnderApi ? ["", "/api"] : [""])(
-    "is cached and counted, prefix %p",
+    "has its caching and limit, prefix %p",
     async (prefix) => {
       const { status, headers } = await target.fetch(`${prefix}${path}?q=ann`);
       expect(status).toBe(200);
@@ -74,14 +83,14 @@ describe.each(Object.entries(routes))("%s", (path, { cache, isUnderApi = false, 
     },
   );
 
-  test("is under /api if it is an endpoint, and under no other prefix", async () => {
+  test("exists under /api if it is an endpoint, and under no other prefix", async () => {
     const { status } = await target.fetch(`/api${path}?q=ann`);
     expect(status).toBe(isUnderApi ? 200 : 404);
     expect((await target.fetch(`/v2${path}`)).status).toBe(404);
   });
 });
 
-test("no route with data is an avatar's path, as a reader's browser would ask for it", () => {
+test("an avatar_url cannot be the path of a route with data", () => {
   for (const [path, { isUnderApi, isAvatarPath = false }] of Object.entries(routes)) {
     for (const avatar_url of isUnderApi ? [path, `/api${path}`] : [path]) {
       const line = parseLine(JSON.stringify({ ...user(1, "Ann"), avatar_url }));
@@ -90,19 +99,19 @@ test("no route with data is an avatar's path, as a reader's browser would ask fo
   }
 });
 
-test("the document has the documented routes under their names", async () => {
+test("the document has all documented routes with their operation ids", async () => {
   const document = JSON.parse(await (await target.fetch("/docs/json")).text());
   const described = Object.entries<{ get: { operationId: string } }>(document.paths);
   expect(Object.fromEntries(described.map(([path, { get }]) => [get.operationId, path]))).toEqual(
     Object.fromEntries(
       Object.entries(routes)
-        .filter(([, { name }]) => name)
-        .map(([path, { name }]) => [name, path.replace("42", "{userId}")]),
+        .filter(([, { operationId }]) => operationId)
+        .map(([path, { operationId }]) => [operationId, path.replace("42", "{userId}")]),
     ),
   );
 });
 
-test("without the page, the start leads to the docs", async () => {
+test("without the page, / redirects to /docs", async () => {
   const bare = await openInProcess({ dataset: community });
   const { status, headers } = await bare.fetch("/");
   expect([status, headers.get("location")]).toEqual([302, "/docs"]);
@@ -111,9 +120,14 @@ test("without the page, the start leads to the docs", async () => {
 });
 
 test.each([false, true])(
-  "no search engine lists the API, nor the pages unless they may: %p",
+  "search engines may not list the API, and may list pages only with index: %p",
   async (index) => {
-    const site = await openInProcess({ dataset: community, page: true, index, pageAssets });
+    const site = await openInProcess({
+      dataset: community,
+      page: true,
+      allowIndexing: index,
+      pageAssets,
+    });
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of [
       "/users/public/42",

@@ -1,4 +1,4 @@
-/** Owns the table of who is counted under what, from peers and X-Forwarded-For as they come. */
+/** The client that src/limit/README.md prescribes for a peer and its X-Forwarded-For. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createClients, parseCidr } from "../../src/limit/client-address.ts";
@@ -10,7 +10,7 @@ const { keyOf: proxied, trusts } = createClients({
   ipv6Prefix: 64,
 });
 
-describe("a peer", () => {
+describe("without trusted proxies", () => {
   test.each<[string | undefined, string]>([
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],
@@ -26,7 +26,7 @@ describe("a peer", () => {
     ["::1", "::/64"],
     ["fe80::1%eth0", "fe80::/64"],
     [undefined, "unknown"],
-  ])("%p is %p, and its X-Forwarded-For is ignored", (peer, key) => {
+  ])("the peer %p is counted under %p, and its X-Forwarded-For is ignored", (peer, key) => {
     expect(direct(peer, null)).toBe(key);
     expect(direct(peer, "198.51.100.1")).toBe(key);
   });
@@ -41,67 +41,87 @@ describe("a peer", () => {
     [64, "2001:db8:3:47::/64"],
     [127, "2001:db8:3:47::4/127"],
     [128, "2001:db8:3:47::5/128"],
-  ])("of IPv6 is grouped by its first %p bits", (ipv6Prefix, key) => {
-    const { keyOf: clientKey } = createClients({ trusted: [], ipv6Prefix });
-    expect(clientKey("2001:db8:3:47::5", null)).toBe(key);
-    expect(clientKey("203.0.113.7", null)).toBe("203.0.113.7");
-    expect(clientKey("64:ff9b::203.0.113.7", null)).toBe("203.0.113.7");
+  ])("an IPv6 prefix of %p groups the peer into %p", (ipv6Prefix, key) => {
+    const { keyOf } = createClients({ trusted: [], ipv6Prefix });
+    expect(keyOf("2001:db8:3:47::5", null)).toBe(key);
+    expect(keyOf("203.0.113.7", null)).toBe("203.0.113.7");
+    expect(keyOf("64:ff9b::203.0.113.7", null)).toBe("203.0.113.7");
   });
 });
 
-describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
+describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
   test.each<[peer: string, forwardedFor: string | null, key: string, why: string]>([
-    ["10.0.0.1", null, "10.0.0.1", "no header: the proxy itself"],
+    ["10.0.0.1", null, "10.0.0.1", "without the header, the proxy itself"],
     ["10.0.0.1", "", "10.0.0.1", "an empty header"],
     ["10.0.0.1", "203.0.113.7", "203.0.113.7", "one proxy"],
-    ["::ffff:10.0.0.1", "203.0.113.7", "203.0.113.7", "a mapped peer is IPv4"],
-    ["::1", "203.0.113.7", "203.0.113.7", "a single trusted address"],
-    ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a zone on the peer"],
-    ["::2", "203.0.113.7", "::/64", "trusted by address, not by group"],
-    ["203.0.113.9", "198.51.100.1", "203.0.113.9", "a peer that is not trusted"],
-    ["10.0.0.1", "198.51.100.1, 203.0.113.7", "203.0.113.7", "what the client wrote itself"],
+    ["::ffff:10.0.0.1", "203.0.113.7", "203.0.113.7", "an IPv4-mapped peer"],
+    ["::1", "203.0.113.7", "203.0.113.7", "a proxy trusted by its address"],
+    ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a peer with a zone"],
+    ["::2", "203.0.113.7", "::/64", "an untrusted peer in the /64 of a trusted one"],
+    ["203.0.113.9", "198.51.100.1", "203.0.113.9", "an untrusted peer"],
+    [
+      "10.0.0.1",
+      "198.51.100.1, 203.0.113.7",
+      "203.0.113.7",
+      "an entry that the client added itself",
+    ],
     ["10.0.0.1", "203.0.113.7, 10.1.1.1", "203.0.113.7", "two proxies"],
-    ["10.0.0.1", "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1", "203.0.113.7", "three, and spaces"],
-    ["10.0.0.1", "10.3.3.3, 10.2.2.2", "10.3.3.3", "all trusted: the leftmost"],
+    [
+      "10.0.0.1",
+      "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1",
+      "203.0.113.7",
+      "three proxies, and white space",
+    ],
+    ["10.0.0.1", "10.3.3.3, 10.2.2.2", "10.3.3.3", "only trusted addresses, so the leftmost"],
     ["10.0.0.1", `203.0.113.7${", 10.2.2.2".repeat(99)}`, "203.0.113.7", "99 trusted hops"],
-    ["10.0.0.1", `203.0.113.7${", 10.2.2.2".repeat(100)}`, "10.2.2.2", "more than any chain has"],
+    [
+      "10.0.0.1",
+      `203.0.113.7${", 10.2.2.2".repeat(100)}`,
+      "10.2.2.2",
+      "100 trusted hops, more than are read",
+    ],
     ["10.0.0.1", "203.0.113.7, , ,", "203.0.113.7", "empty elements"],
-    ["10.0.0.1", " , ", "10.0.0.1", "nothing but empty elements"],
+    ["10.0.0.1", " , ", "10.0.0.1", "only empty elements"],
     ["10.0.0.1", "203.0.113.7:567", "203.0.113.7", "a port"],
     ["10.0.0.1", "203.0.113.7, 10.1.1.1:80", "203.0.113.7", "a port on a proxy"],
     ["10.0.0.1", "2001:db8::1", "2001:db8::/64", "IPv6"],
     ["10.0.0.1", "[2001:db8::1]", "2001:db8::/64", "brackets"],
     ["10.0.0.1", "[2001:db8::1]:443", "2001:db8::/64", "brackets and a port"],
-    ["10.0.0.1", '"[2001:db8::1]:443"', "2001:db8::/64", "quotes too"],
+    ["10.0.0.1", '"[2001:db8::1]:443"', "2001:db8::/64", "brackets, a port and quotes"],
     ["10.0.0.1", "[fe80::1%25eth0]:443", "fe80::/64", "a zone in brackets"],
-    ["10.0.0.1", "::ffff:203.0.113.7", "203.0.113.7", "mapped"],
-    ["10.0.0.1", "[::ffff:203.0.113.7]:1", "203.0.113.7", "mapped, in brackets"],
-    ["10.0.0.1", "203.0.113.7, ::ffff:10.1.1.1", "203.0.113.7", "a mapped proxy"],
+    ["10.0.0.1", "::ffff:203.0.113.7", "203.0.113.7", "IPv4-mapped"],
+    ["10.0.0.1", "[::ffff:203.0.113.7]:1", "203.0.113.7", "IPv4-mapped, in brackets"],
+    ["10.0.0.1", "203.0.113.7, ::ffff:10.1.1.1", "203.0.113.7", "an IPv4-mapped proxy"],
     ["10.0.0.1", "64:ff9b::203.0.113.7", "203.0.113.7", "NAT64"],
-    ["10.0.0.1", "64:ff9b::203.0.113.8, 203.0.113.7", "203.0.113.7", "left of the client"],
-    ["64:ff9b::10.0.0.1", "203.0.113.7", "10.0.0.1", "a proxy's address in NAT64 is not trusted"],
-    ["10.0.0.1", "203.0.113.7, 64:ff9b::10.0.0.2", "10.0.0.2", "nor in the header"],
-    ["10.0.0.1", "unknown", "10.0.0.1", "junk: under who passed it on"],
-    ["10.0.0.1", "203.0.113.7, junk", "10.0.0.1", "junk ends the reading"],
-    ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "at the last good hop"],
-    ["10.0.0.1", "junk, 203.0.113.7", "203.0.113.7", "junk left of the client is not read"],
-    ["10.0.0.1", "1", "10.0.0.1", "a number is no address"],
-    ["10.0.0.1", "0x7f.0.0.1", "10.0.0.1", "nor is hexadecimal"],
-    ["10.0.0.1", "203.0.113.07", "10.0.0.1", "nor octal"],
-    ["10.0.0.1", "203.0.113.256", "10.0.0.1", "nor 256"],
-    ["10.0.0.1", "203.0.113.7:", "10.0.0.1", "nor an empty port"],
-    ["10.0.0.1", "203.0.113.7:http", "10.0.0.1", "nor a named one"],
-    ["10.0.0.1", "[203.0.113.7", "10.0.0.1", "nor half a bracket"],
-    ["10.0.0.1", "2001:db8::1::2", "10.0.0.1", "nor two gaps"],
-    ["10.0.0.1", "for=203.0.113.7", "10.0.0.1", "nor Forwarded's own notation"],
-    ["not an address", "203.0.113.7", "unknown", "a peer that is junk"],
-  ])("%p saying %p is %p: %s", (peer, forwardedFor, key) => {
+    ["10.0.0.1", "64:ff9b::203.0.113.8, 203.0.113.7", "203.0.113.7", "NAT64 left of the client"],
+    ["64:ff9b::10.0.0.1", "203.0.113.7", "10.0.0.1", "a peer with a proxy's address in NAT64"],
+    [
+      "10.0.0.1",
+      "203.0.113.7, 64:ff9b::10.0.0.2",
+      "10.0.0.2",
+      "an entry with a proxy's address in NAT64",
+    ],
+    ["10.0.0.1", "unknown", "10.0.0.1", "an invalid entry, so the proxy"],
+    ["10.0.0.1", "203.0.113.7, junk", "10.0.0.1", "an invalid last entry"],
+    ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "an invalid entry before a proxy"],
+    ["10.0.0.1", "junk, 203.0.113.7", "203.0.113.7", "an invalid entry left of the client"],
+    ["10.0.0.1", "1", "10.0.0.1", "a number"],
+    ["10.0.0.1", "0x7f.0.0.1", "10.0.0.1", "hexadecimal"],
+    ["10.0.0.1", "203.0.113.07", "10.0.0.1", "octal"],
+    ["10.0.0.1", "203.0.113.256", "10.0.0.1", "a number over 255"],
+    ["10.0.0.1", "203.0.113.7:", "10.0.0.1", "an empty port"],
+    ["10.0.0.1", "203.0.113.7:http", "10.0.0.1", "a port that is not a number"],
+    ["10.0.0.1", "[203.0.113.7", "10.0.0.1", "a missing bracket"],
+    ["10.0.0.1", "2001:db8::1::2", "10.0.0.1", "two gaps"],
+    ["10.0.0.1", "for=203.0.113.7", "10.0.0.1", "the syntax of the Forwarded header"],
+    ["not an address", "203.0.113.7", "unknown", "a peer that is not an address"],
+  ])("%p with %p is counted under %p: %s", (peer, forwardedFor, key) => {
     expect(proxied(peer, forwardedFor)).toBe(key);
-    // The second time from the cache.
+    // The second time, from the cache.
     expect(proxied(peer, forwardedFor)).toBe(key);
   });
 
-  test("whatever is left of the proxy's own entry changes nothing", () => {
+  test("entries left of the one that the proxy added have no effect", () => {
     const junk = fc.oneof(
       fc.string({ maxLength: 100 }),
       fc.string({ unit: "binary" }),
@@ -117,7 +137,7 @@ describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
     );
   });
 
-  test("no header throws, and one without a good address is the proxy", () => {
+  test("no header throws, and one without a valid address leaves the proxy as the client", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abf:.,[]%" ') }), (header) => {
         expect(proxied("10.0.0.1", header)).toMatch(/^[\da-f:./]+$/);
@@ -127,13 +147,13 @@ describe("behind 10.0.0.0/8, fd00::/8 and ::1", () => {
     );
   });
 
-  test("a header of a megabyte is read from its right end only", () => {
+  test("a header of 1 MB is only read at its right end", () => {
     const header = `${"198.51.100.1, ".repeat(75_000)}203.0.113.7`;
     expect(proxied("10.0.0.1", header)).toBe("203.0.113.7");
     expect(proxied("10.0.0.1", "x".repeat(1_000_000))).toBe("10.0.0.1");
   });
 
-  test("more addresses than the cache holds still get their own keys", () => {
+  test("addresses keep their own keys when there are more than the cache holds", () => {
     for (let i = 0; i < 10_000; i++) {
       const ip = `198.51.${i >> 8}.${i & 255}`;
       expect(proxied("10.0.0.1", ip)).toBe(ip);
@@ -149,7 +169,7 @@ describe("a CIDR", () => {
     ["2001:db8::/32", "2001:db8::", 32],
     ["::1", "::1", 128],
     ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
-  ])("%p is read", (text, address, bits) => {
+  ])("%p is parsed", (text, address, bits) => {
     expect(parseCidr(text).map(String)).toEqual([address, String(bits)]);
   });
 
@@ -170,21 +190,21 @@ describe("a CIDR", () => {
     "fe80::1%eth0",
     " 10.0.0.0/8",
     "10.0.0.0/255.0.0.0",
-  ])("%p is refused by name", (text) => {
+  ])("%p is an error that quotes it", (text) => {
     expect(() => parseCidr(text)).toThrow(RangeError);
     expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
     expect(() => createClients({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
   });
 
-  test("with bits beyond its prefix covers the whole network", () => {
-    const { keyOf: clientKey } = createClients({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
-    expect(clientKey("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
-    expect(clientKey("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
+  test("a CIDR with bits beyond its prefix covers the whole network", () => {
+    const { keyOf } = createClients({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
+    expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
+    expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
-  test("of all IPv4 covers no IPv6", () => {
-    const { keyOf: clientKey } = createClients({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
-    expect(clientKey("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
+  test("a CIDR of all IPv4 addresses covers no IPv6 address", () => {
+    const { keyOf } = createClients({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
+    expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
 });
 
@@ -196,6 +216,6 @@ test.each([
   ["203.0.113.7", false],
   ["no address", false],
   [undefined, false],
-])("the peer %p is believed: %p", (peer, believed) => {
-  expect(trusts(peer)).toBe(believed);
+])("whether the peer %p is trusted: %p", (peer, isTrusted) => {
+  expect(trusts(peer)).toBe(isTrusted);
 });

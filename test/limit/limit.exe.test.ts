@@ -1,4 +1,4 @@
-/** The search limit through the executable: proxies, IPv6 groups, and one budget over machines. */
+/** The search limit of the executable: proxies, IPv6 networks, and a shared budget. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openExecutable, root, run, type Target } from "../support.ts";
@@ -10,7 +10,7 @@ const remaining = async (target: Target, forwardedFor?: string) => {
   return response.headers.get("x-ratelimit-remaining");
 };
 
-test("without --trusted-proxy nobody buys a budget with X-Forwarded-For", async () => {
+test("without --trusted-proxy, X-Forwarded-For does not change the client", async () => {
   const target = await openExecutable(["--search-limit", "3"]);
   expect(await remaining(target, "192.0.2.1")).toBe("2");
   expect(await remaining(target, "192.0.2.2")).toBe("1");
@@ -18,7 +18,7 @@ test("without --trusted-proxy nobody buys a budget with X-Forwarded-For", async 
   await target.close();
 });
 
-test("behind trusted proxies the rightmost address that is not one is the client", async () => {
+test("behind trusted proxies, the rightmost untrusted address is the client", async () => {
   const proxies = ["--trusted-proxy", "127.0.0.0/8", "--trusted-proxy", "10.0.0.0/8"];
   const target = await openExecutable(["--search-limit", "3", ...proxies]);
   expect(await remaining(target, "192.0.2.1")).toBe("2");
@@ -31,7 +31,7 @@ test("behind trusted proxies the rightmost address that is not one is the client
   await target.close();
 });
 
-test("--ipv6-prefix and --max-clients are what is used", async () => {
+test("--ipv6-prefix and --max-clients take effect", async () => {
   const target = await openExecutable([
     "--search-limit",
     "9",
@@ -48,7 +48,7 @@ test("--ipv6-prefix and --max-clients are what is used", async () => {
   await target.close();
 });
 
-test("a kiosk does not count the searches of its own screen, only those of other machines", async () => {
+test("a kiosk counts the searches of other machines, but not those of its own screen", async () => {
   const behind = ["--trusted-proxy", "127.0.0.1"];
   const [screen, proxied] = [
     await openExecutable(["--kiosk", "--search-limit", "2"]),
@@ -60,7 +60,7 @@ test("a kiosk does not count the searches of its own screen, only those of other
       expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
       expect(await (await target.fetch("/?q=an")).text()).toContain("/drivers/");
     }
-    // Through a proxy on the machine: counted, even if the server does not trust it.
+    // Searches through a proxy on the machine are counted, even if the server does not trust it.
     expect(await remaining(target, "192.0.2.1")).toBe("1");
     await target.fetch("/?q=an", { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await remaining(target, "192.0.2.1")).toBe("0");
@@ -71,11 +71,12 @@ test("a kiosk does not count the searches of its own screen, only those of other
 });
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
-if (!hasRedisServer()) console.warn("redis-server is missing: the shared store is not tried");
+if (!hasRedisServer())
+  console.warn("redis-server is missing: tests of the shared store are skipped");
 
 const deploy = (file: string) => Bun.file(join(root, "scripts/deploy", file)).text();
 
-test("several lines of X-Forwarded-For are read as one", async () => {
+test("several X-Forwarded-For lines are joined", async () => {
   const target = await openExecutable([
     "--search-limit",
     "3",
@@ -98,8 +99,8 @@ test("several lines of X-Forwarded-For are read as one", async () => {
   await target.close();
 });
 
-describe.if(hasRedisServer() || isRequired)("with a shared store", () => {
-  test("three instances give exactly 30, and health says who counts", async () => {
+describe.if(hasRedisServer() || isRequired)("a shared store", () => {
+  test("three instances allow exactly 30 searches, and /health shows the store", async () => {
     const redis = await openRedisServer("sesame");
     const [, name = "", url = ""] =
       /^(ROADBOOK_RATE_LIMIT_STORE)=(redis:\S+)$/m.exec(await deploy("README.md")) ?? [];
@@ -110,10 +111,10 @@ describe.if(hasRedisServer() || isRequired)("with a shared store", () => {
     const targets = await Promise.all(
       [1, 2, 3].map(() => openExecutable([], undefined, { [name]: written })),
     );
-    const asked = targets.flatMap((target) =>
+    const searches = targets.flatMap((target) =>
       Array.from({ length: 20 }, async () => (await target.fetch("/search/users?q=an")).status),
     );
-    const statuses = await Promise.all(asked);
+    const statuses = await Promise.all(searches);
     expect(statuses.filter((status) => status === 200)).toHaveLength(30);
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
 

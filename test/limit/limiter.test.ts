@@ -1,4 +1,4 @@
-/** Owns the proof that the limiter in memory is exact, and bounded as its docstring says. */
+/** The limiter in memory is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
@@ -11,7 +11,7 @@ interface WindowOptions {
   maxClients: number;
 }
 
-/** A limiter that is told the time of each request. */
+/** A limiter that gets the time of each request as an argument. */
 function createWindow(options: WindowOptions) {
   let nowMs = 0;
   const limiter = createLimiter({ ...options, clock: () => nowMs });
@@ -30,14 +30,16 @@ function createWindow(options: WindowOptions) {
   };
 }
 
-/** The definition: a list of timestamps a client, in the order in which clients were last seen. */
+/**
+ * The definition: a list of timestamps per client, in the order in which clients were last seen.
+ */
 function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
   const clients = new Map<string, number[]>();
   let now = Number.NEGATIVE_INFINITY;
   return (client: string, nowMs: number, isPeek = false): Decision => {
     if (nowMs > now) now = Math.floor(nowMs);
-    const [longestUnseen = ""] = clients.keys();
-    const place = clients.has(client) || clients.size < maxClients ? client : longestUnseen;
+    const [leastRecent = ""] = clients.keys();
+    const place = clients.has(client) || clients.size < maxClients ? client : leastRecent;
     const allowedAt = clients.get(place) ?? [];
     clients.delete(place);
     const timestamps = allowedAt.filter((timestamp) => now - timestamp < windowMs);
@@ -86,7 +88,7 @@ describe("exact", () => {
       }),
     );
 
-  test("every decision is the naive list's, whatever the arrivals, options and clock", () => {
+  test("every decision is that of a naive list, for any arrivals, options and clock", () => {
     fc.assert(
       fc.property(setup, ({ options: { start, ...options }, arrivals }) => {
         const window = createWindow(options);
@@ -104,7 +106,7 @@ describe("exact", () => {
     );
   });
 
-  test("no window holds more than the limit, counted from outside", () => {
+  test("no window has more allowed requests than the limit", () => {
     const window = createWindow({ limit: 30, windowMs: 3_600_000, maxClients: 10 });
     const allowedAt: number[] = [];
     for (let nowMs = 0; nowMs < 10 * 3_600_000; nowMs += 7919) {
@@ -117,7 +119,7 @@ describe("exact", () => {
     expect(allowedAt).toHaveLength(300);
   });
 
-  test("waiting resetMs is enough, and a millisecond less is not", () => {
+  test("a wait of resetMs is enough, and a millisecond less is not", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -141,7 +143,7 @@ describe("exact", () => {
     );
   });
 
-  test("of whole seconds, the rounded-up wait is enough, and one less is not", () => {
+  test("the wait in seconds, rounded up, is enough, and a second less is not", () => {
     for (const secondsLater of [0, 0.001, 0.4, 0.999, 1, 1.5]) {
       const window = createWindow({ limit: 1, windowMs: 2000, maxClients: 1 });
       window.consume("a", 10_000);
@@ -152,7 +154,7 @@ describe("exact", () => {
     }
   });
 
-  test("a client that keeps knocking gets in as soon as its oldest request leaves", () => {
+  test("a client that keeps trying is allowed when its oldest request leaves", () => {
     const window = createWindow({ limit: 2, windowMs: 100, maxClients: 1 });
     const allowedAt = Array.from({ length: 250 }, (_, i) => i).filter(
       (nowMs) => window.consume("a", nowMs).allowed,
@@ -160,14 +162,14 @@ describe("exact", () => {
     expect(allowedAt).toEqual([0, 1, 100, 101, 200, 201]);
   });
 
-  test("a limit of 100,000 counts to 100,000", () => {
+  test("a limit of 100,000 allows exactly 100,000", () => {
     const window = createWindow({ limit: 100_000, windowMs: 500, maxClients: 2 });
     const allowedOf = (nowMsOf: (i: number) => number) =>
       Array.from({ length: 110_000 }, (_, i) => window.consume("a", nowMsOf(i))).filter(
         ({ allowed }) => allowed,
       ).length;
     expect(allowedOf((i) => i / 1000)).toBe(100_000);
-    // A thousand a millisecond: at 550 those of milliseconds 0 to 50 have left.
+    // At 1000 requests per millisecond, those of milliseconds 0 to 50 have left at 550.
     expect(allowedOf(() => 550)).toBe(51_000);
   });
 });
@@ -175,7 +177,7 @@ describe("exact", () => {
 describe("clocks", () => {
   const options = { limit: 1, windowMs: 100, maxClients: 10 };
 
-  test("a clock that goes back frees nothing, and makes no one wait longer than the window", () => {
+  test("a clock that goes back frees nothing, and no client waits longer than the window", () => {
     const window = createWindow(options);
     window.consume("a", 1000);
     for (const nowMs of [999, 0, -5, -1e300]) {
@@ -185,7 +187,7 @@ describe("clocks", () => {
     expect(window.consume("a", 1100).allowed).toBe(true);
   });
 
-  test("after 50 days, nothing old looks new", () => {
+  test("after 50 days, when 32-bit milliseconds wrap, old requests have still left", () => {
     const window = createWindow({ limit: 3, windowMs: 1000, maxClients: 100 });
     for (let i = 0; i < 300; i++) window.consume(`${i % 100}`, 0);
     for (let i = 99; i >= 0; i--) {
@@ -193,7 +195,7 @@ describe("clocks", () => {
     }
   });
 
-  test("a clock that gives no number never throws and never frees", () => {
+  test("an invalid clock never throws and frees nothing", () => {
     for (const odd of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
       const window = createWindow(options);
       expect(window.consume("a", odd).allowed).toBe(true);
@@ -205,7 +207,7 @@ describe("clocks", () => {
 });
 
 describe("bounded", () => {
-  test("a client over its limit that keeps knocking stays refused while 100,000 addresses take turns", () => {
+  test("a client over the limit stays refused while 100,000 addresses take turns", () => {
     const window = createWindow({ limit: 3, windowMs: 200_000, maxClients: 1000 });
     for (let i = 0; i < 3; i++) window.consume("over", 0);
     for (let i = 1; i <= 100_000; i++) {
@@ -218,7 +220,7 @@ describe("bounded", () => {
     expect(window.consume("over", 200_000).allowed).toBe(true);
   });
 
-  test("past the cap, all addresses together get no more than limit × maxClients", () => {
+  test("beyond the cap, all addresses together get no more than limit × maxClients", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -250,30 +252,30 @@ describe("bounded", () => {
     );
   });
 
-  test("past the cap, a newcomer takes over the place and the count of the client longest unseen", () => {
+  test("beyond the cap, a new client inherits the least recently seen one's count", () => {
     const window = createWindow({ limit: 10, windowMs: 1000, maxClients: 3 });
     window.consume("twice", 0);
     window.consume("once", 1);
     window.consume("twice", 2);
     window.consume("once, later", 3);
-    expect(window.consume("newcomer", 4)).toMatchObject({ remaining: 8, resetMs: 997 });
-    // What has lost its place comes back as a newcomer.
+    expect(window.consume("new client", 4)).toMatchObject({ remaining: 8, resetMs: 997 });
+    // A client that has lost its place returns as a new one.
     expect(window.consume("once", 5)).toMatchObject({ remaining: 7, resetMs: 995 });
-    expect(window.consume("newcomer", 6).remaining).toBe(7);
+    expect(window.consume("new client", 6).remaining).toBe(7);
     expect(window.size).toBe(3);
   });
 
-  test("past the cap, a refused newcomer keeps its place and is let in when it was told", () => {
+  test("beyond the cap, a refused new client keeps its place and is allowed after resetMs", () => {
     const window = createWindow({ limit: 2, windowMs: 1000, maxClients: 2 });
     for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.consume("newcomer", 40)).toMatchObject({ allowed: false, resetMs: 960 });
-    expect(window.consume("newcomer", 50)).toMatchObject({ allowed: false, resetMs: 950 });
-    expect(window.consume("next newcomer", 60)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(window.consume("newcomer", 999).allowed).toBe(false);
-    expect(window.consume("newcomer", 1000)).toMatchObject({ allowed: true, remaining: 1 });
+    expect(window.consume("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
+    expect(window.consume("new client", 50)).toMatchObject({ allowed: false, resetMs: 950 });
+    expect(window.consume("another new client", 60)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(window.consume("new client", 999).allowed).toBe(false);
+    expect(window.consume("new client", 1000)).toMatchObject({ allowed: true, remaining: 1 });
   });
 
-  test("past the cap, rotating addresses gets what is left, and then nothing", () => {
+  test("beyond the cap, rotating addresses uses up the remaining requests, then gets none", () => {
     const window = createWindow({ limit: 3, windowMs: 100_000, maxClients: 50 });
     for (let i = 0; i < 50; i++) window.consume(`client ${i}`, i);
     const allowed = Array.from({ length: 5000 }, (_, i) => window.consume(`${i}`, 50 + i)).filter(
@@ -282,13 +284,13 @@ describe("bounded", () => {
     expect(allowed).toHaveLength(3 * 50 - 50);
   });
 
-  test("an expired client's place comes without what it had used", () => {
+  test("a new client does not inherit expired requests", () => {
     const window = createWindow({ limit: 5, windowMs: 100, maxClients: 2 });
     for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.consume("newcomer", 100)).toMatchObject({ remaining: 4, resetMs: 100 });
+    expect(window.consume("new client", 100)).toMatchObject({ remaining: 4, resetMs: 100 });
   });
 
-  test("expired clients leave a few at a time, faster than new ones come", () => {
+  test("expired clients are dropped a few at a time, but faster than new ones arrive", () => {
     const window = createWindow({ limit: 30, windowMs: 1000, maxClients: 10_000 });
     for (let i = 0; i < 5000; i++) window.consume(`old ${i}`, i % 10);
     for (let i = 1; i <= 6000; i++) {
@@ -297,11 +299,11 @@ describe("bounded", () => {
     }
   });
 
-  test("whoever has not been seen for a window is forgotten, also behind one who knocks in vain", () => {
+  test("clients not seen for a window are dropped, even behind a refused one", () => {
     const window = createWindow({ limit: 1, windowMs: 1000, maxClients: 10 });
-    window.consume("knocks", 0);
+    window.consume("refused", 0);
     window.consume("once", 1);
-    for (const nowMs of [500, 999]) expect(window.consume("knocks", nowMs).allowed).toBe(false);
+    for (const nowMs of [500, 999]) expect(window.consume("refused", nowMs).allowed).toBe(false);
     window.consume("new", 1001);
     expect(window.size).toBe(1);
   });
@@ -310,7 +312,7 @@ describe("bounded", () => {
 describe("a peek", () => {
   const options = { limit: 2, windowMs: 1000, maxClients: 2 };
 
-  test("counts nothing, and is the decision that a request would get", () => {
+  test("counts nothing and returns the current budget", () => {
     const window = createWindow(options);
     for (const nowMs of [0, 1]) {
       expect(window.peek("a", nowMs)).toEqual({
@@ -326,16 +328,16 @@ describe("a peek", () => {
     expect(window.peek("a", 1010)).toMatchObject({ allowed: true, remaining: 1, resetMs: 10 });
   });
 
-  test("admits the client, who inherits a count past the cap and stays with it", () => {
+  test("admits the client, which inherits a count beyond the cap and keeps it", () => {
     const window = createWindow(options);
     for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.peek("newcomer", 40)).toMatchObject({ allowed: false, resetMs: 960 });
-    expect(window.peek("newcomer", 50)).toMatchObject({ allowed: false, resetMs: 950 });
-    expect(window.consume("next newcomer", 60)).toMatchObject({ allowed: true, remaining: 0 });
+    expect(window.peek("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
+    expect(window.peek("new client", 50)).toMatchObject({ allowed: false, resetMs: 950 });
+    expect(window.consume("another new client", 60)).toMatchObject({ allowed: true, remaining: 0 });
     expect(window.size).toBe(2);
   });
 
-  test("leaves nothing behind that others have to wait for", () => {
+  test("leaves no clients that are never dropped", () => {
     const window = createWindow({ ...options, maxClients: 10 });
     for (let i = 0; i < 10; i++) window.peek(`${i}`, 0);
     window.consume("a", 1);
@@ -344,7 +346,7 @@ describe("a peek", () => {
   });
 });
 
-test("without a clock it goes by one that runs", async () => {
+test("the default clock runs", async () => {
   const limiter = createLimiter({ limit: 1, windowMs: 100 });
   expect(limiter.consume("a").allowed).toBe(true);
   expect(limiter.consume("a").allowed).toBe(false);

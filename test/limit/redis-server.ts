@@ -1,6 +1,6 @@
 /**
- * Owns a real redis-server for tests and benchmarks: on a free loopback port, in a folder of its
- * own, keeping nothing. Stopped by its own process, never by name.
+ * Starts a real redis-server for tests and benchmarks, on a free loopback port and in its own
+ * folder, without persistence. Stops it by its process, never by name.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,13 +9,15 @@ import { findFreePort, until } from "../support.ts";
 
 export interface RedisServer {
   url: string;
-  /** Stops it in its tracks, connections open; or lets it go on. */
+  /** Suspends the server with its connections open, or resumes it. */
   freeze(): void;
   thaw(): void;
-  /** Kills it; `start` brings it back on the same port, empty unless its flags make it persist. */
+  /**
+   * Kills the server. `start` restarts it on the same port, empty unless its flags persist data.
+   */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Runs one command in redis-cli's place. */
+  /** Sends one command, like redis-cli. */
   send(command: string, ...args: string[]): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -25,8 +27,8 @@ export function hasRedisServer(): boolean {
 }
 
 /**
- * @param password if given, its default user's
- * @param settings flags that override the ones here
+ * @param password of the default user
+ * @param settings flags that override the ones used here
  */
 export async function openRedisServer(
   password?: string,

@@ -1,4 +1,7 @@
-/** Owns the proof that instances share one exact budget through a real store, and live without. */
+/**
+ * The shared store of src/limit/README.md: instances share one exact budget through it, and decide
+ * on their own without it.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,12 +20,12 @@ import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const isEmpty = (reply: unknown) => Array.isArray(reply) && reply.length === 0;
 
-/** How far the store's clock may be behind the first request. */
+/** How long the test may have taken since the first request. */
 const LATE_MS = 10_000;
-/** The deadline is 50 ms; a machine under load may be late to notice. */
-const AT_ONCE_MS = 1000;
+/** More than the deadline of 50 ms, because a machine under load may be late to notice. */
+const IMMEDIATE_MS = 1000;
 
-/** A proxy before a store that delays each of its replies by `delayMs`. */
+/** A proxy in front of a store that delays every reply by `delayMs`. */
 function openSlowProxy(url: string) {
   const { hostname, port } = new URL(url);
   const proxy = { url: "", delayMs: 0, close: () => listener.stop(true) };
@@ -53,7 +56,7 @@ function openSlowProxy(url: string) {
 
 const required = process.env.ROADBOOK_REQUIRE_ALL === "1";
 const skipped = !hasRedisServer() && !required;
-if (skipped) console.log("skipped: no redis-server on the PATH to test the shared limit with");
+if (skipped) console.log("skipped: the tests of the shared limit need redis-server on the PATH");
 
 describe.skipIf(skipped)("a shared limiter", async () => {
   if (skipped) return;
@@ -83,7 +86,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
   afterAll(() => server.close());
 
-  test("three instances allow exactly 30 of 90 that come at once, and count down to 0", async () => {
+  test("three instances allow exactly 30 of 90 requests, and count down to 0", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     const decisions = await Promise.all(
       Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).consume("203.0.113.7")),
@@ -102,18 +105,18 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", "up", "up"]);
   });
 
-  test("a refused client that waits as long as told is let in, and keys go with the window", async () => {
+  test("a refused client is allowed after resetMs, and keys expire with the window", async () => {
     const limiter = await open({ limit: 2, windowMs: 300 });
     const first = await limiter.consume("a");
     const second = await limiter.consume("a");
     const third = await limiter.consume("a");
     expect([first, second, third].map(({ allowed }) => allowed)).toEqual([true, true, false]);
-    await Bun.sleep(third.resetMs + 1); // as told
+    await Bun.sleep(third.resetMs + 1); // as reported
     expect((await limiter.consume("a")).allowed).toBe(true);
     await until(async () => isEmpty(await server.send("KEYS", "roadbook:limit:*")));
   });
 
-  test("a window slides over a long list, also when the store's clock is behind a time in it", async () => {
+  test("the window slides over a long list, even if the store's clock is behind", async () => {
     const limiter = await open({ limit: 1000, windowMs: 60_000 });
     const now = Date.now();
     const past = Array.from({ length: 700 }, (_, i) => `${now - 100_000 + i}`);
@@ -132,7 +135,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(ahead.resetMs).toBeLessThanOrEqual(86_460_000);
   });
 
-  test("when the store's clock was ahead and is corrected, the wait is as long as it takes", async () => {
+  test("after the store's clock was set back, the reported wait is still long enough", async () => {
     const limiter = await open({ limit: 2, windowMs: 300 });
     const ahead = Date.now() + 300;
     await server.send("RPUSH", "roadbook:limit:a", `${ahead}`, `${ahead + 1}`);
@@ -143,7 +146,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect((await limiter.consume("a")).allowed).toBe(true);
   });
 
-  test("a client that both memory and the store refuse waits for the later of the two", async () => {
+  test("if memory and the store both refuse, the longer wait is reported", async () => {
     const limiter = await open({ limit: 1, windowMs: 1000 });
     await limiter.consume("a");
     // As if the store's clock had been an hour ahead.
@@ -153,7 +156,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(resetMs).toBeGreaterThan(3_601_000 - LATE_MS);
   });
 
-  test("a limit that was lowered refuses clients who are over it, and nobody loses the store", async () => {
+  test("after the limit was lowered, clients over it are refused", async () => {
     const limiter = await open({ limit: 5, windowMs: 60_000 });
     const now = Date.now();
     const used = Array.from({ length: 8 }, (_, i) => `${now - 50_000 + 1000 * i}`);
@@ -169,23 +172,26 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
 
   test.each([
-    ["is no list", ["SET", "x"], "the store responded WRONGTYPE"],
-    ["holds no times", ["RPUSH", "x"], "the store responded ERR"],
-    ["holds times that never come", ["RPUSH", "9.1e15"], "what the store says is no decision"],
-  ])("a key that %s is counted in memory, and others in the store", async (_, words, reason) => {
-    const [command = "", value = ""] = words;
-    await server.send(command, "roadbook:limit:a", value);
-    const limiter = await open({ limit: 2 });
-    const decisions = [];
-    for (let i = 0; i < 3; i++) decisions.push(await limiter.consume("a"));
-    expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
-    await limiter.consume("b");
-    expect(await server.send("LLEN", "roadbook:limit:b")).toBe(1);
-    const warning = `the rate limit store cannot count a client, counting it in memory: ${reason}`;
-    expect([events, limiter.status().up]).toEqual([["up", `warning: ${warning}`], true]);
-  });
+    ["is not a list", ["SET", "x"], "the store responded with WRONGTYPE"],
+    ["holds a list without times", ["RPUSH", "x"], "the store responded with ERR"],
+    ["holds times in the far future", ["RPUSH", "9.1e15"], "unexpected reply from the store"],
+  ])(
+    "a client whose key %s is counted in memory, and others in the store",
+    async (_, words, reason) => {
+      const [command = "", value = ""] = words;
+      await server.send(command, "roadbook:limit:a", value);
+      const limiter = await open({ limit: 2 });
+      const decisions = [];
+      for (let i = 0; i < 3; i++) decisions.push(await limiter.consume("a"));
+      expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+      await limiter.consume("b");
+      expect(await server.send("LLEN", "roadbook:limit:b")).toBe(1);
+      const warning = `the rate limit store cannot count a client, so it is counted in memory: ${reason}`;
+      expect([events, limiter.status().up]).toEqual([["up", `warning: ${warning}`], true]);
+    },
+  );
 
-  test("a store that is late now and then allows exactly the limit", async () => {
+  test("a store that is sometimes late allows exactly the limit", async () => {
     const slow = openSlowProxy(server.url);
     const limiter = await open({ url: slow.url });
     let allowed = 0;
@@ -193,7 +199,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       await until(() => limiter.status().up);
       slow.delayMs = delayMs;
       for (let i = 0; i < 7; i++) if ((await limiter.consume("a")).allowed) allowed++;
-      // So that it comes back.
+      // So that the store recovers.
       slow.delayMs = 0;
     }
     expect(allowed).toBe(30);
@@ -201,17 +207,17 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     slow.close();
   });
 
-  test("past the cap, all clients together get no more than limit × maxClients", async () => {
+  test("beyond the cap, all clients together get no more than limit × maxClients", async () => {
     const limiter = await open({ limit: 10, maxClients: 15 });
     let allowed = 0;
     for (let client = 0; client < 40; client++) {
-      const asked = Array.from({ length: 10 }, () => limiter.consume(`client ${client}`));
-      for (const decision of await Promise.all(asked)) if (decision.allowed) allowed++;
+      const requests = Array.from({ length: 10 }, () => limiter.consume(`client ${client}`));
+      for (const decision of await Promise.all(requests)) if (decision.allowed) allowed++;
     }
     expect([allowed, limiter.status()]).toEqual([150, { store: "redis", up: true, clients: 15 }]);
   });
 
-  test("a full store still refuses those who are over the limit, and memory counts the others", async () => {
+  test("a full store refuses clients over the limit; memory counts others", async () => {
     const options = { limit: 3 };
     const first = await open(options);
     for (const client of ["over", "over", "over", "once"]) await first.consume(client);
@@ -220,14 +226,14 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       const second = await open(options);
       expect(await second.consume("over")).toMatchObject({ allowed: false, remaining: 0 });
       const allowedOf = async (limiter: Limiter, client: string) => {
-        const asked = [1, 2, 3, 4].map(() => limiter.consume(client));
-        return (await Promise.all(asked)).filter(({ allowed }) => allowed).length;
+        const requests = [1, 2, 3, 4].map(() => limiter.consume(client));
+        return (await Promise.all(requests)).filter(({ allowed }) => allowed).length;
       };
       expect(await allowedOf(first, "once")).toBe(2);
       expect(await allowedOf(second, "new")).toBe(3);
       expect([first, second].map((limiter) => limiter.status().up)).toEqual([true, true]);
       const full =
-        "warning: the rate limit store is full, counting new searches in memory: raise its maxmemory";
+        "warning: the rate limit store is full, so new searches are counted in memory; raise its maxmemory";
       expect(events).toEqual(["up", "up", full, full]);
     } finally {
       await server.send("CONFIG", "SET", "maxmemory", "0");
@@ -236,7 +242,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(await server.send("LLEN", "roadbook:limit:later")).toBe(1);
   });
 
-  test("a store that forgets what it counted gives nobody more than the limit here", async () => {
+  test("a store that lost its counts gives no client more than the limit here", async () => {
     const limiter = await open();
     for (let i = 0; i < 30; i++) await limiter.consume("a");
     await server.kill();
@@ -266,13 +272,13 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
   });
 
-  test("a store that forgets clients when it is full is warned of", async () => {
+  test("a store that evicts keys when full causes a warning", async () => {
     await server.send("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
     await open();
     await server.send("CONFIG", "SET", "maxmemory-policy", "noeviction");
     await open();
     const warning =
-      "a full rate limit store forgets clients: set its maxmemory-policy to noeviction, not allkeys-lru";
+      "the rate limit store forgets clients when it is full: set its maxmemory-policy to noeviction, not allkeys-lru";
     expect(events).toEqual(["up", `warning: ${warning}`, "up"]);
   });
 
@@ -284,7 +290,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(limiter.status()).toEqual({ store: "redis", up: true, clients: 1 });
   });
 
-  test("when the store is killed, memory decides on with what it counted, until it is back", async () => {
+  test("while the store is down, memory decides from its own counts", async () => {
     const limiter = await open({ limit: 3 });
     await limiter.consume("a");
     await limiter.consume("a");
@@ -292,8 +298,8 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const before = performance.now();
     expect((await limiter.consume("a")).remaining).toBe(0);
     expect((await limiter.consume("a")).allowed).toBe(false);
-    expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
-    // Down is known by now: no promise, no wait.
+    expect(performance.now() - before).toBeLessThan(IMMEDIATE_MS);
+    // The store is known to be down, so the decision is not a promise.
     expect(limiter.consume("b")).toMatchObject({ allowed: true, remaining: 2 });
     expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2 });
 
@@ -303,18 +309,18 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", expect.stringMatching(/^down: /), "up"]);
   });
 
-  test("when the store is frozen, decisions under way and to come are memory's, until it thaws", async () => {
+  test("while the store is suspended, all decisions are made in memory", async () => {
     const limiter = await open();
     await limiter.consume("a");
     server.freeze();
     const before = performance.now();
     const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.consume("a")));
-    expect(performance.now() - before).toBeLessThan(AT_ONCE_MS);
+    expect(performance.now() - before).toBeLessThan(IMMEDIATE_MS);
     expect(decisions.map(({ remaining }) => remaining)).toEqual(
       Array.from({ length: 20 }, (_, i) => 28 - i),
     );
     expect(limiter.consume("a")).toMatchObject({ remaining: 8 });
-    await Bun.sleep(300); // in which it does not come back
+    await Bun.sleep(300); // The store must not come up in this time.
     expect(limiter.status().up).toBe(false);
 
     server.thaw();
@@ -322,40 +328,40 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up", "down: no response within 50 ms", "up"]);
   });
 
-  test("a store that is not there at the start is waited for in the background", async () => {
+  test("a store that is down at the start is retried in the background", async () => {
     await server.kill();
     const limiter = await open();
     expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 29 });
-    await Bun.sleep(400); // in which it is tried again, and nothing said
+    await Bun.sleep(400); // Failed retries are not reported.
     expect(events).toEqual([expect.stringMatching(/^down: /)]);
     await server.start();
     await until(() => limiter.status().up);
     expect(events.at(-1)).toBe("up");
   });
 
-  test("a closed limiter still decides, in memory, and does not come back", async () => {
+  test("a closed limiter decides in memory and does not reconnect", async () => {
     const limiter = await open();
     await limiter.consume("a");
     limiter.close();
     limiter.close();
     expect(limiter.consume("a")).toMatchObject({ remaining: 28 });
-    await Bun.sleep(300); // in which it would have come back
+    await Bun.sleep(300); // Enough time to reconnect.
     expect(limiter.status().up).toBe(false);
     expect(events).toEqual(["up"]);
   });
 
-  test("a wrong password is reported as one, and neither it nor a right one gets into a message", async () => {
+  test("a wrong password is reported, and no message contains any password", async () => {
     const guarded = await openRedisServer("correct-horse");
     try {
       await open({ url: guarded.url });
       expect(events.splice(0)).toEqual(["up"]);
       for (const [url, reason] of [
-        [guarded.url.replace("correct", "battery"), "the store refused the user or password"],
+        [guarded.url.replace("correct", "battery"), "the store rejected the user name or password"],
         [
           guarded.url.replace(":correct", "nobody:correct"),
-          "the store refused the user or password",
+          "the store rejected the user name or password",
         ],
-        [guarded.url.replace(":correct-horse@", ""), "the store wants a password"],
+        [guarded.url.replace(":correct-horse@", ""), "the store requires a password"],
       ] as const) {
         const limiter = await open({ url });
         expect(limiter.status().up).toBe(false);
@@ -367,7 +373,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
   });
 
-  test("a user needs the script's own commands, and no other", async () => {
+  test("a user needs the right to run the script's commands, and no others", async () => {
     const rights = "+eval +evalsha +time +lindex +llen +ltrim +rpush +pexpireat".split(" ");
     await server.send("ACL", "SETUSER", "counter", "on", ">secret", "~roadbook:limit:*", ...rights);
     const limiter = await open({ url: server.url.replace("//", "//counter:secret@") });
@@ -375,24 +381,24 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up"]);
   });
 
-  test("a process that lags finds the store as it is, and the budget stays exact", async () => {
+  test("a process that lags keeps the store, and the budget stays exact", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     let allowed = 0;
     for (let round = 0; round < 12; round++) {
-      const asked = three.map((limiter) => limiter.consume("a"));
-      // Two deadlines long nobody reads what the store has sent.
+      const requests = three.map((limiter) => limiter.consume("a"));
+      // Blocks for two deadlines, in which no reply is read.
       Bun.sleepSync(100);
-      for (const decision of await Promise.all(asked)) if (decision.allowed) allowed++;
+      for (const decision of await Promise.all(requests)) if (decision.allowed) allowed++;
     }
     expect([allowed, events]).toEqual([30, ["up", "up", "up"]]);
   });
 
-  test("a store that refuses to write is down, and its own words stay out of the message", async () => {
+  test("a store that rejects writes is down, and its own message is not repeated", async () => {
     const limiter = await open();
     await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
     expect((await limiter.consume("a")).remaining).toBe(29);
-    await Bun.sleep(300); // in which it is tried again, and nothing said
-    expect(events).toEqual(["up", "down: the store responded NOREPLICAS"]);
+    await Bun.sleep(300); // Failed retries are not reported.
+    expect(events).toEqual(["up", "down: the store responded with NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
   });
@@ -410,7 +416,7 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
   const request = async (name: string) =>
     openssl("req", ...key, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);
 
-  /** By an authority of the test's own, or by itself. */
+  /** Creates a certificate, signed by the test's authority or by itself. */
   async function certify(name: string, host: string, days = "1"): Promise<void> {
     writeFileSync(path("extensions"), `subjectAltName=${host}`);
     await request(name);
@@ -433,7 +439,7 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
   test.each([
     ["good", "good", true, undefined],
     [
-      "of an unknown authority",
+      "signed by an unknown authority",
       "good",
       false,
       `${rejected}self signed certificate in certificate chain`,
@@ -441,7 +447,7 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
     ["self-signed", "self", true, `${rejected}self signed certificate`],
     ["expired", "expired", true, `${rejected}certificate has expired`],
     [
-      "of another host",
+      "for another host",
       "elsewhere",
       true,
       `${rejected}Hostname/IP does not match certificate's altnames`,
@@ -480,7 +486,7 @@ describe("--rate-limit-store-file", () => {
   };
 
   test.skipIf(!hasRedisServer())(
-    "has the URL of the store, which no list of processes shows",
+    "reads the URL from a file, so no process list shows it",
     async () => {
       const store = await openRedisServer("correct-horse");
       let log = "";
@@ -501,14 +507,17 @@ describe("--rate-limit-store-file", () => {
 
   test.each([
     [["nowhere/url"], 1, "nowhere/url cannot be read: no such file or directory\n"],
-    [[write("")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
-    [[write("redis://:12/secret@h")], 1, " holds no redis://, rediss:// or valkey:// URL\n"],
+    [[write("")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
+    [[write("redis://:12/secret@h")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
     [["x", "--rate-limit-store", "redis://h"], 2, "are mutually exclusive\n"],
-  ])("%j ends with one line that repeats none of it", async (words, code, line) => {
-    const outcome = await roadbook(["--port", "0", "--rate-limit-store-file", ...words]);
-    expect([outcome.code, outcome.stdout]).toEqual([code, ""]);
-    expect(outcome.stderr).toContain(line);
-    expect(outcome.stderr).not.toContain("secret");
-    expect(outcome.stderr.trimEnd()).not.toContain("\n");
-  });
+  ])(
+    "%j is one line on standard error, without the content of the file",
+    async (words, code, line) => {
+      const outcome = await roadbook(["--port", "0", "--rate-limit-store-file", ...words]);
+      expect([outcome.code, outcome.stdout]).toEqual([code, ""]);
+      expect(outcome.stderr).toContain(line);
+      expect(outcome.stderr).not.toContain("secret");
+      expect(outcome.stderr.trimEnd()).not.toContain("\n");
+    },
+  );
 });

@@ -1,19 +1,19 @@
-/** What is taken for a store, and what a limiter does with one that is none. */
+/** The shared limiter with a broken store, and the URLs that are valid for a store. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
 import { consumeBoth, isStoreUrl, openSharedLimiter } from "../../src/limit/redis.ts";
 import { runs } from "../runs.ts";
 
-describe("what is no store is down, and memory decides", () => {
+describe("a broken store is down, and memory decides", () => {
   test.each([
-    ["says OK to anything", "+OK\r\n", "what the store says is no decision"],
-    ["is an HTTP server", "HTTP/1.1 400 Bad Request\r\n\r\n", "no connection"],
-    ["sends three numbers that are none of a decision", "*3\r\n:1\r\n:99\r\n:-1\r\n", undefined],
-    ["promises an array past all memory", "*2147483647\r\n", undefined],
-    ["promises a string past all memory", "$9999999999\r\nab", undefined],
-    ["nests arrays without end", "*1\r\n".repeat(100_000), undefined],
-    ["says nothing", "", "no response within 1000 ms"],
+    ["replies OK to anything", "+OK\r\n", "unexpected reply from the store"],
+    ["is an HTTP server", "HTTP/1.1 400 Bad Request\r\n\r\n", "cannot connect"],
+    ["sends three numbers that are not a decision", "*3\r\n:1\r\n:99\r\n:-1\r\n", undefined],
+    ["announces an array larger than any memory", "*2147483647\r\n", undefined],
+    ["announces a string larger than any memory", "$9999999999\r\nab", undefined],
+    ["nests 100,000 arrays", "*1\r\n".repeat(100_000), undefined],
+    ["never replies", "", "no response within 1000 ms"],
   ])("when it %s", async (_, reply, reason) => {
     const fake = Bun.listen({
       hostname: "127.0.0.1",
@@ -45,8 +45,8 @@ describe("what is no store is down, and memory decides", () => {
     }
   });
 
-  test("a store that turns into one is", async () => {
-    // To the handshake it is a Redis, then to two probes; after that it only says OK.
+  test("a store that breaks later is down from then on", async () => {
+    // It acts like Redis during the handshake and two probes. After that, it only replies OK.
     const [hello, decision] = ["%1\r\n$5\r\nproto\r\n:3\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
     const replies = [hello, decision, decision];
     const fake = Bun.listen({
@@ -70,13 +70,13 @@ describe("what is no store is down, and memory decides", () => {
     });
     expect(await limiter.consume("a")).toMatchObject({ allowed: true, remaining: 0 });
     expect(await limiter.consume("a")).toMatchObject({ allowed: false });
-    expect(events).toEqual(["up", "what the store says is no decision"]);
+    expect(events).toEqual(["up", "unexpected reply from the store"]);
     limiter.close();
     fake.stop(true);
   });
 });
 
-describe("memory and a store together", () => {
+describe("decisions of memory and a store", () => {
   const windowMs = 100;
   const setup = fc.record({
     limit: fc.integer({ min: 1, max: 4 }),
@@ -85,7 +85,7 @@ describe("memory and a store together", () => {
       fc.record({
         client: fc.constantFrom("a", "a", "b", "c", "d", "e"),
         step: fc.integer({ min: -30, max: 30 }),
-        // A store that is away, has forgotten everything, or has counts of its own.
+        // A store that is down, that has lost its counts, or that has different ones.
         left: fc.constantFrom(undefined, Number.POSITIVE_INFINITY, -1, 0, 1, 2),
         waitMs: fc.integer({ min: 1, max: 200 }),
         settled: fc.nat(2),
@@ -99,7 +99,7 @@ describe("memory and a store together", () => {
     return { allowed: left >= 0, limit, remaining, resetMs: waitMs };
   }
 
-  test("allow no more than memory, whatever the store says, when it says it, and the clock", async () => {
+  test("allow no more than memory alone, for any replies, delays and clock", async () => {
     await fc.assert(
       fc.asyncProperty(fc.scheduler(), setup, async (scheduler, { arrivals, ...options }) => {
         const { limit, maxClients } = options;
@@ -129,9 +129,9 @@ describe("memory and a store together", () => {
           if (!decision.allowed) expect(decision.remaining).toBe(0);
         }
 
-        const expectBounded = (times: number[], most: number) => {
+        const expectBounded = (times: number[], max: number) => {
           times.forEach((time, i) => {
-            const first = times[i - most];
+            const first = times[i - max];
             if (first !== undefined) expect(time - first).toBeGreaterThanOrEqual(windowMs);
           });
         };
@@ -140,7 +140,7 @@ describe("memory and a store together", () => {
         const clients = new Set(arrivals.map(({ client }) => client));
         if (clients.size > maxClients) return;
         for (const client of clients) {
-          expectBounded(timesOf(allowed.filter((one) => one.client === client)), limit);
+          expectBounded(timesOf(allowed.filter((request) => request.client === client)), limit);
         }
       }),
       { numRuns: runs(200) },
@@ -150,24 +150,39 @@ describe("memory and a store together", () => {
   test.each<[string, memory: number, shared: Decision | undefined, Partial<Decision>]>([
     ["no store", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
     [
-      "a store where less is left",
+      "fewer remaining in the store",
       1,
       decisionOf(3, 0, 9),
       { allowed: true, remaining: 0, resetMs: 9 },
     ],
     [
-      "a store where more is left",
+      "more remaining in the store",
       2,
       decisionOf(3, 1, 9),
       { allowed: true, remaining: 0, resetMs: 60 },
     ],
-    ["as much in both", 1, decisionOf(3, 1, 9), { allowed: true, remaining: 1, resetMs: 60 }],
-    ["as much in both", 1, decisionOf(3, 1, 70), { allowed: true, remaining: 1, resetMs: 70 }],
+    [
+      "the same number remaining",
+      1,
+      decisionOf(3, 1, 9),
+      { allowed: true, remaining: 1, resetMs: 60 },
+    ],
+    [
+      "the same number remaining",
+      1,
+      decisionOf(3, 1, 70),
+      { allowed: true, remaining: 1, resetMs: 70 },
+    ],
     ["a store that refuses", 1, decisionOf(3, -1, 9), { allowed: false, remaining: 0, resetMs: 9 }],
-    ["a store that refuses longer", 3, decisionOf(3, -1, 99), { allowed: false, resetMs: 99 }],
-    ["a store that refuses less long", 3, decisionOf(3, -1, 9), { allowed: false, resetMs: 60 }],
+    ["a store that refuses for longer", 3, decisionOf(3, -1, 99), { allowed: false, resetMs: 99 }],
+    [
+      "a store that refuses for a shorter time",
+      3,
+      decisionOf(3, -1, 9),
+      { allowed: false, resetMs: 60 },
+    ],
     ["full memory", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
-  ])("with %s the scarcer one is reported", async (_, used, shared, reported) => {
+  ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
     const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
     for (let i = 0; i < used; i++) memory.consume("a");
@@ -175,7 +190,7 @@ describe("memory and a store together", () => {
     expect(await consumeBoth(memory, "a", async () => shared)).toMatchObject(reported);
   });
 
-  test("what one of them refuses is not counted in the other", async () => {
+  test("a request that one of them refuses is not counted in the other", async () => {
     const memory = createLimiter({ limit: 1, windowMs, clock: () => 0 });
     const counted: boolean[] = [];
     const ask = (left: number) => async (isCounted: boolean) => {
@@ -195,7 +210,7 @@ describe("a store's URL", () => {
     "redis://user:p%40ss@store.example:6380/2",
     "rediss://:secret@store.example",
     "valkey://[::1]:6379",
-  ])("%p is taken", (url) => {
+  ])("%p is valid", (url) => {
     expect(isStoreUrl(url)).toBe(true);
   });
 
@@ -212,7 +227,7 @@ describe("a store's URL", () => {
     "redis://store.example:6379/secret",
     "redis://user:12#secret@store.example",
     "redis://user:12?secret@store.example",
-  ])("%p is refused", (url) => {
+  ])("%p is invalid", (url) => {
     expect(isStoreUrl(url)).toBe(false);
   });
 });

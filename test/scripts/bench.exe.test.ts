@@ -1,45 +1,45 @@
-/** The benches run, and the floor responds as Roadbook does. */
+/** The command line of the benches, and the floor, which must respond like Roadbook. */
 import { afterAll, expect, test } from "bun:test";
 import { closeAll, openFloor, openRoadbook, searchPath } from "../../scripts/bench/server.ts";
 import { community, importByExecutable, root, run } from "../support.ts";
 
 afterAll(closeAll);
 
-const bench = (...words: string[]) =>
-  run([process.execPath, "scripts/bench/main.ts", ...words], { cwd: root });
+const bench = (...args: string[]) =>
+  run([process.execPath, "scripts/bench/main.ts", ...args], { cwd: root });
 
 test.each([[["nothing"]], [["http", "--rounds", "1"]], [["start", "--size", "1G"]], [[]]])(
-  "bench %p is wrong usage",
-  async (words) => {
-    const { code, stdout, stderr } = await bench(...words);
+  "bench %p is a usage error",
+  async (args) => {
+    const { code, stdout, stderr } = await bench(...args);
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toContain("usage: bun run bench");
   },
 );
 
-test("--help lists the benches, and one of them prints what it finds", async () => {
-  const names = [...(await bench("--help")).stdout.matchAll(/^ {2}([a-z]\S*) /gm)];
-  expect(names.map(([, name]) => name).join(" ")).toBe(
+test("--help lists the benches, and a quick bench prints its results", async () => {
+  const lines = [...(await bench("--help")).stdout.matchAll(/^ {2}([a-z]\S*) /gm)];
+  expect(lines.map(([, name]) => name).join(" ")).toBe(
     "http search start import growth bad-days adversary hostile",
   );
   const { stdout } = await bench("adversary", "--quick");
   expect(stdout).toMatch(/^\d+\.\d\d ms {2}".+"$/m);
 });
 
-test("the floor honours the contract: the status, headers and body are Roadbook's", async () => {
+test("the floor responds with the same status, headers and body as Roadbook", async () => {
   const snapshot = await importByExecutable(community);
-  const ours = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
+  const roadbook = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
   const paths = ["/users/public/42", "/users/42/achievements", searchPath("łukasz & nowak")];
-  const floor = await openFloor(ours, paths);
+  const floor = await openFloor(roadbook, paths);
   for (const path of paths) {
-    const etag = (await fetch(ours.origin + path)).headers.get("etag") ?? "";
+    const etag = (await fetch(roadbook.origin + path)).headers.get("etag") ?? "";
     for (const headers of [{}, { "if-none-match": "*" }, { "if-none-match": etag }]) {
       const responses = await Promise.all(
-        [ours, floor].map(async ({ origin }) => {
+        [roadbook, floor].map(async ({ origin }) => {
           const response = await fetch(`${origin}${path}`, { headers });
-          const { date, "x-request-id": id, ...others } = response.headers.toJSON();
+          const { date, "x-request-id": id, ...rest } = response.headers.toJSON();
           expect(id).toMatch(/^[0-9a-f-]{36}$/);
-          return [response.status, others, await response.text()];
+          return [response.status, rest, await response.text()];
         }),
       );
       expect(responses[1]).toEqual(responses[0] ?? []);

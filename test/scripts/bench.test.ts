@@ -1,21 +1,21 @@
-/** The statistics of the benches and the order of their rounds. */
+/** The statistics of the benches and the order in which they measure. */
 import { expect, test } from "bun:test";
 import { alternate, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
 
-test("the median of an even number of values is between the middle two", () => {
+test("the median of an even number of values is the mean of the middle two", () => {
   expect([median([3, 1, 10]), median([4, 1, 2, 9])]).toEqual([3, 3]);
   expect(formatRounds([3, 1, 10])).toBe("3 (1–10)");
 });
 
-test("a quantile is the least value that at least this share does not exceed", () => {
-  const values = Array.from({ length: 1000 }, (_, at) => 1000 - at);
+test("a quantile is the smallest value that is at least as large as that share of the values", () => {
+  const values = Array.from({ length: 1000 }, (_, index) => 1000 - index);
   expect([0.5, 0.99, 0.999, 1].map((share) => quantile(values, share))).toEqual([
     500, 990, 999, 1000,
   ]);
   expect(quantile([7], 0.5)).toBe(7);
 });
 
-test("rounds alternate their order", async () => {
+test("every other round measures in reverse order", async () => {
   const order: string[] = [];
   const values = await alternate(3, { a: "a", b: "b" }, (name) => order.push(name));
   expect(order.join("")).toBe("abbaab");

@@ -1,10 +1,12 @@
-/** The build: the same bytes each time, nothing of the machine in them, and the operator's own data. */
+/**
+ * The build is reproducible, contains nothing of the machine, and can bundle an operator's data.
+ */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { community, readyOrigin, root, run, temporaryFolder } from "../support.ts";
 
 async function build(...options: string[]) {
-  const outfile = join(temporaryFolder(), options.includes("--dataset") ? "ours" : "roadbook");
+  const outfile = join(temporaryFolder(), options.includes("--dataset") ? "custom" : "roadbook");
   const command = [process.execPath, "scripts/build.ts", "--outfile", outfile, ...options];
   const env = { PATH: process.env.PATH ?? "", SOURCE_DATE_EPOCH: "1700000000" };
   return { ...(await run(command, { cwd: root, env })), outfile };
@@ -14,15 +16,15 @@ async function bytesOf(path: string): Promise<Buffer> {
   return Buffer.from(await Bun.file(path).arrayBuffer());
 }
 
-test("two builds of the same data have the same bytes, and the folder of the build is not in them", async () => {
-  const [one, other] = await Promise.all([build(), build()]);
-  expect([one.code, one.stderr]).toEqual([0, ""]);
-  const bytes = await bytesOf(one.outfile);
-  expect(bytes.equals(await bytesOf(other.outfile))).toBe(true);
+test("two builds have the same bytes and do not contain the path of the project", async () => {
+  const [a, b] = await Promise.all([build(), build()]);
+  expect([a.code, a.stderr]).toEqual([0, ""]);
+  const bytes = await bytesOf(a.outfile);
+  expect(bytes.equals(await bytesOf(b.outfile))).toBe(true);
   expect(bytes.includes(root)).toBe(false);
 });
 
-test("--dataset puts the operator's own data in the place of the demo", async () => {
+test("--dataset bundles the operator's data instead of the demo", async () => {
   const { outfile, stderr } = await build("--dataset", community);
   expect(stderr).toBe("");
   const server = Bun.spawn([outfile, "--port", "0"], {
@@ -51,7 +53,7 @@ test.each([
   [["--dataset", "/nowhere"], "cannot read /nowhere"],
   [["--target", "amiga"], "Allowed choices are linux-x64,"],
   [["--nonsense"], "--nonsense"],
-])("%p is an error that says %p, and builds nothing", async (options, message) => {
+])("%p fails with a message that contains %p and builds nothing", async (options, message) => {
   const { code, stderr, outfile } = await build(...options);
   expect(code).not.toBe(0);
   expect(stderr).toContain(message);

@@ -1,6 +1,7 @@
 /**
- * The container: its root is made here by the Containerfile's own commands and entered by chroot as its
- * own user, and what the manifests set and ask is what the server has. No image is pulled or run.
+ * Tests the Containerfile and the manifests without pulling or running an image. The commands of
+ * the Containerfile build a root folder, in which the executable is run by chroot as the image's
+ * user.
  */
 import { expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -18,8 +19,8 @@ import {
 const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 
 /**
- * Enters a root as a runtime does: with /proc and /dev, and read-only. The mounts are this program's
- * own, and gone when it ends.
+ * Runs a command in a root folder as a container runtime does: read-only, with /proc and /dev. The
+ * mounts are private to the command and end with it.
  */
 const enter = [
   "/usr/bin/unshare",
@@ -32,9 +33,9 @@ const enter = [
 const isDebian = existsSync("/lib/x86_64-linux-gnu/libc.so.6") && existsSync("/usr/bin/unshare");
 const canEnter = isDebian && Bun.spawnSync(["unshare", "--mount", "true"]).success;
 
-if (!canEnter) console.warn("mounts or Debian are missing: the root of the container is not tried");
+if (!canEnter) console.warn("this is not Debian, or mounts are forbidden: skipping the container");
 else
-  test("the root of the container, read-only, has all that the server needs", async () => {
+  test("the server runs on the read-only root of the container", async () => {
     const file = deploy("Containerfile").replaceAll("\\\n", "");
     const image = temporaryFolder();
     chmodSync(image, 0o755);
@@ -51,7 +52,7 @@ else
     const listOf = (name: string) =>
       JSON.parse(new RegExp(`${name} (\\[.*\\])`).exec(file)?.[1] ?? "[]");
     const inside = [...enter, image, `--userspec=${user}`];
-    // Another port than 3000, which this machine may need.
+    // Not port 3000, which may be in use on this machine.
     const server = Bun.spawn([...inside, ...listOf("ENTRYPOINT"), "--port", "0"], {
       env,
       stdout: "pipe",
@@ -67,7 +68,7 @@ else
       expect(await run(health, { env: { ...env, ROADBOOK_PORT: port } })).toMatchObject({
         code: 0,
       });
-      // Port 1 has no server.
+      // No server listens on port 1.
       expect(await run(health, { env: { ...env, ROADBOOK_PORT: "1" } })).toMatchObject({ code: 1 });
     } finally {
       server.kill();
@@ -75,7 +76,7 @@ else
     }
   });
 
-test("the probes of Kubernetes are paths of the operator's address, and all settings are known", async () => {
+test("the Kubernetes probes respond, and every setting is known", async () => {
   const [config, deployment, service] = Bun.YAML.parse(deploy("kubernetes.yaml")) as [
     { data: Record<string, string>; metadata: { name: string } },
     { spec: { template: { metadata: { labels: object }; spec: Record<string, never> } } },
@@ -110,7 +111,7 @@ test("the probes of Kubernetes are paths of the operator's address, and all sett
   expect(log).not.toContain("unknown");
 });
 
-test("the settings of the compose file are known", async () => {
+test("every setting in the compose file is known", async () => {
   const { services } = Bun.YAML.parse(deploy("compose.yaml")) as {
     services: {
       caddy: { environment: Record<string, string> };
@@ -127,7 +128,7 @@ test("the settings of the compose file are known", async () => {
   expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
   expect(services.roadbook.read_only).toBe(true);
   let log = "";
-  // There is no Valkey here; the server counts in its own memory then.
+  // Without a Valkey, the server counts in its own memory.
   const store = settings.ROADBOOK_RATE_LIMIT_STORE?.replace("valkey:6379", "127.0.0.1:1") ?? "";
   const server = await openExecutable([], (text) => (log += text), {
     ...settings,

@@ -1,6 +1,6 @@
 /**
- * The Debian package: dpkg installs it in a root folder of its own, its server is started, it is purged.
- * And its manual page.
+ * The Debian package is installed under a temporary root, its server is started, and it is purged.
+ * Also tests the manual page.
  */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { community, executable, readyOrigin, root, run, temporaryFolder } from "
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasDpkg = Bun.which("dpkg-deb") !== null;
-if (!hasDpkg) console.warn("dpkg-deb is missing: the Debian package is not tried");
+if (!hasDpkg) console.warn("dpkg-deb is missing: the tests of the Debian package are skipped");
 
 async function buildDeb(): Promise<string> {
   const folder = temporaryFolder();
@@ -25,7 +25,7 @@ async function buildDeb(): Promise<string> {
   return join(folder, `roadbook_${version}_amd64.deb`);
 }
 
-/** The files of a folder, without what dpkg notes of its own. */
+/** The files under a root, without the records of dpkg. */
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -35,24 +35,24 @@ function listFiles(folder: string): string[] {
 }
 
 test.if(hasDpkg || isRequired)(
-  "the package is installed, serves, and is purged whole",
+  "the package can be installed, serves, and leaves only data behind when purged",
   async () => {
     const deb = await buildDeb();
-    const vps = temporaryFolder();
+    const machine = temporaryFolder();
     for (const name of ["info", "updates"])
-      mkdirSync(join(vps, "var/lib/dpkg", name), { recursive: true });
-    writeFileSync(join(vps, "var/lib/dpkg/status"), "");
-    // The packages it depends on are not in this root, and the PATH of most users has no sbin.
-    const dpkg = (...words: string[]) =>
+      mkdirSync(join(machine, "var/lib/dpkg", name), { recursive: true });
+    writeFileSync(join(machine, "var/lib/dpkg/status"), "");
+    // The root has no dependencies installed, and the PATH of most users has no sbin.
+    const dpkg = (...args: string[]) =>
       run([
         "dpkg",
-        `--root=${vps}`,
+        `--root=${machine}`,
         "--force-not-root,script-chrootless,depends,bad-path",
-        ...words,
+        ...args,
       ]);
 
     expect(await dpkg("--install", deb)).toMatchObject({ code: 0 });
-    expect(listFiles(vps)).toEqual([
+    expect(listFiles(machine)).toEqual([
       "/etc/roadbook.conf",
       "/usr/bin/roadbook",
       "/usr/lib/systemd/system/roadbook-health.service",
@@ -65,24 +65,24 @@ test.if(hasDpkg || isRequired)(
       "/usr/share/doc/roadbook/copyright",
       "/usr/share/man/man1/roadbook.1.gz",
     ]);
-    const page = readFileSync(join(vps, "usr/share/man/man1/roadbook.1.gz"));
+    const page = readFileSync(join(machine, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
-    const unit = readFileSync(join(vps, "usr/lib/systemd/system/roadbook.service"), "utf8");
+    const unit = readFileSync(join(machine, "usr/lib/systemd/system/roadbook.service"), "utf8");
     for (const name of ["roadbook.service", "roadbook@.service", "roadbook-health.service"]) {
-      const text = readFileSync(join(vps, "usr/lib/systemd/system", name), "utf8");
+      const text = readFileSync(join(machine, "usr/lib/systemd/system", name), "utf8");
       const [, program = ""] = /^ExecStart=(\S+)/m.exec(text) ?? [];
-      expect(statSync(join(vps, program)).mode & 0o777).toBe(0o755);
+      expect(statSync(join(machine, program)).mode & 0o777).toBe(0o755);
     }
 
     const setting = /^Environment=ROADBOOK_SNAPSHOT=(.*)$/m.exec(unit)?.[1] ?? "";
     const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(" ") ?? [];
-    const program = join(vps, command[0] ?? "");
-    const env = { ROADBOOK_SNAPSHOT: join(vps, setting) };
+    const program = join(machine, command[0] ?? "");
+    const env = { ROADBOOK_SNAPSHOT: join(machine, setting) };
     expect(await run([program, "import", community, "--to", env.ROADBOOK_SNAPSHOT])).toMatchObject({
       code: 0,
     });
     const server = Bun.spawn([program, ...command.slice(1), "--port", "0"], {
-      cwd: vps,
+      cwd: machine,
       env,
       stdout: "pipe",
       stderr: "ignore",
@@ -93,34 +93,34 @@ test.if(hasDpkg || isRequired)(
     expect(await server.exited).toBe(0);
 
     expect(await dpkg("--remove", "roadbook")).toMatchObject({ code: 0 });
-    expect(existsSync(join(vps, "etc/roadbook.conf"))).toBe(true);
+    expect(existsSync(join(machine, "etc/roadbook.conf"))).toBe(true);
     expect(await dpkg("--purge", "roadbook")).toMatchObject({ code: 0 });
-    // The data is the operator's, with its lock.
+    // The snapshot belongs to the operator, and so does its lock.
     const lock = join(dirname(setting), `.${basename(setting)}.lock`);
-    expect(listFiles(vps)).toEqual([lock, setting]);
+    expect(listFiles(machine)).toEqual([lock, setting]);
   },
 );
 
 test.if(hasDpkg || isRequired)("the same executable gives the same package", async () => {
-  const [one, other] = [await buildDeb(), await buildDeb()];
-  expect(readFileSync(one).equals(readFileSync(other))).toBe(true);
+  const [a, b] = [await buildDeb(), await buildDeb()];
+  expect(readFileSync(a).equals(readFileSync(b))).toBe(true);
 });
 
 const manPage = formatManPage(new Date(0));
 
-test("the manual page has each command, flag and variable", () => {
+test("the manual page lists every command, flag and variable", () => {
   for (const command of createProgram({}).commands) {
     expect(manPage).toContain(`.SS "roadbook ${command.name()}`);
     for (const option of command.options) {
-      expect(manPage).toContain(option.long?.replaceAll("-", "\\-") ?? "");
-      expect(manPage).toContain(`.B ${variableOf(option)}\n`);
+      const texts = [option.long?.replaceAll("-", "\\-") ?? "", `.B ${variableOf(option)}\n`];
+      for (const text of texts) expect(manPage.includes(text)).toBe(!option.hidden);
     }
   }
 });
 
 const hasMandoc = Bun.which("mandoc") !== null;
-if (!hasMandoc) console.warn("mandoc is missing: the manual page is not read");
-test.if(hasMandoc || isRequired)("mandoc reads the manual page without a warning", async () => {
+if (!hasMandoc) console.warn("mandoc is missing: the manual page is not checked");
+test.if(hasMandoc || isRequired)("mandoc finds no fault in the manual page", async () => {
   const file = join(temporaryFolder(), "roadbook.1");
   writeFileSync(file, manPage);
   const outcome = await run(["mandoc", "-T", "lint", "-W", "warning", file]);

@@ -1,7 +1,7 @@
 /**
- * scripts/deploy: the way from nothing to HTTPS on a small VPS, on a root folder of its own (ssh runs
- * here, apt-get does nothing, and what systemd would start is started from the units that were
- * installed), the operator's address, and the units.
+ * Tests scripts/deploy: the five commands for a small VPS, the proxies, the admin port, the health
+ * check and the units. The VPS is a temporary folder. Its ssh runs commands there, its apt-get does
+ * nothing, and the test starts the server as the installed unit says.
  */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -21,11 +21,11 @@ import {
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasCaddy = Bun.which("caddy") !== null;
-if (!hasCaddy) console.warn("caddy is missing: the README's VPS is not tried");
+if (!hasCaddy) console.warn("caddy is missing: skipping the commands for a VPS");
 const hasNginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` }) !== null;
-if (!hasNginx) console.warn("nginx is missing: its configuration is not tried");
+if (!hasNginx) console.warn("nginx is missing: skipping its configuration");
 const hasSystemd = Bun.which("systemd-analyze") !== null;
-if (!hasSystemd) console.warn("systemd-analyze is missing: the units are not checked");
+if (!hasSystemd) console.warn("systemd-analyze is missing: skipping the units");
 
 const readme = readFileSync(join(root, "scripts/deploy/README.md"), "utf8");
 const blocks = (language: string) =>
@@ -33,7 +33,7 @@ const blocks = (language: string) =>
     ([, text = ""]) => text.trim(),
   );
 
-/** A folder of programs that go before the system's own. */
+/** A folder of shell scripts, to be put first in PATH. */
 function makePrograms(programs: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, script] of Object.entries(programs)) {
@@ -43,7 +43,7 @@ function makePrograms(programs: Record<string, string>): string {
   return folder;
 }
 
-/** The settings of a unit, as systemd would read them. */
+/** The command and environment of a unit. */
 function readUnit(path: string) {
   const lines = readFileSync(path, "utf8").split("\n");
   const all = (key: string) =>
@@ -116,34 +116,34 @@ test.if(hasCaddy || isRequired)(
       stdout: "ignore",
       stderr: "ignore",
     });
-    const ask = async (from: string, path: string) => {
+    const curl = async (from: string, path: string) => {
       const words = ["-sk", "-i", "--http1.1", "--interface", from];
       return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
     };
-    await until(() => ask("127.0.0.1", "/health"));
-    expect(await ask("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
-    const left = async (from: string) =>
-      /^x-ratelimit-remaining: (\d+)/im.exec(await ask(from, "/search/users?q=no"))?.[1];
-    // Each address behind the proxy has a budget of its own.
-    expect(await left("127.0.0.2")).toBe("29");
-    expect(await left("127.0.0.2")).toBe("28");
-    expect(await left("127.0.0.3")).toBe("29");
-    expect(await ask("127.0.0.1", "/users/public/45")).toContain(
+    await until(() => curl("127.0.0.1", "/health"));
+    expect(await curl("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
+    const remaining = async (from: string) =>
+      /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
+    // Clients behind the proxy are counted separately.
+    expect(await remaining("127.0.0.2")).toBe("29");
+    expect(await remaining("127.0.0.2")).toBe("28");
+    expect(await remaining("127.0.0.3")).toBe("29");
+    expect(await curl("127.0.0.1", "/users/public/45")).toContain(
       '"https://api.example.org/avatars/45.png"',
     );
 
     const user = `https://localhost:${https}/users/public/42`;
-    const askStatus = async () =>
+    const getStatus = async () =>
       (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
     const [upkeep = ""] = blocks("bash");
-    const statuses = await underLoad(askStatus, async () => {
+    const statuses = await underLoad(getStatus, async () => {
       for (const line of upkeep.split("\n")) {
         await type(`ssh root@api.example.org '${line}'`);
         if (!line.endsWith("systemctl restart roadbook")) continue;
         child.kill();
         await child.exited;
         child = await start();
-        await askStatus();
+        await getStatus();
       }
     });
     expect([...statuses]).toEqual([200]);
@@ -156,7 +156,7 @@ test.if(hasCaddy || isRequired)(
   60_000,
 );
 
-/** nginx with what goes into its http block, on ports of this test, in a folder of its own. */
+/** Starts nginx in a temporary folder, with `http` in its http block. */
 async function openNginx(http: string) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "logs"));
@@ -179,7 +179,7 @@ http { access_log off; ${paths}\n${http}\n}`;
 }
 
 test.if(hasNginx || isRequired)(
-  "nginx hands on who the client is and which address it called, and waits for a restart",
+  "nginx forwards the client's address and the requested host, and holds requests during a restart",
   async () => {
     const [, flags = ""] = /`roadbook serve (--trusted-proxy [^`]*)`/.exec(readme) ?? [];
     const words = ["--search-limit", "3", ...flags.split(" ")];
@@ -192,19 +192,19 @@ test.if(hasNginx || isRequired)(
         .replace("server {", `server {\n  listen 127.0.0.1:${port};\n  listen [::1]:${port};`),
     );
     const origin = `http://127.0.0.1:${port}`;
-    // From an address that is not the proxy's own, as a client would.
-    const ask = async (forwardedFor?: string) => {
+    // Connects from another address than the proxy's.
+    const remaining = async (forwardedFor?: string) => {
       const headers = forwardedFor === undefined ? [] : ["-H", `X-Forwarded-For: ${forwardedFor}`];
       const from = ["-s", "-D", "-", "-o", "/dev/null", "--interface", "127.0.0.2"];
       const { stdout } = await run(["curl", ...from, ...headers, `${origin}/search/users?q=an`]);
       return /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1];
     };
     await until(() => fetch(origin).catch(() => undefined));
-    // A client's own claims do not count: nginx says who it is.
-    expect(await ask()).toBe("2");
-    expect(await ask("203.0.113.9")).toBe("1");
-    expect(await ask("127.0.0.1")).toBe("0");
-    // The port that the client called is kept, whatever it says of another host.
+    // The X-Forwarded-For of the client has no effect, as nginx appends the real address.
+    expect(await remaining()).toBe("2");
+    expect(await remaining("203.0.113.9")).toBe("1");
+    expect(await remaining("127.0.0.1")).toBe("0");
+    // The host and port are those of the request, whatever headers the client adds.
     const profile = `${origin}/users/public/42`;
     const claims = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" };
     const { user } = JSON.parse(await (await fetch(profile, { headers: claims })).text());
@@ -227,7 +227,7 @@ test.if(hasNginx || isRequired)(
   30_000,
 );
 
-test("the commands for the operator's own address work as written, and its metrics are there", async () => {
+test("the commands for the admin port work, and every documented metric exists", async () => {
   const [, serve = "", asks = ""] = blocks("sh");
   const command = serve
     .replace(/--port \d+/, "--port 0")
@@ -260,7 +260,7 @@ test("the commands for the operator's own address work as written, and its metri
 }, 60_000);
 
 describe("the health check", () => {
-  /** Runs it beside a systemctl that says what it was told. */
+  /** Runs the script with a systemctl that prints its arguments. */
   const check = async (env: Record<string, string>, isActive = true) => {
     const path = makePrograms({
       systemctl: `[ "$1" = is-active ] && exit ${isActive ? 0 : 3}; echo "systemctl $*"`,
@@ -272,14 +272,14 @@ describe("the health check", () => {
   };
   const restarted = { code: 0, stdout: "systemctl try-restart roadbook\n" };
 
-  test.concurrent("leaves a server alone that is well", async () => {
+  test.concurrent("leaves a healthy server running", async () => {
     const target = await openExecutable([]);
     const { port } = new URL(target.origin);
     expect(await check({ ROADBOOK_PORT: port })).toEqual({ code: 0, stdout: "", stderr: "" });
     await target.close();
   });
 
-  test.concurrent("restarts one that hangs", async () => {
+  test.concurrent("restarts a server that hangs", async () => {
     const target = await openExecutable([]);
     const { port } = new URL(target.origin);
     process.kill(target.pid, "SIGSTOP");
@@ -288,16 +288,16 @@ describe("the health check", () => {
     await target.close();
   });
 
-  test.concurrent("restarts one that is there and does not listen", async () => {
+  test.concurrent("restarts a server that is active but does not listen", async () => {
     const outcome = await check({ ROADBOOK_HOST: "::1", ROADBOOK_PORT: String(findFreePort()) });
     expect(outcome).toMatchObject(restarted);
     expect(outcome.stderr).toMatch(
       /^roadbook: no response from http:\/\/\[::1\]:\d+\/health: connection refused\n/,
     );
-    expect(outcome.stderr).toEndWith("roadbook does not answer well: restarting it\n");
+    expect(outcome.stderr).toEndWith("roadbook failed three health checks: restarting it\n");
   });
 
-  test.concurrent("leaves one alone that has been stopped on purpose", async () => {
+  test.concurrent("does not start a server that was stopped on purpose", async () => {
     const outcome = await check({ ROADBOOK_PORT: String(findFreePort()) }, false);
     expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
   });
@@ -307,29 +307,29 @@ test.if(hasSystemd || isRequired).each([
   ["roadbook", 1.5],
   ["roadbook@", 1.5],
   ["roadbook-health", 2],
-])("the unit %s leaves it little it could do: an exposure of %d", async (name, most) => {
+])("the exposure of the unit %s is at most %d", async (name, most) => {
   const unit = join(root, `scripts/deploy/${name}.service`);
   const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
   const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
   expect(Number(exposure)).toBeLessThanOrEqual(most);
 });
 
-test("the unit for several processes is the other one but for what makes them several", () => {
+test("roadbook@.service differs from roadbook.service in four lines", () => {
   const linesOf = (unit: string) =>
     readFileSync(join(root, "scripts/deploy", unit), "utf8")
       .split("\n")
       .filter((line) => !line.startsWith("#"));
-  const [one, several] = [linesOf("roadbook.service"), linesOf("roadbook@.service")];
-  expect(several.filter((line) => !one.includes(line))).toEqual([
+  const [single, template] = [linesOf("roadbook.service"), linesOf("roadbook@.service")];
+  expect(template.filter((line) => !single.includes(line))).toEqual([
     "ExecStart=/usr/local/bin/roadbook serve --reuse-port",
     "Environment=ROADBOOK_CACHE_DIR=/var/cache/roadbook-%i",
     "CacheDirectory=roadbook-%i",
     "User=roadbook",
   ]);
-  expect(one.filter((line) => !several.includes(line))).toHaveLength(3);
+  expect(single.filter((line) => !template.includes(line))).toHaveLength(3);
 });
 
-test("the units unset each variable that makes the executable run other code", async () => {
+test("the units unset every variable that makes the executable run other code", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "other.ts"), 'process.stdout.write("other code\\n");');
   const other = {
@@ -348,7 +348,7 @@ test("the units unset each variable that makes the executable run other code", a
   }
 });
 
-test.if(hasSystemd || isRequired)("systemd understands the units", async () => {
+test.if(hasSystemd || isRequired)("systemd finds no fault with the units", async () => {
   const units = [
     "roadbook.service",
     "roadbook@.service",

@@ -1,4 +1,4 @@
-/** The scripts in scripts/export on a real PostgreSQL and a real MariaDB: what they select is a dataset. */
+/** Runs the scripts in scripts/export on a real PostgreSQL and a real MariaDB. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,16 +6,17 @@ import { executable, openExecutable, root, run, temporaryFolder, until } from ".
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 
-/** The command in the head of a script, which is how it is to be run. */
+/** The shell commands in the head of a script. */
 function commandOf(script: string): string {
-  const [, command = ""] = /^--\s+set -o pipefail\n--\s+(.*)$/m.exec(script) ?? [];
-  if (command === "") throw new Error("the script does not say how it is run");
-  return `set -o pipefail; ${command}`;
+  const [, command = ""] = /^-- +set -o pipefail\n((?:-- +.+\n)+)/m.exec(script) ?? [];
+  if (command === "") throw new Error("the script's head has no command");
+  return `set -o pipefail; ${command.replaceAll(/^-- +/gm, "")}`;
 }
 
 /**
- * Tables of two kinds of columns for times: such that know their zone, and such that hold UTC. Nothing
- * but the ids is required, and much is missing, doubled or wrong. `never` is a time that is none.
+ * The tables of a platform, with missing, duplicate and invalid values: nothing but the ids is
+ * required. `zoned` and `local` are column types for times with and without a time zone. `never` is
+ * a value of both that is not a real time.
  */
 const tables = (zoned: string, local: string, text: string, never: string) => `
 CREATE TABLE users (id bigint PRIMARY KEY, name ${text}, avatar_url ${text}, is_public boolean, created_at ${zoned});
@@ -36,8 +37,10 @@ INSERT INTO user_achievements VALUES (42, 7, 2, '2024-03-09 17:05:00'), (42, 8, 
 INSERT INTO user_achievements VALUES (50, 9, 1, '2024-03-01 00:00:00'), (50, 9, 3, '2024-03-03 00:00:00'), (50, 9, 2, '2024-03-02 00:00:00'), (50, 9, 4, NULL), (50, 7, 1, '${never}'), (50, 777, 1, '2024-03-01 00:00:00'), (50, 8, NULL, '2024-03-01 00:00:00');
 `;
 
-/** Runs the script as it says, and asks what came of it. */
-async function importAndAsk(file: string, env: Record<string, string>) {
+/**
+ * Runs the commands in the head of the script, then checks what a server of the snapshot responds.
+ */
+async function importAndCheck(file: string, env: Record<string, string>) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "dist"));
   mkdirSync(join(folder, "scripts/export"), { recursive: true });
@@ -48,7 +51,7 @@ async function importAndAsk(file: string, env: Record<string, string>) {
   const options = { cwd: folder, env: { ...env, PATH: path } };
   const sh = (text: string) => run(["bash", "-c", text], options);
 
-  const stream = await sh(command.replace(/\|.*/, ""));
+  const stream = await sh(command.replace(/\|[\s\S]*/, ""));
   expect([stream.code, stream.stderr]).toEqual([0, ""]);
   expect(stream.stdout).not.toMatch(/secret|Spy/i);
   expect(
@@ -68,7 +71,7 @@ async function importAndAsk(file: string, env: Record<string, string>) {
       "imported 8 users (6 public), 2 companies, 3 achievements, 3 roles to community.snapshot\n",
   });
 
-  // What fails before the first line or after it leaves the snapshot as it is.
+  // An export that fails before or after its first line leaves the snapshot unchanged.
   const before = Bun.hash(readFileSync(join(folder, "community.snapshot")));
   for (const broken of [
     script.replaceAll("FROM users", "FROM nowhere"),
@@ -82,23 +85,23 @@ async function importAndAsk(file: string, env: Record<string, string>) {
   expect(Bun.hash(readFileSync(join(folder, "community.snapshot")))).toBe(before);
 
   const server = await openExecutable(["--snapshot", join(folder, "community.snapshot")]);
-  const ask = async (path: string) => (await server.fetch(path)).text();
-  expect(await ask("/users/public/42")).toBe(
+  const get = async (path: string) => (await server.fetch(path)).text();
+  expect(await get("/users/public/42")).toBe(
     '{"success":true,"user":{"id":42,"name":"Łukasz \\"Diesel\\" 田中 🚛","avatar_url":"https://cdn.example/42.png","company":{"id":3,"name":"O\'Brien \\"Łódź\\" 🚚","role":"Owner"},"roles":[{"id":2,"name":"Patron","hierarchy":20},{"id":1,"name":"Driver","hierarchy":10}],"created_at":"2021-05-01T10:00:00Z"}}',
   );
-  const { achievements } = JSON.parse(await ask("/users/42/achievements"));
+  const { achievements } = JSON.parse(await get("/users/42/achievements"));
   expect(achievements[0].unlocked_at).toBe("2024-03-10T00:00:00Z");
   expect(achievements[1].achievement.description).toBe("Two\nlines, a \\ and a \ttab.");
-  expect(JSON.parse(await ask("/users/public/44")).user).toMatchObject({
+  expect(JSON.parse(await get("/users/public/44")).user).toMatchObject({
     avatar_url: `${server.origin}/avatars/44.svg`,
     created_at: "2022-01-31T23:59:59Z",
     company: null,
     roles: [],
   });
   for (const id of [43, 45]) {
-    expect(JSON.parse(await ask(`/users/public/${id}`)).error.code).toBe("profile_private");
+    expect(JSON.parse(await get(`/users/public/${id}`)).error.code).toBe("profile_private");
   }
-  expect(JSON.parse(await ask("/search/companies?q=brien")).companies[0].member_count).toBe(3);
+  expect(JSON.parse(await get("/search/companies?q=brien")).companies[0].member_count).toBe(3);
 
   const drawn = (id: number) => `${server.origin}/avatars/${id}.svg`;
   const member = (id: number, name: string) => ({ id, name, role: "Member" });
@@ -110,7 +113,7 @@ async function importAndAsk(file: string, env: Record<string, string>) {
     [52, "Path", avatar, null, "2022-01-31T23:59:59Z"],
     [53, "Other host", drawn(53), null, "2022-01-31T23:59:59Z"],
   ] as const) {
-    expect(JSON.parse(await ask(`/users/public/${id}`)).user).toEqual({
+    expect(JSON.parse(await get(`/users/public/${id}`)).user).toEqual({
       id,
       name,
       avatar_url,
@@ -120,7 +123,7 @@ async function importAndAsk(file: string, env: Record<string, string>) {
     });
   }
   const definition = { description: "", icon: "", type: "", tier: 0, points: 0 };
-  expect(JSON.parse(await ask("/users/50/achievements")).achievements).toMatchObject([
+  expect(JSON.parse(await get("/users/50/achievements")).achievements).toMatchObject([
     {
       achievement: { id: 9, name: "Achievement 9", ...definition },
       tier: 3,
@@ -145,12 +148,13 @@ const [initdb] = [
   .sort()
   .reverse();
 const hasMariadb = Bun.which("mariadbd", { PATH: path }) !== null;
-if (!initdb) console.warn("PostgreSQL is missing: scripts/export is not tried on it");
-if (!hasMariadb) console.warn("MariaDB is missing: scripts/export is not tried on it");
+if (!initdb) console.warn("PostgreSQL is missing: skipping its export script");
+if (!hasMariadb) console.warn("MariaDB is missing: skipping its export script");
 
-test.concurrent.if(initdb !== undefined || isRequired)("PostgreSQL", async () => {
+const onPostgresql = test.concurrent.if(initdb !== undefined || isRequired);
+onPostgresql("postgresql.sql exports a dataset, and nothing private but ids", async () => {
   const folder = temporaryFolder();
-  // PostgreSQL refuses to run as root. As its own user it must reach a folder that may be root's alone.
+  // PostgreSQL refuses to run as root, but its own user may not be able to reach root's folder.
   const reach = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
   const user =
     process.getuid?.() === 0
@@ -179,12 +183,13 @@ test.concurrent.if(initdb !== undefined || isRequired)("PostgreSQL", async () =>
     stdin: `SET TIME ZONE 'UTC'; ${tables("timestamptz", "timestamp", "text", "infinity")}`,
   });
   expect(filled).toMatchObject({ code: 0, stderr: "" });
-  await importAndAsk("scripts/export/postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
+  await importAndCheck("scripts/export/postgresql.sql", { ...env, PGTZ: "Asia/Tokyo" });
   server.kill("SIGINT");
   await server.exited;
 });
 
-test.concurrent.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
+const onMariadb = test.concurrent.if(hasMariadb || isRequired);
+onMariadb("mysql.sql exports a dataset, and nothing private but ids", async () => {
   const folder = temporaryFolder();
   const socket = join(folder, "socket");
   const env = { PATH: path, HOME: folder };
@@ -213,7 +218,7 @@ test.concurrent.if(hasMariadb || isRequired)("MySQL or MariaDB", async () => {
     stdin: `CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00'; ${schema}`,
   });
   expect(filled).toMatchObject({ code: 0, stderr: "" });
-  await importAndAsk("scripts/export/mysql.sql", env);
+  await importAndCheck("scripts/export/mysql.sql", env);
   server.kill("SIGTERM");
   await server.exited;
 });

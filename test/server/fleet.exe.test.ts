@@ -1,6 +1,6 @@
 /**
- * A fleet: three servers of one object in a store, one Redis that counts for all, and nginx before them
- * as scripts/deploy has it. The tests go on where the one before ends.
+ * Three servers that share an object store and a Redis, behind nginx configured as in
+ * scripts/deploy. Each test continues where the previous one ended.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,15 +22,15 @@ import {
 const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasAll = nginx !== null && hasRedisServer();
-if (!hasAll) console.warn("nginx or redis-server is missing: no fleet is tried");
+if (!hasAll) console.warn("nginx or redis-server is missing: the fleet is not tested");
 
 const SIZE = 3;
 const KEY = "community.snapshot";
 
 type Instance = Target & { pid: number };
 
-/** A community in which all that a profile shows has the same word in it. */
-function worded(word: string): string {
+/** A community with a word in every name, so that a response from two snapshots can be noticed. */
+function datasetWith(word: string): string {
   return makeFile(
     community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),
   );
@@ -65,7 +65,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
   }
 
-  /** nginx as the deployment has it, but for the certificate and with all instances. */
+  /** nginx as in scripts/deploy, but with all instances and without a certificate. */
   async function openBalancer(port: number): Promise<Bun.Subprocess> {
     const folder = temporaryFolder();
     const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
@@ -95,37 +95,36 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   }
 
   async function publish(word: string): Promise<void> {
-    const words = ["import", worded(word), "--to", store.url(KEY)];
+    const words = ["import", datasetWith(word), "--to", store.url(KEY)];
     const { code, stderr } = await roadbook(words, {
       env: { ...store.env, TMPDIR: temporaryFolder() },
     });
     if (code !== 0) throw new Error(stderr);
   }
 
-  /** Which words are in a profile, from the balancer or from one instance. */
+  /** The distinct words in a profile. */
   async function wordsIn(response: Response): Promise<string> {
     const text = await response.text();
     if (response.status !== 200) return `${response.status}`;
     return [...new Set(text.match(/alpha|omega|gamma|delta/g))].join();
   }
   const wordOf = async (instance: Instance) => wordsIn(await instance.fetch("/users/public/42"));
-  const allServe = (word: string) =>
+  const untilAllServe = (word: string) =>
     until(async () => (await Promise.all(fleet.map(wordOf))).every((one) => one === word));
   const errorOf = async (instance: Instance): Promise<string | null> =>
     (await (await instance.fetch("/health")).json()).snapshot_source.error;
 
-  /** The words in a profile from the balancer. */
   const words = async () => wordsIn(await fetch(`${origin}/users/public/42`));
 
-  test("one publish reaches all, and each response is of one snapshot", async () => {
+  test("a new snapshot reaches all instances, and no response mixes two", async () => {
     const seen = await underLoad(words, async () => {
       await publish("omega");
-      await allServe("omega");
+      await untilAllServe("omega");
     });
     expect([...seen].sort()).toEqual(["alpha", "omega"]);
   }, 60_000);
 
-  test("a client has 30 searches, wherever they arrive", async () => {
+  test("a client has 30 searches across all instances", async () => {
     const responses = await Promise.all(
       Array.from({ length: 60 }, () => fetch(`${origin}/search/users?q=nowak`)),
     );
@@ -134,24 +133,24 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
     const instances = responses.map(({ headers }) => headers.get("x-instance"));
     expect(new Set(instances.flatMap((one) => one?.split(", ") ?? [])).size).toBe(SIZE);
-    // Asked past the balancer, each counts the same client.
+    // Each instance has the same count for a client, also without the balancer.
     for (const instance of fleet) {
       const headers = { "x-forwarded-for": "127.0.0.1" };
       expect((await instance.fetch("/search/users?q=nowak", { headers })).status).toBe(429);
     }
   }, 60_000);
 
-  test("when one is killed, the others respond, and get what is new", async () => {
+  test("when an instance is killed, the others respond and get the new snapshot", async () => {
     const seen = await underLoad(words, async () => {
       const killed = fleet.pop();
       if (killed) process.kill(killed.pid, "SIGKILL");
       await publish("gamma");
-      await allServe("gamma");
+      await untilAllServe("gamma");
     });
     expect([...seen].sort()).toEqual(["gamma", "omega"]);
   }, 60_000);
 
-  test("while the store is away nothing changes, and one that starts has its cache", async () => {
+  test("while the store is down, a new instance starts from its cache", async () => {
     await store.kill();
     const seen = await underLoad(words, async () => {
       for (const instance of fleet) {
@@ -162,14 +161,14 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       fleet.push(await openInstance(caches[SIZE - 1] ?? ""));
     });
     expect([...seen]).toEqual(["gamma"]);
-    // The one that was killed had got omega.
+    // The killed instance had cached omega.
     expect(await Promise.all(fleet.map(wordOf))).toEqual(["gamma", "gamma", "omega"]);
     await store.start();
-    await allServe("gamma");
+    await untilAllServe("gamma");
     for (const instance of fleet) await until(async () => (await errorOf(instance)) === null);
   }, 60_000);
 
-  test("a bad object is taken over by none, and the next good one by all", async () => {
+  test("an invalid object is rejected by all, and the next valid one accepted", async () => {
     const good = Buffer.from(await store.get(KEY));
     const at = good.indexOf("gamma");
     good.write("delta", at);
@@ -177,12 +176,12 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       await store.put(KEY, good);
       for (const instance of fleet) {
         await until(
-          async () => (await errorOf(instance)) === "is damaged: a part of it has changed",
+          async () => (await errorOf(instance)) === "is damaged: its checksum does not match",
         );
       }
     });
     expect([...seen]).toEqual(["gamma"]);
     await publish("delta");
-    await allServe("delta");
+    await untilAllServe("delta");
   }, 60_000);
 });

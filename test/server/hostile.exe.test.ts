@@ -1,11 +1,11 @@
 /**
- * Hostile clients over TCP: a response or a clean close each time, memory bounded, other clients
- * served.
+ * Hostile clients over TCP always get a response or a clean close. Memory stays bounded, and other
+ * clients are served.
  *
- * Bun parses HTTP and tests its own parser, so the tests marked "canary" only tell whether an
- * upgrade of Bun changes what protects users most: requests hidden in bodies, huge heads and
- * bodies, clients that send slowly or nothing, pipelining. Ten are enough for that: a parser that
- * is replaced or loosened fails one of each kind. Everything else here tests Roadbook's own code.
+ * Bun parses HTTP and tests its own parser. The tests marked "canary" only detect whether an
+ * upgrade of Bun weakens its most important protections: against requests hidden in bodies, huge
+ * heads and bodies, slow or silent clients, and pipelining. Everything else tests Roadbook's own
+ * code.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -14,24 +14,22 @@ import { longDataset, makeSnapshot } from "../datasets.ts";
 import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
 import { runs } from "../runs.ts";
 import {
-  type Answer,
-  besideOthers,
   closed,
   converse,
   dial,
-  farewell,
   holdUnread,
+  lastRequest,
   peakMegabytes,
+  type RawResponse,
   readAll,
   residentMegabytes,
+  whileServingOthers,
 } from "../sockets.ts";
 import { community, importByExecutable, openExecutable, run, temporaryFolder } from "../support.ts";
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;
-/**
- * How much memory an attack may cost: what honest load costs, and room for the garbage collector.
- */
+/** How much memory an attack may cost: as much as honest load, plus garbage not yet collected. */
 const BOUND_MEGABYTES = 150;
 
 const profile = "/users/public/42";
@@ -46,21 +44,21 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(() => server.close(), PATIENCE_MS);
 
-/** What came back for the bytes, others being served meanwhile. */
+/** Sends the bytes while another client is served, and returns the responses. */
 function send(...parts: (string | Uint8Array)[]) {
-  return besideOthers(server, () => converse(server, ...parts));
+  return whileServingOthers(server, () => converse(server, ...parts));
 }
 
-const statusesOf = (answers: Answer[]) => answers.map(({ status }) => status);
+const statusesOf = (responses: RawResponse[]) => responses.map(({ status }) => status);
 
-/** Not read to its end, so that the system may drop the refusal itself on the way. */
+/** Bun closes without reading everything, so the system may drop its response on the way. */
 async function expectRefusal(status: number, ...parts: (string | Uint8Array)[]) {
-  const { answers, rest } = await send(...parts);
-  expect([[], [status]]).toContainEqual(statusesOf(answers));
-  expect([rest, answers.map(({ body }) => body).join("")]).toEqual(["", ""]);
+  const { responses, rest } = await send(...parts);
+  expect([[], [status]]).toContainEqual(statusesOf(responses));
+  expect([rest, responses.map(({ body }) => body).join("")]).toEqual(["", ""]);
 }
 
-function expectErrorShape({ status, body }: Answer) {
+function expectErrorShape({ status, body }: RawResponse) {
   expect(status).toBeWithin(400, 500);
   expect(JSON.parse(body)).toEqual({
     success: false,
@@ -70,28 +68,28 @@ function expectErrorShape({ status, body }: Answer) {
 
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 
-describe("what is too long", () => {
+describe("requests that are too long", () => {
   test.each([
     ["a query of a megabyte", get(`/search/users?q=${"a".repeat(MEGABYTE)}`) + host],
     ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
-  ])("canary: %s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, farewell));
+  ])("canary: %s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
 
-  test("a path of 200,000 characters is a path at which there is nothing", async () => {
-    const { answers } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, farewell);
-    expect(statusesOf(answers)).toEqual([404, 200]);
-    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+  test("a path of 200,000 characters is a 404", async () => {
+    const { responses } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, lastRequest);
+    expect(statusesOf(responses)).toEqual([404, 200]);
+    for (const response of responses.slice(0, 1)) expectErrorShape(response);
   });
 
   test(
-    "canary: a body in chunks is read past and kept nowhere",
+    "canary: a chunked body is discarded",
     async () => {
       const target = await openExecutable([]);
       const body = `${chunk("x".repeat(MEGABYTE)).repeat(10)}0\r\n\r\n`;
       const head = `${posted}Transfer-Encoding: chunked\r\n\r\n`;
       const before = peakMegabytes(target.pid);
-      const clients = Array.from({ length: 20 }, () => converse(target, head, body, farewell));
-      const received = await besideOthers(target, () => Promise.all(clients));
-      for (const { answers } of received) expect(statusesOf(answers)).toEqual([405, 200]);
+      const clients = Array.from({ length: 20 }, () => converse(target, head, body, lastRequest));
+      const received = await whileServingOthers(target, () => Promise.all(clients));
+      for (const { responses } of received) expect(statusesOf(responses)).toEqual([405, 200]);
       expectBounded(target.pid, before);
       await target.close();
     },
@@ -105,7 +103,7 @@ function expectBounded(pid: number, before: number | undefined) {
     expect(after - before).toBeLessThan(BOUND_MEGABYTES);
 }
 
-/** So many connections, as far as this process may open them and leave some for others. */
+/** Opens connections, but at most a third of the file descriptors that this process may open. */
 async function dialMany(target: { origin: string }, wanted: number): Promise<Socket[]> {
   const { stdout } = await run(["sh", "-c", "ulimit -n"]);
   const limit = Number(stdout);
@@ -118,52 +116,52 @@ async function dialMany(target: { origin: string }, wanted: number): Promise<Soc
   return sockets;
 }
 
-/** About as much as a request's head may hold. */
+/** Close to the maximum length of a request's head. */
 const HEAD_LENGTH = 240_000;
 const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
 const search = "/search/users?q=";
 
-/** NFC of the first took minutes; each must be over before the others wait for it. */
+/** Normalizing the first to NFC used to take minutes. None may delay other requests. */
 const heavy: [string, string, string?][] = [
   ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
-  ["marks that no fold drops", `${search}a${filled("%D6%B0%D6%91")}`],
-  ["half of one mark, then half of another", `${search}a${filled("%CD%85%CC%96")}`],
+  ["marks that folding keeps", `${search}a${filled("%D6%B0%D6%91")}`],
+  ["two kinds of marks", `${search}a${filled("%CD%85%CC%96")}`],
   ["jamo", search + filled("%E1%84%80")],
   ["words of one letter", search + filled("a+")],
-  ["letters that come apart", search + filled("%EF%B7%BA")],
-  ["pairs without a name", `/search/users?${filled("&")}`],
-  ["keys that are no UTF-8", `/search/users?${filled("%&")}`],
-  ["q again and again", `/search/users?${filled("q=a&")}`],
+  ["ligatures", search + filled("%EF%B7%BA")],
+  ["parameters without a name", `/search/users?${filled("&")}`],
+  ["parameter names that are not UTF-8", `/search/users?${filled("%&")}`],
+  ["many q parameters", `/search/users?${filled("q=a&")}`],
   ["percent signs in a path", `/users/public/${filled("%25")}`],
   ["commas of Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
-  ["codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
+  ["content codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
   ["tags of If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
   ["quotes of If-None-Match", profile, `If-None-Match: ${filled('"')}`],
   ["commas of X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
   ["a request id", profile, `X-Request-Id: ${filled("a")}`],
 ];
 
-describe("no request of 240 KB costs more than its length", () => {
-  test.each(heavy)("%s, again and again", async (_, path, header = "X: y") => {
+describe("a request of 240 KB takes time proportional to its length", () => {
+  test.each(heavy)("%s, repeatedly", async (_, path, header = "X: y") => {
     const one = `${get(path)}${host}${header}\r\n\r\n`;
     for (let times = 0; times < runs(10); times += 5) {
       const received = await Promise.all(
-        Array.from({ length: 5 }, () => converse(server, one, farewell)),
+        Array.from({ length: 5 }, () => converse(server, one, lastRequest)),
       );
-      for (const { answers } of received) {
-        expect([200, 400, 404]).toContain(answers[0]?.status ?? 0);
-        expect(answers).toHaveLength(2);
+      for (const { responses } of received) {
+        expect([200, 400, 404]).toContain(responses[0]?.status ?? 0);
+        expect(responses).toHaveLength(2);
       }
     }
   });
 
-  test("white space around a query is no part of its length", async () => {
+  test("white space around a query does not count towards its length", async () => {
     const path = `${search}${"+%20".repeat(50_000)}nowak${"%E2%80%83".repeat(5_000)}`;
-    const { answers } = await send(`${get(path)}${host}\r\n`, farewell);
-    expect(answers[0]?.body).toContain("Nowak");
+    const { responses } = await send(`${get(path)}${host}\r\n`, lastRequest);
+    expect(responses[0]?.body).toContain("Nowak");
   });
 
-  test("a name with all marks that 200 code points can have is still found", async () => {
+  test("a name of 200 code points with the most marks possible is found", async () => {
     const name = "\u1f82".repeat(200);
     const line = { type: "user", id: 1, public: true, name, avatar_url: "/a.png" };
     const dataset = join(temporaryFolder(), "marks.ndjson");
@@ -179,9 +177,9 @@ describe("no request of 240 KB costs more than its length", () => {
   });
 });
 
-describe("clients that connect anew for each request", () => {
+describe("clients that open a new connection for each request", () => {
   test(
-    "let others be served, and a shared budget stays exact over three instances",
+    "do not block other clients, and a shared limit stays exact across three instances",
     async () => {
       const store = hasRedisServer() ? await openRedisServer() : undefined;
       const flags = store ? ["--rate-limit-store", store.url] : ["--search-limit", "10"];
@@ -212,9 +210,9 @@ describe("clients that connect anew for each request", () => {
   );
 });
 
-describe("slow clients are let go of, and cost nobody anything", () => {
+describe("slow clients are disconnected and do not affect others", () => {
   test.concurrent(
-    "canary: a byte of a header a second",
+    "canary: one byte of a header per second",
     async () => {
       const target = await openExecutable([]);
       const before = peakMegabytes(target.pid);
@@ -225,10 +223,10 @@ describe("slow clients are let go of, and cost nobody anything", () => {
         for (const socket of sockets) if (socket.writable) socket.write(head.charAt(at));
         at++;
       }, 1000);
-      const received = await besideOthers(target, () => Promise.all(sockets.map(readAll)));
+      const received = await whileServingOthers(target, () => Promise.all(sockets.map(readAll)));
       clearInterval(drip);
       expect(at).toBeLessThan(head.length);
-      for (const { answers } of received) expect(answers).toEqual([]);
+      for (const { responses } of received) expect(responses).toEqual([]);
       expectBounded(target.pid, before);
       await target.close();
     },
@@ -236,11 +234,11 @@ describe("slow clients are let go of, and cost nobody anything", () => {
   );
 
   test.concurrent(
-    "canary: three thousand connections on which nothing comes",
+    "canary: three thousand silent connections",
     async () => {
       const target = await openExecutable([]);
       const before = peakMegabytes(target.pid);
-      await besideOthers(target, async () => {
+      await whileServingOthers(target, async () => {
         const sockets = await dialMany(target, 3000);
         await Promise.all(sockets.map(closed));
       });
@@ -251,7 +249,7 @@ describe("slow clients are let go of, and cost nobody anything", () => {
   );
 
   test.concurrent(
-    "three thousand connections that were asked on once, at the time of a stop",
+    "three thousand idle connections during a shutdown",
     async () => {
       const target = await openExecutable([]);
       const sockets = await dialMany(target, 3000);
@@ -260,8 +258,8 @@ describe("slow clients are let go of, and cost nobody anything", () => {
       for (let times = 0; times < 10; times++)
         expect((await target.fetch(profile)).status).toBe(200);
       await target.close();
-      for (const { answers, rest } of await Promise.all(received)) {
-        expect([statusesOf(answers), rest]).toEqual([[200], ""]);
+      for (const { responses, rest } of await Promise.all(received)) {
+        expect([statusesOf(responses), rest]).toEqual([[200], ""]);
       }
     },
     PATIENCE_MS,
@@ -271,25 +269,25 @@ describe("slow clients are let go of, and cost nobody anything", () => {
     ["/docs/scalar.js", 2000],
     [profile, 20_000],
   ])(
-    "a reader that never reads what it asked for: %s, %d times over",
+    "a client that pipelines %s %d times and does not read",
     async (path, times) => {
       const target = await openExecutable([]);
-      const { answers: whole } = await converse(
+      const { responses: whole } = await converse(
         target,
         `${get(path)}${host}Connection: close\r\n\r\n`,
       );
       const before = peakMegabytes(target.pid);
-      await besideOthers(target, async () => {
+      await whileServingOthers(target, async () => {
         const sockets = await dialMany(target, 10);
         for (const socket of sockets) {
           socket.pause();
           socket.write(`${get(path)}${host}\r\n`.repeat(times));
         }
-        // As long as a hostile reader may stay; what the server buffers for it must be bounded.
+        // The server must not buffer without bound for a client that does not read.
         await Bun.sleep(5000);
-        for (const { answers } of await Promise.all(sockets.map(readAll))) {
-          expect(answers.length).toBeLessThanOrEqual(times);
-          expect(answers.every(({ bytes }) => whole[0]?.bytes.equals(bytes))).toBe(true);
+        for (const { responses } of await Promise.all(sockets.map(readAll))) {
+          expect(responses.length).toBeLessThanOrEqual(times);
+          expect(responses.every(({ bytes }) => whole[0]?.bytes.equals(bytes))).toBe(true);
         }
       });
       expectBounded(target.pid, before);
@@ -300,9 +298,9 @@ describe("slow clients are let go of, and cost nobody anything", () => {
 });
 
 const UNREAD = 400;
-/** How much memory these connections may add. */
+/** How much memory these connections may use. */
 const UNREAD_MEGABYTES = 100;
-/** Different bodies of 3 MB each add 80 to 105 MB, some of it garbage: for 400 clients as for 800. */
+/** Different bodies of 3 MB each use about 100 MB, for 400 clients and for 800. */
 const LONGEST_MEGABYTES = 150;
 
 describe("hundreds of connections that never read a response", () => {
@@ -318,12 +316,12 @@ describe("hundreds of connections that never read a response", () => {
     ["one user", () => "/users/1/achievements", "identity", UNREAD_MEGABYTES],
     ["different users", (at) => `/users/${at + 1}/achievements`, "identity", LONGEST_MEGABYTES],
   ] as [string, (at: number) => string, string, number][])(
-    "take a bounded amount of memory: %s",
+    "use a bounded amount of memory: %s",
     async (_, pathOf, coding, bound) => {
       const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
       const headOf = (at: number) => `${get(pathOf(at))}${host}Accept-Encoding: ${coding}\r\n\r\n`;
-      // The decoded script and the like are made once, for all clients.
-      await converse(target, headOf(0) + farewell);
+      // The first request fills the caches that all clients share.
+      await converse(target, headOf(0) + lastRequest);
       const before = residentMegabytes(target.pid) ?? 0;
       const sockets = await holdUnread(target, UNREAD, headOf, () => {
         expect((residentMegabytes(target.pid) ?? 0) - before).toBeLessThan(bound);
@@ -334,7 +332,7 @@ describe("hundreds of connections that never read a response", () => {
     PATIENCE_MS,
   );
 
-  test("a client that reads gets the largest bodies whole meanwhile", async () => {
+  test("other clients still get the largest bodies completely", async () => {
     const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
     const headOf = (at: number) => `${get(`/users/${at + 2}/achievements`)}${host}\r\n`;
     const sockets = await holdUnread(target, 50, headOf);
@@ -347,9 +345,9 @@ describe("hundreds of connections that never read a response", () => {
 });
 
 describe("pipelining", () => {
-  // Bun closes a connection on which a request comes behind one whose response is not there yet.
+  // Bun closes a connection if a second request arrives before the first has its response.
   test.skipIf(!hasRedisServer())(
-    "behind a search that waits for a store there is no response, and never half a one",
+    "a request pipelined behind a search that waits for a store gets a complete response or none",
     async () => {
       const store = await openRedisServer();
       const target = await openExecutable(["--rate-limit-store", store.url]);
@@ -359,16 +357,16 @@ describe("pipelining", () => {
         `${asked}\r\n`.repeat(3),
         searched.replace(host, `${host}Connection: close\r\n`),
       );
-      expect([statusesOf(last.answers), last.rest]).toEqual([[200, 200, 200, 200], ""]);
-      const behind = await converse(target, searched + farewell);
-      expect([[], [200, 200]]).toContainEqual(statusesOf(behind.answers));
+      expect([statusesOf(last.responses), last.rest]).toEqual([[200, 200, 200, 200], ""]);
+      const behind = await converse(target, searched + lastRequest);
+      expect([[], [200, 200]]).toContainEqual(statusesOf(behind.responses));
       expect(behind.rest).toBe("");
       await target.close();
       await store.close();
     },
   );
 
-  test("canary: a thousand requests in one go are answered each, in their order", async () => {
+  test("canary: a thousand pipelined requests all get their responses in order", async () => {
     const paths = [...Array.from({ length: 30 }, (_, at) => `/users/public/${at}`), "/nowhere"];
     const bodies = await Promise.all(
       paths.map(async (path) => {
@@ -378,11 +376,11 @@ describe("pipelining", () => {
     );
     const order = Array.from({ length: 1000 }, (_, at) => (at * 7) % paths.length);
     const text = order.map((at) => `${get(paths[at] ?? "")}${host}\r\n`).join("");
-    const { answers, rest } = await send(text, farewell);
-    expect(answers.slice(0, -1).map(({ body }) => body)).toEqual(
+    const { responses, rest } = await send(text, lastRequest);
+    expect(responses.slice(0, -1).map(({ body }) => body)).toEqual(
       order.map((at) => bodies[at] ?? ""),
     );
-    expect([answers.length, rest]).toEqual([1001, ""]);
+    expect([responses.length, rest]).toEqual([1001, ""]);
   });
 });
 
@@ -415,7 +413,7 @@ const oddHosts = [
 
 describe("the host", () => {
   test(
-    "whatever it is, the answer is right and its avatars are URLs",
+    "any value gets the right response, with valid avatar URLs",
     async () => {
       const snapshot = await importByExecutable(community);
       const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
@@ -427,11 +425,11 @@ describe("the host", () => {
         ]) {
           for (const method of ["GET", "HEAD"]) {
             const head = `${method} ${path} HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`;
-            const { answers, rest } = await converse(target, Buffer.from(head, "latin1"));
+            const { responses, rest } = await converse(target, Buffer.from(head, "latin1"));
             if (method === "HEAD") expect(rest).toStartWith("HTTP/1.1 200 OK\r\n");
             else {
-              expect([name, ...statusesOf(answers)]).toEqual([name, 200]);
-              const { user, users = [user] } = JSON.parse(answers[0]?.body ?? "");
+              expect([name, ...statusesOf(responses)]).toEqual([name, 200]);
+              const { user, users = [user] } = JSON.parse(responses[0]?.body ?? "");
               expect(users[0].avatar_url).toMatch(/^http:\/\/[^/]+\/avatars\/45\.png$/);
               expect(URL.canParse(users[0].avatar_url)).toBe(true);
             }
@@ -443,24 +441,24 @@ describe("the host", () => {
     PATIENCE_MS,
   );
 
-  test("without one an HTTP/1.0 request is answered, and an HTTP/1.1 request refused", async () => {
-    const { answers } = await send(`GET ${profile} HTTP/1.0\r\n\r\n`);
-    expect(statusesOf(answers)).toEqual([200]);
-    await expectRefusal(400, `${get(profile)}\r\n`, farewell);
+  test("is optional in HTTP/1.0 and required in HTTP/1.1", async () => {
+    const { responses } = await send(`GET ${profile} HTTP/1.0\r\n\r\n`);
+    expect(statusesOf(responses)).toEqual([200]);
+    await expectRefusal(400, `${get(profile)}\r\n`, lastRequest);
   });
 });
 
 test(
-  "no twist of path or host gets a search past the limit",
+  "no variation of the path or host evades the search limit",
   async () => {
     const snapshot = await importByExecutable(community);
-    // The start shows nobody whom the search finds.
+    // The search result must not be on the start page.
     const flags = ["--search-limit", "1", "--featured", "42"];
     const target = await openExecutable(["--snapshot", snapshot, ...flags]);
     const search = "/search/users?q=nowak";
     const found = await target.fetch(search);
     expect([found.status, await found.text()]).toEqual([200, expect.stringContaining("Anna")]);
-    const twists = [
+    const variations = [
       search,
       `/api${search}`,
       `/x/..${search}`,
@@ -489,12 +487,12 @@ test(
     ];
     const outcomes = new Set<string>();
     for (const name of [...oddHosts.slice(0, -1), "a", "nas", "a.example"]) {
-      for (const twist of twists) {
-        const head = `${get(twist)}Host: ${name}\r\nConnection: close\r\n\r\n`;
-        const { answers, rest } = await converse(target, Buffer.from(head, "latin1"));
+      for (const variation of variations) {
+        const head = `${get(variation)}Host: ${name}\r\nConnection: close\r\n\r\n`;
+        const { responses, rest } = await converse(target, Buffer.from(head, "latin1"));
         expect(rest).toBe("");
-        const [{ status = 0, body = "" } = {}] = answers;
-        // The page is for everyone; what it searches is counted, too.
+        const [{ status = 0, body = "" } = {}] = responses;
+        // The page itself is not limited, but its searches are.
         const isPage = body.startsWith("<!doctype html>");
         if ((status === 200 && !isPage) || status === 500)
           outcomes.add(`${status} for ${JSON.stringify(head)}`);
@@ -548,84 +546,83 @@ describe("paths", () => {
     "http://a.example/etc/passwd",
     "http://a.example//users/public/42",
   ];
-  test.each(nowhere)("there is nothing at %s", async (path) => {
-    const { answers } = await send(`${get(path)}${host}\r\n`, farewell);
-    expect(statusesOf(answers)).toEqual([404, 200]);
-    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+  test.each(nowhere)("%s is a 404", async (path) => {
+    const { responses } = await send(`${get(path)}${host}\r\n`, lastRequest);
+    expect(statusesOf(responses)).toEqual([404, 200]);
+    for (const response of responses.slice(0, 1)) expectErrorShape(response);
   });
 
   test.each(["%00", "%ff", ";x", "#x", "%20", "%2e%2e", "\u00ff"])(
-    "a user id that ends in %s is none",
+    "a user id that ends in %s is invalid",
     async (end) => {
       const head = `${get(profile + end)}${host}\r\n`;
-      const { answers } = await send(Buffer.from(head, "latin1"), farewell);
-      expect(statusesOf(answers)).toEqual([400, 200]);
-      for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+      const { responses } = await send(Buffer.from(head, "latin1"), lastRequest);
+      expect(statusesOf(responses)).toEqual([400, 200]);
+      for (const response of responses.slice(0, 1)) expectErrorShape(response);
     },
   );
 
   test.each(["/./users/public/42", "/x/../users/public/42", "/%2e%2e/users/public/42"])(
-    "dots are resolved as in any URL: %s",
+    "dot segments are resolved as in any URL: %s",
     async (path) => {
-      const { answers } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, farewell);
-      const [dotted, plain] = answers;
+      const { responses } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, lastRequest);
+      const [dotted, plain] = responses;
       expect([dotted?.status, dotted?.body]).toEqual([200, plain?.body ?? ""]);
     },
   );
 
-  // Bun offers no request target as it was sent: in its URL a backslash is a slash, as the URL standard
-  // has it for http.
+  // Bun does not expose the raw request target. Its URL turns a backslash into a slash.
   test.each(["/users\\public\\42", "/users/public\\42"])(
-    "a backslash is read as a slash, as in any URL: %s",
+    "a backslash counts as a slash, as in any URL: %s",
     async (path) => {
-      const { answers } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, farewell);
-      const [slanted, plain] = answers;
+      const { responses } = await send(`${get(path)}${host}\r\n`, `${asked}\r\n`, lastRequest);
+      const [slanted, plain] = responses;
       expect([slanted?.status, slanted?.body]).toEqual([200, plain?.body ?? ""]);
     },
   );
 });
 
-describe("bytes that are no UTF-8", () => {
+describe("bytes that are not UTF-8", () => {
   const sendBytes = (path: string) =>
-    send(Buffer.from(`${get(path)}${host}\r\n`, "latin1"), farewell);
+    send(Buffer.from(`${get(path)}${host}\r\n`, "latin1"), lastRequest);
 
   test.each(["/\u00ff\u00fe", "/users/\u00c0\u00af", "/docs/\u0080"])("in a path", async (path) => {
-    const { answers } = await sendBytes(path);
-    expect(statusesOf(answers)).toEqual([404, 200]);
-    for (const answer of answers.slice(0, 1)) expectErrorShape(answer);
+    const { responses } = await sendBytes(path);
+    expect(statusesOf(responses)).toEqual([404, 200]);
+    for (const response of responses.slice(0, 1)) expectErrorShape(response);
   });
 
   test.each(["\u00ff\u00fe", "ab\u00c0\u00af", "\u00ed\u00a0\u0080ab"])("in a query", async (q) => {
-    const { answers } = await sendBytes(`/search/users?q=${q}`);
-    expect([200, 400]).toContain(answers[0]?.status ?? 0);
-    expect(answers).toHaveLength(2);
+    const { responses } = await sendBytes(`/search/users?q=${q}`);
+    expect([200, 400]).toContain(responses[0]?.status ?? 0);
+    expect(responses).toHaveLength(2);
   });
 
   test.each(["%ff%fe", "ab%c0%af", "%ed%a0%80ab"])("in a query, encoded: %s", async (q) => {
-    const { answers } = await sendBytes(`/search/users?q=${q}`);
-    expect(statusesOf(answers)).toEqual([400, 200]);
-    expect(JSON.parse(answers[0]?.body ?? "").error.code).toBe("invalid_query");
+    const { responses } = await sendBytes(`/search/users?q=${q}`);
+    expect(statusesOf(responses)).toEqual([400, 200]);
+    expect(JSON.parse(responses[0]?.body ?? "").error.code).toBe("invalid_query");
   });
 });
 
-describe("smuggling: what is inside a body is never a request of its own", () => {
+describe("request smuggling: a body is never parsed as a request", () => {
   const hidden = `GET /health HTTP/1.1\r\n${host}\r\n`;
   const length = hidden.length;
 
   test.each([
-    ["both lengths", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
-    ["two lengths", `Content-Length: 0\r\nContent-Length: ${length}`],
-    ["a blank before the colon of a coding", "Transfer-Encoding : chunked"],
+    ["Content-Length with Transfer-Encoding", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
+    ["two Content-Length headers", `Content-Length: 0\r\nContent-Length: ${length}`],
+    ["a space before the colon of Transfer-Encoding", "Transfer-Encoding : chunked"],
   ])("canary: %s is refused", async (_, lines) => {
     for (const head of [asked, posted]) {
-      await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n`, hidden, farewell);
+      await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n`, hidden, lastRequest);
     }
   });
 
-  test("canary: a request as the body of a request is a body", async () => {
-    const byLength = await send(`${posted}Content-Length: ${length}\r\n\r\n`, hidden, farewell);
-    expect(statusesOf(byLength.answers)).toEqual([405, 200]);
+  test("canary: a request inside a body is ignored", async () => {
+    const byLength = await send(`${posted}Content-Length: ${length}\r\n\r\n`, hidden, lastRequest);
+    expect(statusesOf(byLength.responses)).toEqual([405, 200]);
     const chunked = `Transfer-Encoding: chunked\r\n\r\n${chunk(hidden)}0\r\n\r\n`;
-    expect(statusesOf((await send(posted + chunked, farewell)).answers)).toEqual([405, 200]);
+    expect(statusesOf((await send(posted + chunked, lastRequest)).responses)).toEqual([405, 200]);
   });
 });

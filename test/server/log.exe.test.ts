@@ -1,4 +1,4 @@
-/** The log as an operator and their collector read it: through the executable, line by line. */
+/** The log of the executable, as operators and log collectors read it. */
 import { describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { sqlite } from "#sqlite";
@@ -20,7 +20,7 @@ interface Line {
   [field: string]: unknown;
 }
 
-/** The executable with the lines that it has logged so far. */
+/** Starts the executable and collects its log. */
 async function openLogged(...words: string[]) {
   let text = "";
   const target = await openExecutable(words, (more) => {
@@ -54,7 +54,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     }
   });
 
-  test("a swap and the refusal of a snapshot", async () => {
+  test("a new snapshot, and a rejected one", async () => {
     const snapshot = await makeSnapshot();
     const target = await openLogged("--snapshot", snapshot);
     renameSync(await makeSnapshot(), snapshot);
@@ -67,7 +67,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     await target.close();
   });
 
-  test("a bug, under the id that the client was given, and not a word of it to the client", async () => {
+  test("a bug with its request id; the client gets no details", async () => {
     const snapshot = await makeSnapshot();
     const db = sqlite.openConnection(snapshot);
     db.exec("UPDATE user SET achievements = '['");
@@ -85,9 +85,9 @@ describe("without a terminal, each event is one line of JSON", () => {
     await target.close();
   });
 
-  if (!hasRedisServer()) console.warn("redis-server is missing: the store's log is not tried");
+  if (!hasRedisServer()) console.warn("redis-server is missing: the log of a store is not tested");
   test.if(hasRedisServer() || Boolean(process.env.ROADBOOK_REQUIRE_ALL))(
-    "a store that goes, and one that comes back",
+    "a store that goes down and comes back",
     async () => {
       const store = await openRedisServer();
       const target = await openLogged("--rate-limit-store", store.url);
@@ -103,7 +103,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     },
   );
 
-  test("--log-level says how much", async () => {
+  test("--log-level hides lower levels", async () => {
     const quiet = await openLogged("--log-level", "warn", "--access-log");
     await quiet.fetch("/users/public/42");
     await quiet.close();
@@ -122,7 +122,7 @@ describe("--access-log", () => {
     return id;
   };
 
-  test("is a line a request: id, method, route, status, duration, client", async () => {
+  test("logs id, method, route, status, duration and client of each request", async () => {
     const target = await openLogged("--access-log");
     const id = await ask(target);
     await target.close();
@@ -141,7 +141,7 @@ describe("--access-log", () => {
     for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
   });
 
-  test("has the group that a client behind a proxy is counted in", async () => {
+  test("shows the network by which a client behind a proxy is counted", async () => {
     const target = await openLogged("--access-log", "--trusted-proxy", "127.0.0.1");
     const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
     await target.fetch("/users/public/42", { headers });
@@ -150,7 +150,7 @@ describe("--access-log", () => {
     await target.close();
   });
 
-  test("never has what was typed, nor a name", async () => {
+  test("never contains a query or a name", async () => {
     const target = await openLogged("--access-log", "--log-level", "trace");
     await ask(target);
     await target.close();
@@ -158,7 +158,7 @@ describe("--access-log", () => {
     expect(target.text()).not.toContain("Nowak");
   });
 
-  test("is off by default, and on by its variable", async () => {
+  test("is off by default and can be set by its variable", async () => {
     const silent = await openLogged();
     await ask(silent);
     await silent.close();
@@ -191,12 +191,12 @@ describe("--access-log", () => {
         value,
         value === "1" || value === "true",
       ]);
-      if (code) expect(log).toBe('roadbook: ROADBOOK_ACCESS_LOG is "maybe", not 1 or 0\n');
+      if (code) expect(log).toBe('roadbook: ROADBOOK_ACCESS_LOG must be 1 or 0, got "maybe"\n');
     }
   });
 });
 
-test("on a terminal the log is for reading", async () => {
+test("on a terminal the log is in a readable format", async () => {
   const command = `${await executable()} --port 0 --access-log`;
   const script = `
     script -qefc '${command} & echo $! > pid; wait $!' /dev/null > log &
@@ -216,24 +216,27 @@ test("on a terminal the log is for reading", async () => {
   expect(text).not.toContain('{"level"');
 }, 30_000);
 
-test.skipIf(process.platform !== "linux")("a log that cannot be written ends nothing", async () => {
-  const child = Bun.spawn(
-    ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2> /dev/full`],
-    { stdout: "pipe" },
-  );
-  const origin = await readyOrigin(child.stdout);
-  for (let times = 0; times < 3; times++) {
-    expect((await fetch(`${origin}/users/public/42`)).status).toBe(200);
-  }
-  child.kill();
-  expect(await child.exited).toBe(0);
-});
+test.skipIf(process.platform !== "linux")(
+  "the server goes on if its log cannot be written",
+  async () => {
+    const child = Bun.spawn(
+      ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2> /dev/full`],
+      { stdout: "pipe" },
+    );
+    const origin = await readyOrigin(child.stdout);
+    for (let times = 0; times < 3; times++) {
+      expect((await fetch(`${origin}/users/public/42`)).status).toBe(200);
+    }
+    child.kill();
+    expect(await child.exited).toBe(0);
+  },
+);
 
-/** A pipe that is full when nobody reads it holds 64 KB on Linux; this is many times that. */
+/** Enough log lines to fill a pipe many times. It holds 64 KB on Linux. */
 const STALLED_REQUESTS = 12_000;
 
 test.skipIf(process.platform !== "linux")(
-  "a reader of the log that has stalled holds up no response, and later reads how much was dropped",
+  "a stalled log reader delays no response and later reads how many lines were dropped",
   async () => {
     const folder = temporaryFolder();
     await run(["mkfifo", `${folder}/log`]);
@@ -243,7 +246,7 @@ test.skipIf(process.platform !== "linux")(
       stdout: "pipe",
     });
     const child = Bun.spawn(
-      // Opened for reading too, so that it opens; and so that it is stalled, not gone.
+      // Opened for reading too, so that the FIFO opens at once and has a reader that never reads.
       ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
       { cwd: folder, stdout: "pipe" },
     );
@@ -288,7 +291,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a stalled reader of the log does not keep the server from stopping",
+  "a stalled log reader does not delay the shutdown",
   async () => {
     const folder = temporaryFolder();
     await run(["mkfifo", `${folder}/log`]);
@@ -305,7 +308,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "a ready line that cannot be written is one clear line and exit 1",
+  "if the ready line cannot be written, the server exits with 1 and a clear line",
   async () => {
     const { code, stderr } = await run([
       "sh",

@@ -1,4 +1,6 @@
-/** Roadbook's listener in a server of node:http, alone and with other handlers, as Express calls it. */
+/**
+ * `roadbook.listener` in a server of node:http, alone and as middleware in the style of Express.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -34,7 +36,7 @@ afterAll(async () => {
   await roadbook.close();
 });
 
-test("a path is responded to, with the headers, the length and the client's count", async () => {
+test("a response has its headers, its length and the client's count", async () => {
   const response = await fetch(`${alone}/search/users?q=nowak`);
   expect([response.status, response.headers.get("x-ratelimit-remaining")]).toEqual([200, "29"]);
   const head = await fetch(`${alone}/users/public/42`, { method: "HEAD" });
@@ -48,11 +50,11 @@ test("a path is responded to, with the headers, the length and the client's coun
   expect((await fetch(`${alone}/users/public/42`, { headers })).status).toBe(304);
 });
 
-test("a fault that closes the connection does so", async () => {
+test("a close fault closes the connection", async () => {
   expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
 });
 
-test("an unknown path is a 404 alone, and goes to the next handler with its body", async () => {
+test("an unknown path goes to the next handler, if there is one, with its body", async () => {
   expect((await fetch(`${alone}/hello`)).status).toBe(404);
   const posted = await fetch(`${middleware}/hello`, { method: "POST", body: "a form" });
   expect(await posted.text()).toBe("the next handler has POST a form");

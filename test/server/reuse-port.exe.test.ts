@@ -1,17 +1,17 @@
-/** Several processes on one port: they share its connections, and one that stops loses none. */
+/** Processes that share a port. A process that stops loses no connection. */
 import { expect, test } from "bun:test";
 import { community, makeSnapshot } from "../datasets.ts";
 import { openExecutable, roadbook, until } from "../support.ts";
 
 const isLinux = process.platform === "linux";
 
-/** A server whose user 44 has the word in the name. */
+/** Starts a server in which user 44 has the given name. */
 async function openNamed(word: string, port: string) {
   const lines = community.map((line) => ("name" in line ? { ...line, name: word } : line));
   return openExecutable(["--snapshot", await makeSnapshot(lines), "--port", port, "--reuse-port"]);
 }
 
-test.if(isLinux)("with --reuse-port, two processes respond at one port", async () => {
+test.if(isLinux)("with --reuse-port, two processes respond on one port", async () => {
   const one = await openNamed("alpha", "0");
   const { port } = new URL(one.origin);
   const other = await openNamed("omega", port);

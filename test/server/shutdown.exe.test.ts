@@ -1,24 +1,24 @@
-/** Stopping under load: nothing that was taken in is lost, and nobody idle holds it up. */
+/** Shutdown under load: no accepted request is lost, and idle clients do not delay the exit. */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { closed, converse, dial, parseAnswers, readAll } from "../sockets.ts";
+import { closed, converse, dial, parseResponses, readAll } from "../sockets.ts";
 import { executable, openExecutable, readyOrigin, until } from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
-/** Waits for one whole answer; undefined when the connection closes before it is whole. */
-function nextAnswer(socket: Socket): Promise<{ text: string; isLast: boolean } | undefined> {
+/** Waits for a complete response. Returns undefined if the connection closes without any. */
+function nextResponse(socket: Socket): Promise<{ text: string; isLast: boolean } | undefined> {
   let received = Buffer.alloc(0);
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      const [answer] = parseAnswers(received).answers;
-      if (!answer) return;
+      const [response] = parseResponses(received).responses;
+      if (!response) return;
       socket.off("data", onData);
       socket.off("close", onClose);
       resolve({
-        text: `${answer.status} ${answer.body}`,
-        isLast: /^connection: close$/m.test(answer.head),
+        text: `${response.status} ${response.body}`,
+        isLast: /^connection: close$/m.test(response.head),
       });
     };
     const onClose = () =>
@@ -34,25 +34,25 @@ async function dialAll(target: { origin: string }, count: number): Promise<Socke
   return Promise.all(Array.from({ length: count }, () => dial(target)));
 }
 
-test("requests sent before SIGTERM under load are answered, and later ones whole or not at all", async () => {
+test("under load, requests sent before SIGTERM get a response", async () => {
   for (let round = 0; round < 3; round++) {
     const target = await openExecutable([]);
     const profile = await (await target.fetch("/users/public/42")).text();
     const right = `200 ${profile.replaceAll(target.origin, "http://a.example")}`;
-    const answers = new Set<string>();
+    const responses = new Set<string>();
     let isSignalled = false;
-    let answered = 0;
+    let received = 0;
     let lost = 0;
 
     const ask = async (socket: Socket) => {
       const wasSignalled = isSignalled;
       socket.write(request);
-      const answer = await nextAnswer(socket);
-      if (answer) {
-        answered++;
-        answers.add(answer.text);
+      const response = await nextResponse(socket);
+      if (response) {
+        received++;
+        responses.add(response.text);
       } else if (!wasSignalled) lost++;
-      return answer !== undefined && !answer.isLast;
+      return response !== undefined && !response.isLast;
     };
     const stay = async () => {
       const socket = await dial(target);
@@ -69,67 +69,67 @@ test("requests sent before SIGTERM under load are answered, and later ones whole
     };
 
     const clients = [...Array.from({ length: 32 }, stay), ...Array.from({ length: 8 }, comeAndGo)];
-    await until(() => answered >= 500);
+    await until(() => received >= 500);
     const stopped = target.close();
     isSignalled = true;
     await Promise.all([stopped, ...clients]);
-    expect([[...answers], lost]).toEqual([[right], 0]);
+    expect([[...responses], lost]).toEqual([[right], 0]);
   }
 }, 60_000);
 
-test("what waits unread in the system at SIGTERM is answered, on new connections and on kept ones", async () => {
+test("requests unread at SIGTERM get a response, on new and open connections", async () => {
   const target = await openExecutable([]);
-  const kept = await dialAll(target, 50);
-  for (const socket of kept) {
+  const open = await dialAll(target, 50);
+  for (const socket of open) {
     socket.write(request);
-    await nextAnswer(socket);
+    await nextResponse(socket);
   }
   process.kill(target.pid, "SIGSTOP");
-  const sockets = [...kept, ...(await dialAll(target, 50))];
+  const sockets = [...open, ...(await dialAll(target, 50))];
   const received = sockets.map(readAll);
   for (const socket of sockets) socket.write(request);
   const stopped = target.close();
   process.kill(target.pid, "SIGCONT");
-  for (const { answers, rest } of await Promise.all(received)) {
-    expect([answers.map(({ status }) => status), rest]).toEqual([[200], ""]);
+  for (const { responses, rest } of await Promise.all(received)) {
+    expect([responses.map(({ status }) => status), rest]).toEqual([[200], ""]);
   }
   await stopped;
 }, 60_000);
 
-test("idle connections and half-sent requests are closed, and the stop waits for neither", async () => {
-  const target = await openExecutable(["--grace", "1h"]);
+test("idle connections and incomplete requests do not delay the shutdown", async () => {
+  const target = await openExecutable(["--shutdown-timeout", "1h"]);
   const idle = await dialAll(target, 600);
   for (const socket of idle) socket.write(request);
-  await Promise.all(idle.map(nextAnswer));
+  await Promise.all(idle.map(nextResponse));
   const untouched = await dial(target);
   const halfHead = await dial(target);
   halfHead.write(request.slice(0, 30));
   const halfOfSecond = await dial(target);
   halfOfSecond.write(request + request.slice(0, 30));
-  expect(await nextAnswer(halfOfSecond)).toMatchObject({ isLast: false });
+  expect(await nextResponse(halfOfSecond)).toMatchObject({ isLast: false });
   await target.fetch("/health");
 
   const stopped = target.close();
   await Promise.all([...idle, halfHead, halfOfSecond].map(closed));
   await stopped;
-  // Linux has not handed over a connection on which nothing came, so nobody closes it.
+  // Linux does not hand over a connection before its first byte, so the server cannot close it.
   untouched.destroy();
 }, 60_000);
 
-test("half a body is not waited for either: its head was enough for a response", async () => {
-  const target = await openExecutable(["--grace", "1h"]);
+test("an incomplete request body does not delay the shutdown", async () => {
+  const target = await openExecutable(["--shutdown-timeout", "1h"]);
   const half = await dial(target);
   half.write("POST /users/public/42 HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1000\r\n\r\nx");
-  expect((await nextAnswer(half))?.text).toStartWith("405 ");
+  expect((await nextResponse(half))?.text).toStartWith("405 ");
   const stopped = target.close();
   await Promise.all([closed(half), stopped]);
 }, 60_000);
 
-test("answers that a slow client has yet to read are sent to their end", async () => {
+test("responses to slow clients are sent completely", async () => {
   const target = await openExecutable([]);
-  // One request a connection: Bun cuts off clients that pipeline and do not read, also without a stop.
+  // One request per connection, as Bun cuts off clients that pipeline without reading.
   const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n";
-  const { answers: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
+  const { responses: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
   const slow = await dialAll(target, 8);
   for (const socket of slow) {
     socket.pause();
@@ -138,18 +138,18 @@ test("answers that a slow client has yet to read are sent to their end", async (
   for (let times = 0; times < 20; times++) await target.fetch("/health");
 
   const stopped = target.close();
-  // Long enough for a stop that does not wait for them to cut them off.
+  // A shutdown that does not wait for slow clients would cut them off within this time.
   await Bun.sleep(500);
-  for (const { answers, rest } of await Promise.all(slow.map(readAll))) {
+  for (const { responses, rest } of await Promise.all(slow.map(readAll))) {
     expect(rest).toBe("");
-    expect(answers.map(({ bytes }) => whole[0]?.bytes.equals(bytes))).toEqual([true]);
+    expect(responses.map(({ bytes }) => whole[0]?.bytes.equals(bytes))).toEqual([true]);
   }
   await stopped;
 }, 60_000);
 
-test("under a storm of new connections the stop is within the grace, and resets none that was open", async () => {
-  const graceMs = 20_000;
-  const target = await openExecutable(["--grace", `${graceMs}ms`]);
+test("a storm of new connections does not delay the shutdown, and none is reset", async () => {
+  const timeoutMs = 20_000;
+  const target = await openExecutable(["--shutdown-timeout", `${timeoutMs}ms`]);
   const storm = Bun.spawn(
     [process.execPath, `${import.meta.dir}/../storm.ts`, target.origin, "50"],
     {
@@ -166,14 +166,14 @@ test("under a storm of new connections the stop is within the grace, and resets 
   const stopped = target.close();
   storm.kill("SIGUSR1");
   await stopped;
-  expect(performance.now() - before).toBeLessThan(graceMs);
+  expect(performance.now() - before).toBeLessThan(timeoutMs);
   const { responses, lost } = JSON.parse(await line());
   expect(responses).toBeGreaterThan(500);
   expect(lost).toBe(0);
   await storm.exited;
 }, 60_000);
 
-test("a SIGHUP during the start ends nothing", async () => {
+test("a SIGHUP during startup does not end the server", async () => {
   const asked = Promise.withResolvers<void>();
   const silentStore = Bun.listen({
     hostname: "127.0.0.1",

@@ -1,4 +1,4 @@
-/** The certificate of a running server: renewed on SIGHUP, and which ciphers it is served with. */
+/** TLS: renewing the certificate on SIGHUP, and the ciphers. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ interface Pair {
   key: string;
 }
 
-/** RSA, because TLS 1.2 has ciphers without forward secrecy for it. */
+/** Creates an RSA pair, as TLS 1.2 has ciphers without forward secrecy for RSA. */
 async function makePair(name: string): Promise<Pair> {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -34,7 +34,7 @@ function dialTls({ origin }: Pick<Served, "origin">): Promise<TLSSocket> {
   });
 }
 
-/** The name in the certificate that a new connection gets. */
+/** The common name of the certificate on a new connection. */
 async function nameServed(target: Pick<Served, "origin">): Promise<string> {
   const socket = await dialTls(target);
   const name = String(socket.getPeerCertificate().subject.CN);
@@ -42,7 +42,7 @@ async function nameServed(target: Pick<Served, "origin">): Promise<string> {
   return name;
 }
 
-/** The status line of a response over this connection; empty if it was closed. */
+/** Sends a request. Returns the status line, or an empty string if the connection was closed. */
 function ask(socket: TLSSocket, path: string): Promise<string> {
   return new Promise((resolve) => {
     socket.once("data", (chunk) => resolve(chunk.toString("latin1").split("\r\n")[0] ?? ""));
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** Puts a certificate and a key in the place of those served, as a client of a CA does. */
+/** Replaces the certificate and the key of the server, as an ACME client does. */
 function put({ cert, key }: Pair): void {
   for (const [from, to] of [
     [cert, pair.cert],
@@ -79,14 +79,14 @@ function put({ cert, key }: Pair): void {
   }
 }
 
-/** Resolves when the server has logged that. */
+/** Sends SIGHUP and waits until the server has logged the message. */
 async function hangUp(message: string): Promise<void> {
   log = "";
   process.kill(target.pid, "SIGHUP");
   await until(() => log.includes(message));
 }
 
-test("SIGHUP renews it for new connections, and cuts off no response under way", async () => {
+test("SIGHUP renews the certificate for new connections and interrupts no response", async () => {
   expect(await nameServed(target)).toBe("one.example");
   put(other);
   const whole = (await (await fetchOk("/docs/scalar.js")).arrayBuffer()).byteLength;
@@ -109,21 +109,21 @@ test("SIGHUP renews it for new connections, and cuts off no response under way",
   slow.destroy();
 });
 
-test("a bad one is logged, and the old one stays until a good one is there", async () => {
+test("an invalid certificate is logged, and the old one stays in use", async () => {
   put(other);
   await hangUp("");
   writeFileSync(pair.key, "junk");
-  await hangUp("holds no private key (PEM, without a passphrase); using the old certificate");
+  await hangUp("does not contain an unencrypted PEM private key; using the old certificate");
   expect(await nameServed(target)).toBe("other.example");
   put({ cert: one.cert, key: other.key });
-  await hangUp("is not that of the certificate in");
+  await hangUp("does not match the certificate in");
   expect(await nameServed(target)).toBe("other.example");
   put(one);
   await hangUp("using the new certificate");
   expect(await nameServed(target)).toBe("one.example");
 });
 
-test("a SIGHUP with the same certificate closes no connection", async () => {
+test("SIGHUP with an unchanged certificate closes no connection", async () => {
   const socket = await dialTls(target);
   expect(await ask(socket, "/health")).toBe("HTTP/1.1 200 OK");
   process.kill(target.pid, "SIGHUP");
@@ -140,7 +140,7 @@ test.each([
   ["-tls1_2", "AES128-SHA", false],
   ["-tls1_2", "ECDHE-RSA-AES128-SHA", false],
   ["-tls1_1", "ALL:@SECLEVEL=0", false],
-])("%s with %s: %p", async (version, cipher, isServed) => {
+])("%s with cipher %s: accepted is %p", async (version, cipher, isAccepted) => {
   const address = new URL(target.origin).host;
   const { stdout } = await run([
     "openssl",
@@ -154,7 +154,7 @@ test.each([
   expect([version, cipher, /Cipher is (?!\(NONE\))/.test(stdout)]).toEqual([
     version,
     cipher,
-    isServed,
+    isAccepted,
   ]);
 });
 
@@ -162,7 +162,7 @@ describe("a listener in this process", () => {
   const address = { host: "127.0.0.1", port: 0 };
   const hello = () => new Response("hello");
 
-  test("drains the listeners of former certificates too", async () => {
+  test("draining includes connections with former certificates", async () => {
     const events: string[] = [];
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<Response>();
@@ -177,7 +177,7 @@ describe("a listener in this process", () => {
     listener.renewTls(readTls(other));
     listener.renewTls(readTls(one));
     const drained = listener.drain().then(() => events.push("drained"));
-    // A drain that does not wait for the request ends after a tenth of this.
+    // A drain that did not wait for the request would end after a tenth of this time.
     await Bun.sleep(1000);
     events.push("released");
     release(hello());
@@ -187,7 +187,7 @@ describe("a listener in this process", () => {
     await listener.close();
   });
 
-  test("listens with the old certificate when its address cannot be opened again", async () => {
+  test("keeps the old certificate if its address cannot be opened again", async () => {
     const listener = listen(address, hello, readTls(one));
     const { port } = new URL(listener.origin);
     const { serve } = Bun;
@@ -206,7 +206,7 @@ describe("a listener in this process", () => {
     await listener.close();
   });
 
-  test.each([false, true])("shares its port only when it may: %p", async (reusePort) => {
+  test.each([false, true])("shares its port only if reusePort is set: %p", async (reusePort) => {
     const listener = listen({ ...address, reusePort }, hello, readTls(one));
     const port = Number(new URL(listener.origin).port);
     const again = (): Listener => listen({ ...address, port, reusePort }, hello, readTls(one));

@@ -1,4 +1,4 @@
-/** What `apply` changes, refuses and leaves as it was. */
+/** `apply` changes a snapshot as an import of the changed dataset would, or leaves it as it was. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { seedDataset } from "../../src/community/community.ts";
 import { formatTime } from "../../src/domain/time.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
-import { GuardError } from "../../src/snapshot/build/shrink-guard.ts";
+import { OverwriteError } from "../../src/snapshot/build/overwrite-guard.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
 import {
@@ -23,12 +23,12 @@ import {
 import { runs } from "../runs.ts";
 import { roadbook, temporaryFolder } from "../support.ts";
 
-type Line = { type: string; id: number; deleted?: true };
+type Change = { type: string; id: number; deleted?: true };
 
-/** The dataset after the changes, as a person would edit it. */
+/** The lines of a dataset after changes. */
 function edited(lines: object[], changes: object[]): object[] {
-  const byId = new Map((lines as Line[]).map((line) => [`${line.type} ${line.id}`, line]));
-  for (const change of changes as Line[]) {
+  const byId = new Map((lines as Change[]).map((line) => [`${line.type} ${line.id}`, line]));
+  for (const change of changes as Change[]) {
     const key = `${change.type} ${change.id}`;
     if (change.deleted) byId.delete(key);
     else byId.set(key, change);
@@ -36,8 +36,8 @@ function edited(lines: object[], changes: object[]): object[] {
   return [...byId.values()];
 }
 
-/** Everything that a snapshot answers, as far as some queries show it. */
-async function answersOf(path: string): Promise<unknown> {
+/** The responses to a sample of requests. */
+async function responsesOf(path: string): Promise<unknown> {
   const { users, search, close, meta } = await openSnapshot(path);
   const queries = [
     "no",
@@ -52,7 +52,7 @@ async function answersOf(path: string): Promise<unknown> {
     "ab",
     "b a",
   ];
-  const answers = {
+  const responses = {
     counts: meta.counts,
     users: Array.from({ length: 60 }, (_, id) => [
       users.findProfile(id, "http://a.test"),
@@ -64,7 +64,7 @@ async function answersOf(path: string): Promise<unknown> {
     ]),
   };
   close();
-  return answers;
+  return responses;
 }
 
 const name = fc
@@ -89,21 +89,22 @@ const change = fc.oneof(
     .map((company) => ({ type: "company", ...company })),
 );
 const changes = fc.uniqueArray(change, {
-  selector: (line) => `${(line as Line).type} ${(line as Line).id}`,
+  selector: (line) => `${(line as Change).type} ${(line as Change).id}`,
   maxLength: 25,
 });
 
-test("a changed snapshot answers and exports as an import of the changed dataset", async () => {
+test("a changed snapshot responds and exports like an import of the changed dataset", async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, fc.boolean(), async (first, second, deletes) => {
       const path = await makeSnapshot();
       const last = deletes
         ? second.map((line) =>
-            (line as Line).type === "user" &&
+            (line as Change).type === "user" &&
             first.some(
-              (one) => (one as Line).id === (line as Line).id && (one as Line).type === "user",
+              (other) =>
+                (other as Change).id === (line as Change).id && (other as Change).type === "user",
             )
-              ? { type: "user", id: (line as Line).id, deleted: true }
+              ? { type: "user", id: (line as Change).id, deleted: true }
               : line,
           )
         : second;
@@ -111,14 +112,14 @@ test("a changed snapshot answers and exports as an import of the changed dataset
       await applyChanges(bytesOf(last), path);
       const expected = await makeSnapshot(edited(edited(community, first), last));
       expect(await exported(path)).toBe(await exported(expected));
-      expect(await answersOf(path)).toEqual(await answersOf(expected));
+      expect(await responsesOf(path)).toEqual(await responsesOf(expected));
       await checkSnapshot(path);
     }),
     { numRuns: runs(20), seed: 4 },
   );
 }, 60_000);
 
-test("in a large community, change by change, names find their places among thousands", async () => {
+test("many changes to a large community give the results of an import", async () => {
   const seeded = [...seedDataset({ users: 20_000, companies: 800, seed: 1 })];
   let lines: object[] = seeded;
   const path = await makeSnapshot(lines);
@@ -130,7 +131,7 @@ test("in a large community, change by change, names find their places among thou
     people.slice(900, 910).map(({ id }) => ({ type: "user", id, deleted: true })),
     companies.slice(0, 4).map((line) => ({ ...line, member_count: 1 })),
     companies.slice(40, 44).map((line, index) => ({ ...line, name: `Karavaan ${index}` })),
-    // In the middle of a length, in one place, until there is no free rank near.
+    // Many names of equal length, until there is no free rank near them.
     people.slice(4000, 4030).map((line) => ({ ...line, name: `Bunch ${line.id}`.slice(0, 9) })),
     Array.from({ length: 30 }, (_, index) => user(1_000_000 + index, `Newcomer ${index % 7}`)),
     people.slice(500, 515).map(({ id }) => ({ type: "user", id, public: false })),
@@ -152,7 +153,7 @@ test("in a large community, change by change, names find their places among thou
     "bunch",
     "wo",
   ];
-  const answers = async (file: string) => {
+  const resultsOf = async (file: string) => {
     const { search, close } = await openSnapshot(file);
     const found = queries.map((query) => [
       search.listUsers(query, "http://a.test"),
@@ -161,12 +162,12 @@ test("in a large community, change by change, names find their places among thou
     close();
     return found;
   };
-  expect(await answers(path)).toEqual(await answers(expected));
+  expect(await resultsOf(path)).toEqual(await resultsOf(expected));
   expect(await exported(path)).toBe(await exported(expected));
   await checkSnapshot(path);
 });
 
-test("a community may grow from nothing by changes alone", async () => {
+test("changes can build a community from an empty snapshot", async () => {
   const path = await makeSnapshot([]);
   const people = Array.from({ length: 1500 }, (_, index) =>
     user(index + 1, `Driver ${index % 37}`),
@@ -176,31 +177,31 @@ test("a community may grow from nothing by changes alone", async () => {
   }
   const expected = await makeSnapshot(people);
   expect(await exported(path)).toBe(await exported(expected));
-  expect(await answersOf(path)).toEqual(await answersOf(expected));
+  expect(await responsesOf(path)).toEqual(await responsesOf(expected));
 });
 
-describe("a change file that is refused leaves the file as it was, with nothing beside it", () => {
+describe("an invalid change file leaves the snapshot as it was and no other files", () => {
   test.each([
     [
-      "a company that users name",
+      "deletes a company that users refer to",
       [{ type: "company", id: 3, deleted: true }],
       "line 1: id: company 3 is still referenced by users 42, 44",
     ],
     [
-      "a role that one user names",
+      "deletes a role that a user refers to",
       [{ type: "role", id: 2, deleted: true }],
       "line 1: id: role 2 is still referenced by user 42",
     ],
     [
-      "an id twice",
+      "has two lines with the same id",
       [
         { type: "user", id: 44, public: false },
         { type: "user", id: 44, deleted: true },
       ],
-      "line 2: id: duplicate id 44, first on line 1 (user 44)",
+      "line 2: id: duplicate user id 44 (first on line 1)",
     ],
     [
-      "a reference to what the same file deletes",
+      "refers to a record that it deletes",
       [
         { type: "achievement", id: 7, deleted: true },
         user(50, "X Y", {
@@ -210,12 +211,12 @@ describe("a change file that is refused leaves the file as it was, with nothing 
       "line 1: id: achievement 7 is still referenced by user 50\nline 2: achievements[0].id: there is no achievement 7 (user 50)",
     ],
     [
-      "a deletion that says more",
+      "has a deletion with other fields",
       [{ type: "user", id: 44, deleted: true, public: false }],
       "line 1: public: is not a known field (user 44)",
     ],
     [
-      "a deletion that is none",
+      "has a deletion with the value false",
       [{ type: "user", id: 44, deleted: false }],
       "line 1: deleted: must be true, got false (user 44)",
     ],
@@ -224,13 +225,13 @@ describe("a change file that is refused leaves the file as it was, with nothing 
     const before = stateOf(path);
     const { code, stderr } = await roadbook(["apply", makeFile(lines), "--to", path]);
     const count = expected.split("\n").length;
-    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes, nothing was written`;
+    const head = `roadbook: ${count === 1 ? "1 error" : `${count} errors`} in the changes; nothing was written`;
     expect([code, stderr]).toEqual([1, `${head}\n${expected}\n`]);
     expect(stateOf(path)).toEqual(before);
   });
 });
 
-test("a change file may be applied again: deleting what is not there changes nothing", async () => {
+test("applying a change file twice has the effect of applying it once", async () => {
   const path = await makeSnapshot();
   const lines = [
     user(42, "Łukasz Nowak"),
@@ -246,7 +247,7 @@ test("a change file may be applied again: deleting what is not there changes not
   expect(once).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
-test("a company may go in the same file as what named it, in any order", async () => {
+test("a file may delete a company and the last references to it in any order", async () => {
   const path = await makeSnapshot();
   const lines = [
     { type: "company", id: 3, deleted: true },
@@ -257,7 +258,7 @@ test("a company may go in the same file as what named it, in any order", async (
   expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
-test("of many users that name what is to go, five are told and the rest counted", async () => {
+test("the first five users that refer to a deleted record are listed, the rest counted", async () => {
   const people = Array.from({ length: 8 }, (_, index) => user(index + 1, "A B", { roles: [1] }));
   const path = await makeSnapshot([...community.slice(0, 1), ...people]);
   const lines = makeFile([{ type: "role", id: 1, deleted: true }]);
@@ -265,7 +266,7 @@ test("of many users that name what is to go, five are told and the rest counted"
   expect(stderr).toContain("role 1 is still referenced by users 1, 2, 3, 4, 5 and 3 more");
 });
 
-test("a few errors of a kind are reported, and all with --max-errors", async () => {
+test("five errors of a kind are reported, or more with --max-errors", async () => {
   const path = await makeSnapshot();
   const lines = Array.from({ length: 30 }, (_, id) => ({
     type: "user",
@@ -276,26 +277,30 @@ test("a few errors of a kind are reported, and all with --max-errors", async () 
   const { stderr } = await roadbook(words);
   expect(stderr.trim().split("\n")).toHaveLength(8);
   expect(stderr).toEndWith(
-    "  … and 25 more like this, 30 in all\n--max-errors N shows more of each kind\n",
+    "  … and 25 more like this (30 in all)\n--max-errors N shows more of each kind\n",
   );
   const { stderr: all } = await roadbook([...words, "--max-errors", "30"]);
   expect(all).toEndWith("line 30: deleted: must be true, got 1 (user 129)\n");
 });
 
-describe("a change that would remove too much", () => {
+describe("a change that would remove more than half is an error without --allow-shrink", () => {
   const people = Array.from({ length: 11 }, (_, index) => user(index + 1, `User ${index}`));
   const companies = [1, 2, 3, 4].map((id) => ({ type: "company", id, name: "A", member_count: 1 }));
   const deleted = (type: string, ids: number) =>
     Array.from({ length: ids }, (_, index) => ({ type, id: index + 1, deleted: true }));
 
   test.each([
-    ["most users", deleted("user", 6), "11 users and the changes would leave 5"],
-    ["most companies", deleted("company", 3), "4 companies and the changes would leave 1"],
+    ["most users", deleted("user", 6), "6 of its 11 users"],
+    ["most companies", deleted("company", 3), "3 of its 4 companies"],
     ["less than half of the users", deleted("user", 5), undefined],
     ["half of the companies", deleted("company", 2), undefined],
-    ["no user, as all go private", people.map((line) => ({ ...line, public: false })), undefined],
     [
-      "most users for others",
+      "no user, but makes all private",
+      people.map((line) => ({ ...line, public: false })),
+      undefined,
+    ],
+    [
+      "all users, but adds others",
       [...deleted("user", 11), ...people.map((_, index) => user(100 + index, "New"))],
       undefined,
     ],
@@ -307,10 +312,10 @@ describe("a change that would remove too much", () => {
     if (expected) {
       expect([code, stderr]).toEqual([
         1,
-        `roadbook: ${path} has ${expected}: more than half would go, nothing was written; if that is meant, say --allow-shrink\n`,
+        `roadbook: ${path} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)\n`,
       ]);
       expect(stateOf(path)).toEqual(before);
-      await expect(applyChanges(lines, path)).rejects.toThrow(GuardError);
+      await expect(applyChanges(lines, path)).rejects.toThrow(OverwriteError);
       await succeed([...words, "--allow-shrink"]);
     } else expect([code, stderr]).toEqual([0, ""]);
     const wanted = await makeSnapshot(edited([...people, ...companies], lines));
@@ -318,7 +323,7 @@ describe("a change that would remove too much", () => {
   });
 });
 
-test("an import and a change by a machine whose clock is behind are taken, the import with a warning", async () => {
+test("import and apply work while the clock is behind, and import warns", async () => {
   const path = join(temporaryFolder(), "snapshot");
   const builtAtMs = Date.now() + 3_600_000;
   await importDataset(community, path, { builtAtMs });
@@ -336,40 +341,45 @@ test("an import and a change by a machine whose clock is behind are taken, the i
 
 test.each([
   [
-    "a file that is not there",
+    "a missing file",
     (path: string) => `${path}-none`,
     /^roadbook: .*-none cannot be read: no such file or directory\n$/,
   ],
   [
     "a dataset",
     () => makeFile(community),
-    /^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/,
+    /^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/,
   ],
-])("changes to %s are one clear line", async (_, target, expected) => {
+])("applying changes to %s is a one-line error", async (_, target, expected) => {
   const path = await makeSnapshot();
   const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", target(path)]);
   expect(code).toBe(1);
   expect(stderr).toMatch(expected);
 });
 
-test("a damaged snapshot is not made good by changing it", async () => {
+test("a damaged snapshot cannot be changed", async () => {
   const path = await makeSnapshot();
   const bytes = readFileSync(path);
   bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
   await Bun.write(path, bytes);
   const before = stateOf(path);
   const { code, stderr } = await roadbook(["apply", makeFile([]), "--to", path]);
-  expect([code, stderr]).toEqual([1, `roadbook: ${path} is damaged: a part of it has changed\n`]);
+  expect([code, stderr]).toEqual([
+    1,
+    `roadbook: ${path} is damaged: its checksum does not match\n`,
+  ]);
   expect(stateOf(path)).toEqual(before);
 });
 
-test("the identity of the dataset changes with it, and tells the changes apart", async () => {
-  const identity = async (changes: object[]) => {
+test("different changes give different dataset hashes", async () => {
+  const hashAfter = async (changes: object[]) => {
     const path = await makeSnapshot();
     await applyChanges(bytesOf(changes), path);
     return (await checkSnapshot(path)).dataset_sha256;
   };
   const goes = [{ type: "user", id: 44, public: false }];
-  expect(await identity(goes)).toBe(await identity(goes));
-  expect(await identity(goes)).not.toBe(await identity([{ type: "user", id: 44, deleted: true }]));
+  expect(await hashAfter(goes)).toBe(await hashAfter(goes));
+  expect(await hashAfter(goes)).not.toBe(
+    await hashAfter([{ type: "user", id: 44, deleted: true }]),
+  );
 });

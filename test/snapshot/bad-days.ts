@@ -1,4 +1,4 @@
-/** Bad days in numbers: killed writers, flipped bits and swaps under load, for tests and for the bench. */
+/** Failures on purpose, for tests and the bench: killed writers, flipped bits, swaps under load. */
 import {
   copyFileSync,
   readdirSync,
@@ -22,25 +22,24 @@ import {
 } from "../datasets.ts";
 import { executable, openExecutable, type Target, temporaryFolder, until } from "../support.ts";
 
-/** Puts a copy of a file in the place of another at once. */
+/** Atomically replaces a file with a copy of another. */
 export function replace(target: string, by: string): void {
   copyFileSync(by, `${target}.copy`);
   renameSync(`${target}.copy`, target);
 }
 
 interface Kills {
-  /** Killed before the file was replaced. */
+  /** Writers that were killed before they replaced the file. */
   unfinished: number;
   /** Responses about private users other than 403. */
   wrong: string[];
-  /** What a killed writer left where others can read it, and what its successor did not sweep. */
+  /** Files of a killed writer that other users can read, or that the next writer did not remove. */
   leftovers: string[];
 }
 
 /**
- * Kills `count` imports and applies at random moments; after each, another snapshot is put there or
- * not, a change is applied, and the file is checked, and asked through a running server for every
- * user who is private.
+ * Kills `count` imports and applies at random moments. After each, sometimes replaces the snapshot,
+ * then applies a change, checks the file, and requests every private user from a running server.
  */
 export async function killWriters(count: number, seed: number, users = 1000): Promise<Kills> {
   const random = createRandom(seed);
@@ -57,7 +56,7 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
   const server = await openExecutable(["--snapshot", target, "--log-level", "silent"]);
   const result: Kills = { unfinished: 0, wrong: [], leftovers: [] };
   const program = await executable();
-  const wholeMs = new Map<boolean, number>();
+  const durations = new Map<boolean, number>();
 
   for (let kills = 0; kills < count; kills++) {
     const other = communities[kills % 2] ?? first;
@@ -67,9 +66,9 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
       ? ["import", other.dataset]
       : ["apply", makeFile(goes.map((id) => ({ type: "user", id, public: false })))];
     const usualMs =
-      wholeMs.get(isImport) ??
-      (await timeWhole([program, ...words, "--to", `${target}-trial`], target));
-    wholeMs.set(isImport, usualMs);
+      durations.get(isImport) ??
+      (await timeCommand([program, ...words, "--to", `${target}-trial`], target));
+    durations.set(isImport, usualMs);
     const before = statSync(target).ino;
     const child = Bun.spawn([program, ...words, "--to", target], {
       stdout: "ignore",
@@ -95,15 +94,15 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
     await until(async () => (await healthOf(server)).snapshot.dataset_sha256 === dataset_sha256);
     for (const id of truth) {
       const { status } = await server.fetch(`/users/public/${id}`);
-      if (status !== 403) result.wrong.push(`kill ${kills}: user ${id} answered ${status}`);
+      if (status !== 403) result.wrong.push(`kill ${kills}: user ${id} is a ${status}`);
     }
   }
   await server.close();
   return result;
 }
 
-/** How long a writer takes that nobody kills. */
-async function timeWhole(command: string[], target: string): Promise<number> {
+/** How long a writer takes if it is not killed, in milliseconds. */
+async function timeCommand(command: string[], target: string): Promise<number> {
   copyFileSync(target, `${target}-trial`);
   const start = performance.now();
   await Bun.spawn(command, { stdout: "ignore" }).exited;
@@ -111,7 +110,7 @@ async function timeWhole(command: string[], target: string): Promise<number> {
   return performance.now() - start;
 }
 
-/** Beside the target, data that others than the owner can reach. */
+/** Files beside the target that users other than the owner can read. */
 function listReadable(folder: string): string[] {
   return readdirSync(folder).filter((name) => {
     if (name === "snapshot" || name.startsWith(".snapshot.lock")) return false;
@@ -134,8 +133,9 @@ function listPrivate(dataset: string): Set<number> {
 }
 
 /**
- * Puts `count` copies of a snapshot, each with one bit flipped, in the place of one that is served;
- * returns where a flip was that went unnoticed. A third each is in the head, the trailer and between.
+ * Replaces a served snapshot `count` times with a copy that has one flipped bit. Returns the
+ * offsets of flips that went unnoticed. A third each is in the header, the trailer and between
+ * them.
  */
 export async function flipBits(snapshot: string, count: number, seed: number): Promise<number[]> {
   const random = createRandom(seed);
@@ -175,8 +175,8 @@ function flip(bytes: Buffer, at: number, bit: number): void {
 }
 
 /**
- * Swaps two communities that agree in no text, under load; returns how many responses were of each,
- * and those that were of both or failed.
+ * Swaps two communities that have no text in common, under load. Returns how many responses came
+ * from each, and those that failed or mixed both.
  */
 export async function swapUnderLoad(
   swaps: number,
@@ -227,31 +227,31 @@ export async function swapUnderLoad(
 }
 
 interface Flood {
-  /** Downloads that were begun. */
+  /** Downloads that were started. */
   downloads: number;
-  /** The most that was on the disk at once beside the snapshot that is served. */
+  /** The most disk space used at once, without the snapshot being served. */
   mostBytes: number;
-  /** The longest response while the source sends, and for the same time before. */
+  /** The longest response during the flood, and for the same time before it. */
   longestMs: number;
   longestBeforeMs: number;
-  /** What took more than the promised size and 1 MB of the disk, and responses other than 200. */
+  /** Responses other than 200, and disk use of over 1 MB more than the declared size. */
   wrong: string[];
 }
 
 export const floods = ["a zstd bomb", "an endless body"] as const;
 
 /**
- * Makes a server fetch, for that long, a body without end whose header promises `promisedBytes`, and
- * requests a profile from it all the while.
+ * Makes a server fetch an endless body whose header declares `declaredBytes`, for `durationMs`.
+ * Meanwhile, keeps requesting a profile from the server.
  */
 export async function floodDisk(
   flood: (typeof floods)[number],
-  promisedBytes: number,
+  declaredBytes: number,
   durationMs: number,
 ): Promise<Flood> {
   const good = readFileSync(await makeSnapshot());
   const head = Buffer.from(good);
-  head.writeUInt32BE(Math.floor(promisedBytes / head.readUInt16BE(16)), 28);
+  head.writeUInt32BE(Math.floor(declaredBytes / head.readUInt16BE(16)), 28);
   const [first, next] =
     flood === "a zstd bomb"
       ? [zstdCompressSync(head), zstdCompressSync(Buffer.alloc(2 ** 24))]
@@ -304,20 +304,20 @@ export async function floodDisk(
     await Bun.sleep(1);
   }
   result.downloads = downloads;
-  if (result.mostBytes > promisedBytes + 1e6) result.wrong.push(`${result.mostBytes} bytes`);
+  if (result.mostBytes > declaredBytes + 1e6) result.wrong.push(`${result.mostBytes} bytes`);
   await server.close();
   await source.stop(true);
   return result;
 }
 
-/** The size of all files in a folder; of those that come and go meanwhile, maybe not. */
+/** The size of all files in a folder. Files that appear or disappear meanwhile may be missed. */
 function bytesIn(folder: string): number {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const sizes = names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false }));
   return sizes.reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);
 }
 
-/** A community in which every text ends with one word. */
+/** A community in which every text ends with `word`. */
 async function makeUniform(word: string): Promise<string> {
   return makeSnapshot([
     { type: "role", id: 1, name: `Role ${word}`, hierarchy: 1 },

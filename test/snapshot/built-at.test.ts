@@ -1,4 +1,4 @@
-/** When a snapshot says it was built, where the clock of the machine that writes it has gone back. */
+/** `built_at` increases with every write, even if the clock of the machine goes back. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const goesPrivate: DatasetLine = { type: "user", id: 42, public: false };
 const at = (time: string) => setSystemTime(new Date(time));
 afterEach(() => void setSystemTime());
 
-test("apply is a millisecond later than the snapshot it changes, however often", async () => {
+test("each apply is a millisecond after the last one while the clock is behind", async () => {
   at("2031-01-01T00:00:00.250Z");
   const path = await makeSnapshot();
   const built = Date.now();
@@ -32,7 +32,7 @@ test("apply is a millisecond later than the snapshot it changes, however often",
   expect([built_at, built_at_ms]).toEqual(["2031-01-01T00:00:09Z", Date.now()]);
 });
 
-test("import is later as well, and says that the clock is behind", async () => {
+test("an import is also dated later, and reports that the clock is behind", async () => {
   at("2031-01-01T00:00:00.250Z");
   const path = await makeSnapshot();
   const built = Date.now();
@@ -43,19 +43,19 @@ test("import is later as well, and says that the clock is behind", async () => {
   const { clockIsBehind } = await importDataset(community, path);
   expect(clockIsBehind).toBe("2031-01-01T00:00:00Z");
   expect((await checkSnapshot(path)).built_at_ms).toBe(built + 2);
-  // A time that is given is taken as it is, or the bytes would depend on what was there.
+  // A given time is never adjusted: the bytes must not depend on the old file.
   expect(await importDataset(community, path, { builtAtMs: 5000 })).not.toHaveProperty(
     "clockIsBehind",
   );
   expect((await checkSnapshot(path)).built_at_ms).toBe(5000);
 });
 
-test("a takedown by a machine whose clock is behind reaches a server that fetches", async () => {
+test("a server that fetches takes a snapshot from a machine whose clock is behind", async () => {
   at("2031-01-01T00:00:00Z");
   const path = await makeSnapshot();
   using web = Bun.serve({ port: 0, fetch: () => new Response(readFileSync(path)) });
   const location = parseWebLocation(`${web.url.origin}/community.snapshot`);
-  if (!location) throw new Error("no location");
+  if (!location) throw new Error("not a location");
   const down: string[] = [];
   const source = await openSource({
     location,
@@ -72,15 +72,15 @@ test("a takedown by a machine whose clock is behind reaches a server that fetche
   expect((await served.fetch("/users/public/42")).status).toBe(403);
   await importDataset(community.with(5, goesPrivate), path);
   expect(await source.refresh()).toBe(true);
-  // Of two within a second, the older one is still refused.
+  // Even within the same second, the older snapshot is refused.
   const newer = readFileSync(path);
   await importDataset(community, path, { builtAtMs: Date.parse("2031-01-01T00:00:00.001Z") });
   expect(await source.refresh()).toBe(false);
-  expect(down).toEqual([expect.stringContaining("--allow-older accepts it")]);
+  expect(down).toEqual([expect.stringContaining("--allow-older is not set")]);
   expect(readFileSync(source.path).equals(newer)).toBe(true);
 });
 
-test("outside the file, times are whole seconds", async () => {
+test("/health shows whole seconds", async () => {
   at("2031-01-01T00:00:00.250Z");
   const { fetch } = await openInProcess({ snapshot: await makeSnapshot() });
   const { snapshot } = JSON.parse(await (await fetch("/health")).text());
@@ -91,7 +91,7 @@ test("outside the file, times are whole seconds", async () => {
   });
 });
 
-test("a snapshot with whole seconds alone, as earlier versions wrote, counts from its second", () => {
+test("a snapshot of an earlier version, with only built_at, has its milliseconds from that", () => {
   const db = sqlite.openWritable(join(temporaryFolder(), "database"));
   db.$client.exec("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)");
   const write = db.$client.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");
@@ -105,6 +105,6 @@ test("a snapshot with whole seconds alone, as earlier versions wrote, counts fro
   write.run("built_at_ms", `${second + 7}`);
   expect(readMeta(db).built_at_ms).toBe(second + 7);
   write.run("built_at_ms", "1e300");
-  expect(() => readMeta(db)).toThrow("has no built_at_ms that can be read");
+  expect(() => readMeta(db)).toThrow("has no valid built_at_ms");
   db.$client.close();
 });

@@ -1,4 +1,4 @@
-/** `dataset_sha256`: the identity of what a snapshot keeps, which confirms no guess of what it drops. */
+/** `dataset_sha256` identifies the kept data, and cannot confirm a guess about dropped data. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support.ts";
 const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 const hashOf = async (path: string) => (await checkSnapshot(path)).dataset_sha256;
 
-/** Imports a text; the hash, and that of its export. */
+/** Imports a text. Returns the snapshot's dataset hash, and the hash of its export. */
 async function importText(text: string, options: ImportOptions = {}) {
   const folder = temporaryFolder();
   const [dataset, path] = [join(folder, "dataset"), join(folder, "snapshot")];
@@ -21,7 +21,7 @@ async function importText(text: string, options: ImportOptions = {}) {
 }
 
 const hidden = { type: "user", id: 77, public: false };
-/** Lines of one private user that differ in what is dropped. */
+/** Lines of one private user that differ only in dropped data. */
 const secrets = [
   textOf([hidden]),
   textOf([{ ...(user(77, "Evelyn") as object), public: false }]),
@@ -29,20 +29,20 @@ const secrets = [
   `  {"type":"\\u0075ser" , "id":77.0,"public":false,"avatar_url":null}\t\n`,
 ];
 
-test("of a dataset as it is exported, it is the hash of that file", async () => {
+test("the hash of an exported dataset is the SHA-256 of the file", async () => {
   const text = await exported(await makeSnapshot());
   expect(await importText(text)).toEqual({ hash: sha256(text), exportHash: sha256(text) });
   expect((await importText(text.replace("Nora", "Nola"))).hash).not.toBe(sha256(text));
 });
 
-test("two imports that differ in what is dropped of a private user have one hash", async () => {
+test("imports that differ only in dropped data of a private user have equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => (await importText(textOf(community) + line)).hash),
   );
   expect(new Set(hashes)).toEqual(new Set([sha256(textOf([...community, hidden]))]));
 });
 
-test("so have two changes", async () => {
+test("changes that differ only in dropped data of a private user have equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => {
       const path = await makeSnapshot();
@@ -56,37 +56,34 @@ test("so have two changes", async () => {
   expect(hashes[0]).not.toBe(await hashOf(await makeSnapshot()));
 });
 
-describe("with --skip-invalid, so have two imports that differ in", () => {
+describe("with --skip-invalid, imports have equal hashes if they differ only in", () => {
   const importSkipping = (lines: string) =>
     importText(textOf(community) + lines, { skipInvalid: true });
 
   test.each([
-    ["a line that is left out", (name: string) => textOf([{ ...hidden, name, nick: name }])],
+    ["a skipped line", (name: string) => textOf([{ ...hidden, name, nick: name }])],
     [
-      "a line of a user who goes private by a later one",
+      "a line of a user whom a later line makes private",
       (name: string) => textOf([user(77, name), hidden]),
     ],
     [
-      "a line of a user who was private by an earlier one",
+      "a line of a user whom an earlier line makes private",
       (name: string) => textOf([hidden, user(77, name)]),
     ],
     [
-      "a line of a user whom a broken one hides",
+      "a line of a user whom a broken line makes private",
       (name: string) => `${textOf([user(77, name)])}{"id":77,"public":false,"name":"${name}"x\n`,
     ],
     [
-      "what is not there and a line refers to",
+      "a reference to a missing company",
       (role: string) => textOf([user(77, "Eve", { company: { id: 9, role } })]),
     ],
   ])("%s", async (_, lines) => {
-    const [one, other] = [
-      await importSkipping(lines("Evelyn")),
-      await importSkipping(lines("Mallory")),
-    ];
-    expect(one).toEqual(other);
+    const [a, b] = [await importSkipping(lines("Evelyn")), await importSkipping(lines("Mallory"))];
+    expect(a).toEqual(b);
   });
 
-  test("what is taken back is the only reason not to hash the lines", async () => {
+  test("the lines are hashed, unless data of a line was removed after it was read", async () => {
     const kept = textOf(community);
     expect((await importSkipping("{\n")).hash).toBe(sha256(kept));
     const { hash, exportHash } = await importSkipping(textOf([user(77, "Evelyn"), hidden]));

@@ -1,4 +1,4 @@
-/** How many roles and achievements a dataset may define, and that each of them is found. */
+/** A dataset may define a limited number of roles and achievements, and all of them are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
@@ -40,17 +40,17 @@ async function errorOf(work: Promise<unknown>): Promise<DatasetError> {
     (reason) => reason,
   );
   if (error instanceof DatasetError) return error;
-  throw new Error(`no DatasetError but ${error}`);
+  throw new Error(`must be a DatasetError, got ${error}`);
 }
 
-describe.each(definitions)("of each %s", (type, make, max, reason) => {
+describe.each(definitions)("the number of definitions of type %s", (type, make, max, reason) => {
   const lines = [...listOf<object>(max, make), user(1, "Ann")];
   let snapshot: string;
   beforeAll(async () => {
     snapshot = await makeSnapshot(lines);
   });
 
-  test("an import takes as many as are allowed, and no more", async () => {
+  test("is limited in an import", async () => {
     const { counts } = await checkSnapshot(snapshot);
     expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
 
@@ -66,19 +66,19 @@ describe.each(definitions)("of each %s", (type, make, max, reason) => {
     expect([skipped.lines, skipped.references]).toEqual([2, 0]);
   });
 
-  test("an apply leaves no more than are allowed", async () => {
+  test("is limited after an apply", async () => {
     const deletion = { type, id: 1, deleted: true };
     await applyChanges(bytesOf([make(2), make(max)]), snapshot);
     const error = await errorOf(applyChanges(bytesOf([make(max + 1)]), snapshot));
     expect(error.message).toBe(`line 1: ${reason}`);
-    // In the end there are as many as are allowed.
+    // One is added and one deleted, so the limit is not exceeded.
     await applyChanges(bytesOf([make(max + 1), deletion]), snapshot);
     const { counts } = await checkSnapshot(snapshot);
     expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
   });
 });
 
-test("the most definitions and the most of a user's are all found", async () => {
+test("roles and achievements are found in a dataset with the most definitions", async () => {
   const ids = listOf(1000, (id) => id * 100);
   const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
   const roleIds = listOf(1000, (id) => id * 10);
@@ -96,7 +96,7 @@ test("the most definitions and the most of a user's are all found", async () => 
   expect(achievements.at(-1)?.achievement.name).toBe("Achievement 100000");
   const profile = (await bodyOf("/users/public/1")) as { user: { roles: { id: number }[] } };
   expect(profile.user.roles.map(({ id }) => id)).toEqual(roleIds.toReversed());
-  // Of two that have the icon, the one with the lower id.
+  // Two achievements have this icon. The one with the lower id is drawn.
   const icon = await roadbook.fetch("/icons/7.svg");
   const { kind, ...seventh } = achievement(7);
   expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));

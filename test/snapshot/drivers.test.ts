@@ -1,4 +1,4 @@
-/** Two independent builds of SQLite read the same snapshot and give the same answers. */
+/** Bun's SQLite and better-sqlite3 read the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { chmodSync, renameSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +7,9 @@ import { openFile, watchWrites } from "../../src/files/read.ts";
 import { InvalidSnapshot, parseHeader } from "../../src/snapshot/format/file.ts";
 import { checkSchema, createSchema } from "../../src/snapshot/format/schema.ts";
 import {
-  readTables,
   type Snapshot,
   SpoiledSnapshot,
+  snapshotOf,
   type Tables,
 } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
@@ -36,7 +36,7 @@ function tablesOf(db: Database, isSpoiled = () => false): Tables {
   return { db, isSpoiled, close: () => db.$client.close() };
 }
 
-function answersOf({ meta, users, search }: Snapshot): unknown {
+function resultsOf({ meta, users, search }: Snapshot): unknown {
   return {
     meta,
     users: Array.from({ length: 400 }, (_, id) => [
@@ -51,16 +51,16 @@ function answersOf({ meta, users, search }: Snapshot): unknown {
 }
 
 test("Bun's SQLite and better-sqlite3 agree on a snapshot, as a file and as bytes", async () => {
-  // A name with every character that means something in a URI.
+  // The name has every character that is special in a URI.
   const path = join(temporaryFolder(), "snap shot#1?é%41.db");
   const bytes = await demoSnapshot();
   await Bun.write(path, bytes);
   const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
   const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
-    readTables(tablesOf(driver.openImmutable(path))),
-    readTables(tablesOf(driver.openBytes(database))),
+    snapshotOf(tablesOf(driver.openImmutable(path))),
+    snapshotOf(tablesOf(driver.openBytes(database))),
   ]);
-  const [first, ...others] = snapshots.map((snapshot) => answersOf(snapshot));
+  const [first, ...others] = snapshots.map((snapshot) => resultsOf(snapshot));
   expect(JSON.stringify(first)).toContain("Łukasz Nowak");
   for (const other of others) expect(other).toEqual(first);
   for (const snapshot of snapshots) snapshot.close();
@@ -71,22 +71,19 @@ const drivers = [
   ["better-sqlite3", nodeSqlite],
 ] as const;
 
-test.each(drivers)(
-  "%s reads a file too large for memory, in spite of its trailer",
-  async (_, driver) => {
-    const path = join(temporaryFolder(), "snapshot");
-    await Bun.write(path, await demoSnapshot());
-    const db = driver.openImmutable(path).$client;
-    expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
-    db.close();
-  },
-);
+test.each(drivers)("%s reads a file from disk and ignores its trailer", async (_, driver) => {
+  const path = join(temporaryFolder(), "snapshot");
+  await Bun.write(path, await demoSnapshot());
+  const db = driver.openImmutable(path).$client;
+  expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+  db.close();
+});
 
-test.each(drivers)("%s reads nothing of a file that is written over", async (_, driver) => {
+test.each(drivers)("%s returns nothing from a file that was overwritten", async (_, driver) => {
   const path = join(temporaryFolder(), "snapshot");
   await Bun.write(path, await demoSnapshot());
   await using file = await openFile(path);
-  const { users, search, isSpoiled, close } = readTables(
+  const { users, search, isSpoiled, close } = snapshotOf(
     tablesOf(driver.openImmutable(path), watchWrites(file)),
   );
   const reads = [
@@ -106,7 +103,7 @@ test.each(drivers)("%s reads nothing of a file that is written over", async (_, 
   close();
 });
 
-test.each(drivers)("%s makes the schema that snapshots are held to", (_, driver) => {
+test.each(drivers)("%s creates the schema that snapshots must have", (_, driver) => {
   const db = driver.openConnection(":memory:");
   createSchema(db);
   expect(() => checkSchema(db)).not.toThrow();
@@ -115,7 +112,7 @@ test.each(drivers)("%s makes the schema that snapshots are held to", (_, driver)
   db.close();
 });
 
-test.each(drivers)("%s writes rows while it reads others, as an import does", (_, driver) => {
+test.each(drivers)("%s writes rows while it reads others", (_, driver) => {
   const db = driver.openConnection(join(temporaryFolder(), "db"));
   db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
   db.exec("INSERT INTO one VALUES (1), (2), (3)");

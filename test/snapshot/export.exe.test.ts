@@ -1,4 +1,4 @@
-/** That a dataset comes out as it went in: export, seed and schema. */
+/** `export`, `seed` and `schema`: a dataset comes out as it went in. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,12 +17,12 @@ import {
   succeed,
   user,
 } from "../datasets.ts";
-import { achievement as plainAchievement } from "../domain/wrong-lines.ts";
+import { achievement as plainAchievement } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 describe("export", () => {
-  test("has one order, and every field in the order of the contract", async () => {
+  test("writes records and their fields in a fixed order", async () => {
     const unlock = { id: 7, tier: 2, unlocked_at: "2024-03-09T19:05:00.9+02:00" };
     const path = await makeSnapshot(
       [
@@ -45,11 +45,11 @@ describe("export", () => {
 `);
   });
 
-  test("of an import of an export is the same bytes, whatever the texts", async () => {
+  test("gives the same bytes after an import of the export, for any text", async () => {
     const text = fc.string({ unit: "binary", maxLength: 30 });
     const name = fc
       .string({ unit: "binary", minLength: 1, maxLength: 30 })
-      .filter((one) => one.trim() !== "");
+      .filter((text) => text.trim() !== "");
     const integer = fc.maxSafeInteger();
     const count = fc.maxSafeNat();
     const time = fc.date({
@@ -57,7 +57,7 @@ describe("export", () => {
       max: new Date("9999-12-31T23:59:59Z"),
       noInvalidDate: true,
     });
-    const things = fc.record({
+    const records = fc.record({
       name,
       text,
       icon: text,
@@ -69,7 +69,7 @@ describe("export", () => {
       hasAvatar: fc.boolean(),
     });
     await fc.assert(
-      fc.asyncProperty(fc.array(things, { minLength: 1, maxLength: 8 }), async (list) => {
+      fc.asyncProperty(fc.array(records, { minLength: 1, maxLength: 8 }), async (list) => {
         const lines = list.flatMap(
           ({ name, text, icon, kind, hierarchy, count, points, time, hasAvatar }, index) => {
             const id = index + 1;
@@ -109,7 +109,7 @@ describe("export", () => {
     );
   }, 30_000);
 
-  test("to a file is the file, with nothing beside it", async () => {
+  test("to a file leaves nothing else in the folder", async () => {
     const path = await makeSnapshot();
     const out = join(temporaryFolder(), "out.ndjson");
     await succeed(["export", path, "--to", out]);
@@ -121,13 +121,13 @@ describe("export", () => {
     [".gz", gunzipSync],
     [".zst", zstdDecompressSync],
   ])(
-    "to a file that ends in %s is compressed, and so is a seed; both are read again",
-    async (end, decompress) => {
+    "to a name that ends in %s is compressed; so is a seed, and import reads both",
+    async (suffix, decompress) => {
       const path = await makeSnapshot();
-      const out = join(temporaryFolder(), `out.ndjson${end}`);
+      const out = join(temporaryFolder(), `out.ndjson${suffix}`);
       await succeed(["export", path, "--to", out]);
       expect(decompress(readFileSync(out)).toString()).toBe(await exported(path));
-      // Its own kind of file is overwritten.
+      // A file of this kind may be overwritten.
       await succeed(["seed", "--users", "3", "--to", out]);
       const seeded = await succeed(["seed", "--users", "3"]);
       expect(decompress(readFileSync(out)).toString()).toBe(seeded);
@@ -136,15 +136,15 @@ describe("export", () => {
     },
   );
 
-  test("of what is no snapshot is one clear line", async () => {
+  test("of a file that is not a snapshot fails with one line", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
     expect([code, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot: .*\n$/);
+    expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/);
   });
 });
 
 describe("seed", () => {
-  test("gives the same bytes for the same seed, on every platform", async () => {
+  test("gives the same bytes for the same seed on every platform", async () => {
     const digest = async (...words: string[]) =>
       Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
     expect(await digest("--users", "3000")).toBe(
@@ -155,7 +155,7 @@ describe("seed", () => {
     );
   });
 
-  test("is a dataset in the form of an export", async () => {
+  test("has the form of an export", async () => {
     const { dataset, snapshot } = await makeSeeded(3000);
     expect(await exported(snapshot)).toBe(readFileSync(dataset, "utf8"));
   });
@@ -165,7 +165,7 @@ describe("seed", () => {
     [["--users", "1"], { users: 1, companies: 1 }],
     [["--users", "10", "--companies", "0"], { users: 10, companies: 0 }],
     [["--users", "10", "--companies", "64"], { users: 10, companies: 64 }],
-  ])("%p gives as many as asked for", async (words, expected) => {
+  ])("%p gives that many", async (words, expected) => {
     const lines = (await succeed(["seed", ...words]))
       .trim()
       .split("\n")
@@ -175,7 +175,7 @@ describe("seed", () => {
     await makeSnapshot(lines);
   });
 
-  test("has no more people in a company than the company's own count", async () => {
+  test("has no more users in a company than its member count", async () => {
     const { dataset } = await makeSeeded(5000, 7);
     const lines = readFileSync(dataset, "utf8")
       .trim()
@@ -189,7 +189,7 @@ describe("seed", () => {
     }
   });
 
-  test("ends without a word when its reader has had enough", async () => {
+  test("ends silently when its reader closes the pipe", async () => {
     const shell = `"${await executable()}" seed --users 1000000 | head -n 1`;
     const { code, stdout, stderr } = await run(["bash", "-c", `set -o pipefail; ${shell}`]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -198,9 +198,9 @@ describe("seed", () => {
 
   test.each([
     [[], /--users is missing/],
-    [["--users", "many"], /--users is "many", not a whole number/],
+    [["--users", "many"], /--users must be a whole number .* got "many"/],
     [["--users", "5", "--seed", "-1"], /--seed/],
-  ])("%p is wrong usage", async (words, expected) => {
+  ])("%p is a usage error", async (words, expected) => {
     const { code, stderr } = await roadbook(["seed", ...words]);
     expect(code).toBe(2);
     expect(stderr).toMatch(expected);
@@ -219,7 +219,7 @@ describe("schema", () => {
     };
   }
 
-  test("holds for every line that Roadbook writes", async () => {
+  test("accepts every line that Roadbook writes", async () => {
     const { line } = await validators();
     const { dataset } = await makeSeeded(2000);
     for (const text of readFileSync(dataset, "utf8").trim().split("\n")) {
@@ -229,7 +229,7 @@ describe("schema", () => {
 
   const achievement = (more: object) => ({ ...plainAchievement, ...more });
 
-  test("and the import agree on what is a line, and what is a change", async () => {
+  test("accepts exactly the lines and changes that import and apply accept", async () => {
     const { line, change } = await validators();
     const lines = [
       ...community,

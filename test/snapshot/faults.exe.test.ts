@@ -1,4 +1,4 @@
-/** That a snapshot survives what goes wrong: kill -9, a full disk, two writers, broken input. */
+/** A snapshot survives killed writers, a full disk, two writers at once and broken input. */
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -31,14 +31,14 @@ import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
 import { floodDisk, floods, killWriters } from "./bad-days.ts";
 
-test("writers killed at any moment leave whole files, no private profile and nothing readable", async () => {
+test("a writer killed at any moment leaves an intact snapshot and no readable files", async () => {
   const { unfinished, wrong, leftovers } = await killWriters(runs(12), 11);
   expect([wrong, leftovers]).toEqual([[], []]);
   expect(unfinished).toBeGreaterThan(runs(1));
 }, 120_000);
 
 test.each(floods)(
-  "%s takes no more of the disk than its header promises",
+  "%s uses no more disk space than its header declares",
   async (flood) => {
     const { downloads, mostBytes, wrong } = await floodDisk(flood, 1e7, 1500);
     expect(wrong).toEqual([]);
@@ -48,7 +48,7 @@ test.each(floods)(
   30_000,
 );
 
-/** A command under way, that has not yet put its file in its place. */
+/** Starts a command. Returns while it is writing, before it has replaced the target. */
 async function startWriting(
   words: string[],
   target: string,
@@ -59,11 +59,12 @@ async function startWriting(
     stderr: "pipe",
   });
   const folder = join(target, "..");
-  while (!readdirSync(folder).some((name) => name.includes(".tmp-"))) await Bun.sleep(1); // not to miss it
+  // A longer interval could miss the moment.
+  while (!readdirSync(folder).some((name) => name.includes(".tmp-"))) await Bun.sleep(1);
   return child;
 }
 
-test("the import that follows a killed one works, and so does an apply", async () => {
+test("import and apply work after a killed import, and remove its files", async () => {
   for (const next of ["import", "apply"]) {
     const target = await makeSnapshot();
     const killed = await startWriting(["import", "-"], target);
@@ -79,7 +80,7 @@ test("the import that follows a killed one works, and so does an apply", async (
   }
 });
 
-describe("a signal ends a writer, leaves the target as it was and nothing beside it", async () => {
+describe("a signal ends a writer, which leaves the target as it was and no other files", async () => {
   const snapshot = await makeLarge();
   const commands = [
     ["import", "-"],
@@ -105,7 +106,7 @@ describe("a signal ends a writer, leaves the target as it was and nothing beside
   );
 });
 
-describe("a command does not write the file that it reads", () => {
+describe("a command whose source and target are the same file is an error", () => {
   async function expectRefused(words: string[], source: string, target: string, name = source) {
     const before = stateOf(source);
     const { code, stdout, stderr } = await roadbook([...words, source, "--to", target]);
@@ -141,8 +142,8 @@ describe("a command does not write the file that it reads", () => {
   });
 });
 
-describe("two writers of one target", () => {
-  test("never meet: the second is told, the first ends well", async () => {
+describe("several writers of one target", () => {
+  test("do not interfere: while one is writing, the others fail", async () => {
     const target = await makeSnapshot();
     const first = Bun.spawn([await executable(), "import", "-", "--to", target], {
       stdin: "pipe",
@@ -157,7 +158,7 @@ describe("two writers of one target", () => {
       const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
       expect([code, stderr]).toEqual([
         1,
-        `roadbook: another command is writing ${target} at this moment\n`,
+        `roadbook: another command is currently writing ${target}\n`,
       ]);
     }
     first.stdin.write(lines.slice(100));
@@ -167,7 +168,7 @@ describe("two writers of one target", () => {
     expect(listBeside(target)).toEqual(["snapshot"]);
   });
 
-  test("of whom many start at once leave one whole file and nothing beside it", async () => {
+  test("leave one intact file and no other files if eight start at once", async () => {
     const folder = temporaryFolder();
     const target = join(folder, "snapshot");
     const dataset = makeFile(community);
@@ -177,14 +178,14 @@ describe("two writers of one target", () => {
     expect(outcomes.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
     for (const { code, stderr } of outcomes) {
       if (code !== 0)
-        expect(stderr).toBe(`roadbook: another command is writing ${target} at this moment\n`);
+        expect(stderr).toBe(`roadbook: another command is currently writing ${target}\n`);
     }
     await checkSnapshot(target);
     expect(listBeside(target)).toEqual(["snapshot"]);
   });
 });
 
-test("what a killed run left is swept by the next, whatever it is", async () => {
+test("the next writer removes all files of a killed one", async () => {
   const target = await makeSnapshot();
   const folder = join(target, "..");
   mkdirSync(join(folder, ".snapshot.tmp-aZ09zz"));
@@ -200,7 +201,7 @@ test("what a killed run left is swept by the next, whatever it is", async () => 
   expect(listBeside(target)).toEqual(["snapshot"]);
 });
 
-/** The most memory that a process had at once, as far as the system tells; else 0. */
+/** The peak memory of a process, or 0 on a system without /proc. */
 async function watchMemory(child: { pid: number; exitCode: number | null }): Promise<number> {
   let peakKiB = 0;
   const file = `/proc/${child.pid}/status`;
@@ -217,14 +218,14 @@ async function watchMemory(child: { pid: number; exitCode: number | null }): Pro
   return peakKiB * 1024;
 }
 
-describe("input that cannot be taken leaves the target as it was", () => {
+describe("broken input leaves the target as it was", () => {
   const text = Buffer.from(textOf(community));
   const gibibyte = Buffer.concat(Array(64).fill(gzipSync(Buffer.alloc(2 ** 24, "a"))));
   test.each([
-    ["gzip that stops half way", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
-    ["zstd that stops half way", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
-    ["a line that stops half way", text.subarray(0, text.length - 20), /line 8: is not valid JSON/],
-    ["a line of a gibibyte", gibibyte, /line 1: is longer than 1 MiB/],
+    ["truncated gzip", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["truncated zstd", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["a truncated line", text.subarray(0, text.length - 20), /line 8: is not valid JSON/],
+    ["a line of 1 GiB", gibibyte, /line 1: is longer than 1 MiB/],
   ])(
     "%s",
     async (_, input, expected) => {
@@ -248,15 +249,11 @@ describe("input that cannot be taken leaves the target as it was", () => {
   );
 });
 
-describe("a target that cannot be written is one clear line", () => {
+describe("a target that cannot be written is a one-line error", () => {
   test.each([
-    ["a folder", () => temporaryFolder(), /is not a file that can be replaced/],
-    ["a device", () => "/dev/null", /\/dev\/null is not a file that can be replaced/],
-    [
-      "a folder that is not there",
-      () => join(temporaryFolder(), "no/where"),
-      /no such file or directory/,
-    ],
+    ["a folder", () => temporaryFolder(), /is not a regular file/],
+    ["a device", () => "/dev/null", /\/dev\/null is not a regular file/],
+    ["a missing folder", () => join(temporaryFolder(), "no/where"), /no such file or directory/],
   ])("%s", async (_, target, expected) => {
     for (const words of [
       ["import", makeFile(community)],
@@ -277,7 +274,7 @@ test("a new file has the permissions of the old one", async () => {
   expect(statSync(target).mode & 0o777).toBe(0o640);
 });
 
-test("through a symbolic link that leads nowhere, the file it names is made", async () => {
+test("a symbolic link to a missing file has that file created", async () => {
   const folder = temporaryFolder();
   const link = join(folder, "link");
   symlinkSync("further", link);
@@ -287,7 +284,7 @@ test("through a symbolic link that leads nowhere, the file it names is made", as
   expect(readdirSync(folder).sort()).toEqual(["further", "link"]);
 });
 
-test("through a symbolic link, the file it leads to is replaced", async () => {
+test("a symbolic link stays, and the file at its end is replaced", async () => {
   const target = await makeSnapshot();
   const link = join(temporaryFolder(), "link");
   symlinkSync(target, link);
@@ -296,10 +293,10 @@ test("through a symbolic link, the file it leads to is replaced", async () => {
   expect(readFileSync(link).equals(readFileSync(target))).toBe(true);
 });
 
-describe("on a file system of its own", async () => {
+describe("on a small disk", async () => {
   const volumes: string[] = [];
 
-  /** A small memory disk, for which it takes the system's leave. */
+  /** Mounts a memory disk. Returns undefined if that is not permitted. */
   async function mount(options: string): Promise<string | undefined> {
     const folder = join(temporaryFolder(), "disk");
     mkdirSync(folder);
@@ -319,34 +316,37 @@ describe("on a file system of its own", async () => {
   if (isPossible) await run(["umount", volumes.pop() ?? trial]);
   if (!isPossible) {
     const message =
-      "no leave to mount a memory disk: the tests of full and read-only disks are left out";
+      "mounting a memory disk is not permitted; skipping the tests of full and read-only disks";
     if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error(message);
     console.warn(message);
   }
 
-  test.skipIf(!isPossible)("a full disk is one clear line, and the old file is whole", async () => {
-    const { dataset, snapshot } = await makeSeeded(6000);
-    const disk = (await mount("size=2500k")) ?? "";
-    const target = join(disk, "snapshot");
-    copyFileSync(snapshot, target);
-    const before = stateOf(target);
-    const commands = [
-      ["import", dataset, "--to", target],
-      ["apply", makeFile([{ type: "user", id: 1, public: false }]), "--to", target],
-      ["export", snapshot, "--to", target, "--force"],
-      ["seed", "--users", "90000", "--to", target, "--force"],
-    ];
-    for (const words of commands) {
-      const { code, stdout, stderr } = await roadbook(words);
-      expect([code, stdout]).toEqual([1, ""]);
-      expect(stderr).toMatch(
-        /^roadbook: cannot write \S+: (no space left on device|database or disk is full)\n$/,
-      );
-      expect(stateOf(target)).toEqual(before);
-    }
-  });
+  test.skipIf(!isPossible)(
+    "a full disk is a one-line error and leaves the old file intact",
+    async () => {
+      const { dataset, snapshot } = await makeSeeded(6000);
+      const disk = (await mount("size=2500k")) ?? "";
+      const target = join(disk, "snapshot");
+      copyFileSync(snapshot, target);
+      const before = stateOf(target);
+      const commands = [
+        ["import", dataset, "--to", target],
+        ["apply", makeFile([{ type: "user", id: 1, public: false }]), "--to", target],
+        ["export", snapshot, "--to", target, "--force"],
+        ["seed", "--users", "90000", "--to", target, "--force"],
+      ];
+      for (const words of commands) {
+        const { code, stdout, stderr } = await roadbook(words);
+        expect([code, stdout]).toEqual([1, ""]);
+        expect(stderr).toMatch(
+          /^roadbook: cannot write \S+: (no space left on device|database or disk is full)\n$/,
+        );
+        expect(stateOf(target)).toEqual(before);
+      }
+    },
+  );
 
-  test.skipIf(!isPossible)("a read-only disk is one clear line", async () => {
+  test.skipIf(!isPossible)("a read-only disk is a one-line error", async () => {
     const disk = (await mount("size=1m")) ?? "";
     const target = join(disk, "snapshot");
     copyFileSync(await makeSnapshot(), target);

@@ -1,4 +1,4 @@
-/** The drivers that the start page shows of data of one's own: those with the most points. */
+/** The start page features the drivers with the most points, unless the operator names others. */
 import { expect, test } from "bun:test";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
@@ -16,7 +16,9 @@ const driver = (id: number, ...unlocked: number[]) =>
     achievements: unlocked.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" })),
   });
 
-/** Drivers 1 to 20, of whom 20 has the most points and 1 the fewest; 5 and 6 have as many. */
+/**
+ * Drivers 1 to 20: driver 20 has the most points, driver 1 the fewest, and 5 and 6 the same number.
+ */
 const lines = [
   ...Array.from({ length: 20 }, (_, at) => driver(at + 1, ...(at === 5 ? [5] : [at + 1]))),
   ...Array.from({ length: 20 }, (_, at) => achievement(at + 1, 10 * (at + 1))),
@@ -27,7 +29,7 @@ const range = (from: number, to: number) =>
 
 const featuredOf = async (path: string) => (await checkSnapshot(path)).featured;
 
-test("the twelve with the most points, on a tie the lower id", async () => {
+test("the twelve drivers with the most points are featured; ties go to the lower id", async () => {
   expect(await featuredOf(await makeSnapshot(lines))).toEqual(range(20, 9));
   const fewer = lines.filter((line) => line.type !== "user" || line.id < 8 || line.id > 20);
   expect(await featuredOf(await makeSnapshot(fewer))).toEqual([7, 5, 6, 4, 3, 2, 1]);
@@ -35,27 +37,30 @@ test("the twelve with the most points, on a tie the lower id", async () => {
 });
 
 const changes: [string, ChangeLine[], number[]][] = [
-  ["somebody far behind goes", [{ type: "user", id: 3, deleted: true }], range(20, 9)],
+  ["a driver with few points is deleted", [{ type: "user", id: 3, deleted: true }], range(20, 9)],
   [
-    "one of them goes private",
+    "a featured driver goes private",
     [{ type: "user", id: 15, public: false }],
     [...range(20, 16), ...range(14, 8)],
   ],
-  ["somebody overtakes", [driver(1, 20, 19)], [1, ...range(20, 10)]],
-  ["a private driver comes", [driver(21, 20, 1)], [21, ...range(20, 10)]],
-  ["one falls behind", [driver(20, 1)], range(19, 8)],
-  ["an achievement is worth less", [achievement(20, 0)], range(19, 8)],
+  ["a driver overtakes the others", [driver(1, 20, 19)], [1, ...range(20, 10)]],
+  ["a private driver goes public", [driver(21, 20, 1)], [21, ...range(20, 10)]],
+  ["a featured driver loses points", [driver(20, 1)], range(19, 8)],
+  ["an achievement loses points", [achievement(20, 0)], range(19, 8)],
 ];
-test.each(changes)("when %s, they are those of an import", async (_, change, featured) => {
-  const path = await makeSnapshot(lines);
-  await applyChanges(bytesOf(change), path);
-  expect(await featuredOf(path)).toEqual(featured);
-  const imported = `${temporaryFolder()}/snapshot`;
-  await importDataset(new Blob([await exported(path)]).stream(), imported);
-  expect(await featuredOf(imported)).toEqual(await featuredOf(path));
-});
+test.each(changes)(
+  "after a change in which %s, the same drivers are featured as after an import",
+  async (_, change, featured) => {
+    const path = await makeSnapshot(lines);
+    await applyChanges(bytesOf(change), path);
+    expect(await featuredOf(path)).toEqual(featured);
+    const imported = `${temporaryFolder()}/snapshot`;
+    await importDataset(new Blob([await exported(path)]).stream(), imported);
+    expect(await featuredOf(imported)).toEqual(await featuredOf(path));
+  },
+);
 
-test("the start shows them, or those that the operator names who are public", async () => {
+test("the start page shows them, or the public drivers that the operator names", async () => {
   const cards = async (options: { featured?: number[] }) => {
     const target = await openInProcess({ dataset: lines, page: true, ...options });
     const html = await (await target.fetch("/")).text();

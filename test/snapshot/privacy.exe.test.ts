@@ -1,4 +1,4 @@
-/** That a private profile is gone from the bytes of the file, not only from its rows. */
+/** A private profile leaves nothing in the bytes of the file, not only in its rows. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
 
-/** Somebody of whom nothing, not even three letters of the name, is anybody else's. */
+/** A user who shares nothing with any other user, not even three letters of the name. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
   avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
   company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
@@ -19,7 +19,7 @@ const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
 });
 const goesPrivate = { type: "user", id: 77, public: false };
 
-/** Every piece of the secret of three code points or more, as written and in each spelling. */
+/** Every three consecutive code points of a word of the texts, as written and in each spelling. */
 function piecesOf(...texts: string[]): string[] {
   const pieces = new Set<string>();
   for (const text of texts.flatMap((text) => [text, ...spell(text).split(SPELLING_END)])) {
@@ -32,7 +32,7 @@ function piecesOf(...texts: string[]): string[] {
 }
 
 const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
-// The index has single characters too; this one alone is long enough to be looked for.
+// The index also has single characters. This one is long enough not to occur by chance.
 pieces.push("🛸");
 
 function found(path: string): string[] {
@@ -40,8 +40,8 @@ function found(path: string): string[] {
   return pieces.filter((piece) => bytes.includes(piece));
 }
 
-/** Rows of users who are private, and lists of the index that have a rank without a name. */
-function leftOf(path: string): unknown {
+/** Finds traces of private users in the tables, the posting lists and the free pages of a file. */
+function findTraces(path: string): unknown {
   const db = new Database(path, { readonly: true });
   const links = db
     .query(
@@ -64,29 +64,29 @@ function leftOf(path: string): unknown {
   const ranks = new Set(names.map(({ rank }) => rank));
   const strays = [...listed.difference(ranks)];
   const unlisted = [...ranks.difference(listed)];
-  // In more than one segment, what is gone may be struck out only.
+  // With several segments, an entry may only be marked as deleted.
   const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_ngram_idx").get();
-  // Pages that were given back may hold what was on them.
+  // Free pages may hold old data.
   const freePages = db.query("PRAGMA freelist_count").values();
   db.close();
   return { links, strays, unlisted, segments, freePages };
 }
 
-const nothing = { links: [], strays: [], unlisted: [], segments: { n: 1 }, freePages: [[0]] };
+const noTraces = { links: [], strays: [], unlisted: [], segments: { n: 1 }, freePages: [[0]] };
 
-test("the pieces are in the file while the profile is public", async () => {
+test("the file of a public profile has the texts that the other tests look for", async () => {
   const path = await makeSnapshot([...community, secret]);
   expect(found(path).length).toBeGreaterThan(15);
 });
 
-test("after apply, no byte of name, avatar, role or achievements is in the file", async () => {
+test("after an apply, the file has no byte of a private profile", async () => {
   const path = await makeSnapshot([...community, secret]);
   await succeed(["apply", makeFile([goesPrivate]), "--to", path]);
   expect(found(path)).toEqual([]);
-  expect(leftOf(path)).toEqual(nothing);
+  expect(findTraces(path)).toEqual(noTraces);
 });
 
-test("a deleted user is gone from the bytes as well", async () => {
+test("after an apply, the file has no byte of a deleted user", async () => {
   const path = await makeSnapshot([...community, secret]);
   await succeed([
     "apply",
@@ -97,17 +97,18 @@ test("a deleted user is gone from the bytes as well", async () => {
   expect(found(path)).toEqual([]);
 });
 
-test("after import, nothing of a user who is private from the start is in the file", async () => {
+test("after an import, the file has no byte of a private user", async () => {
   const path = await makeSnapshot([...community, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
-  expect(leftOf(path)).toEqual(nothing);
+  expect(findTraces(path)).toEqual(noTraces);
 });
 
-test("a large import in the worst order leaves nothing behind for a later apply to miss", async () => {
-  // Out of order, pages split and SQLite leaves copies of rows behind; FTS5 merges and frees pages.
+test("changes leave no byte of private users after an import in the worst order", async () => {
+  // In this order, pages split and SQLite leaves copies of rows behind. FTS5 merges and frees
+  // pages.
   const lines = [...seedDataset({ users: 12_000, companies: 300, seed: 3 })];
   const shuffled = lines.map((line, index) => ({ line, key: (index * 7919) % lines.length }));
-  shuffled.sort((one, other) => one.key - other.key);
+  shuffled.sort((a, b) => a.key - b.key);
   const hidden = Array.from({ length: 120 }, (_, index) => {
     const mark = `ꙮ${String.fromCharCode(0x16a0 + (index % 60), 0x1f00 + index)}ꙮ`;
     return {
@@ -120,7 +121,7 @@ test("a large import in the worst order leaves nothing behind for a later apply 
     ...hidden.map(({ line }) => line),
     ...shuffled.map(({ line }) => line).filter((line) => line.type !== "user" || !ids.has(line.id)),
   ]);
-  // Half at once, the others one by one, with changes of neighbours between.
+  // Most in one change file, the others one by one.
   const goes = (line: object) => ({ ...goesPrivate, id: (line as { id: number }).id });
   await applyChanges(bytesOf(hidden.slice(0, 100).map(({ line }) => goes(line))), path);
   for (const { line } of hidden.slice(100)) await applyChanges(bytesOf([goes(line)]), path);
@@ -128,10 +129,10 @@ test("a large import in the worst order leaves nothing behind for a later apply 
   expect(hidden.filter(({ mark }) => bytes.includes(mark) || bytes.includes(fold(mark)))).toEqual(
     [],
   );
-  expect(leftOf(path)).toEqual(nothing);
+  expect(findTraces(path)).toEqual(noTraces);
 }, 30_000);
 
-test("when all who share a name go private, the table of common ngrams forgets it too", async () => {
+test("the frequent n-grams forget a name when all users with it go private", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
   const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
   const path = await makeSnapshot([...others, ...many]);

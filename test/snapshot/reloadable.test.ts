@@ -1,4 +1,4 @@
-/** The library serving a large file that somebody writes over: it refuses, reports once, and recovers. */
+/** A large snapshot that is overwritten in place: requests fail until a good file is there. */
 import { expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from "node:fs";
 import { createRoadbook } from "../../src/roadbook.ts";
@@ -19,7 +19,7 @@ async function open(snapshot: string) {
 const good = [200, 200, 200, 200, 200];
 const bad = [503, 503, 503, 503, 503];
 
-test("one byte more is enough, and what has been cached is refused, too", async () => {
+test("one appended byte makes every request a 503, even for cached data", async () => {
   const snapshot = await makeLarge();
   const copy = `${snapshot}.copy`;
   copyFileSync(snapshot, copy);
@@ -29,14 +29,14 @@ test("one byte more is enough, and what has been cached is refused, too", async 
   for (let times = 0; times < 3; times++) expect(await ask()).toBe(200);
   appendFileSync(snapshot, "x");
   expect(await ask()).toBe(503);
-  // The size of before, but the file has been written to all the same.
+  // The size is the same as before, but the file has been written to.
   truncateSync(snapshot, (await Bun.file(copy).stat()).size);
   expect(await ask()).toBe(503);
   expect(bugs).toEqual([]);
   await roadbook.close();
 });
 
-test("refresh says so once, tries again when the file changes, and takes a good one", async () => {
+test("refresh reports a spoiled file once, and recovers when a good file replaces it", async () => {
   const snapshot = await makeLarge();
   const { roadbook, ask, statuses } = await open(snapshot);
   expect(await statuses()).toEqual(good);
@@ -46,7 +46,7 @@ test("refresh says so once, tries again when the file changes, and takes a good 
   expect((await ask("/drivers/1", { accept: "text/html" })).status).toBe(503);
   expect(await roadbook.refresh()).toMatchObject({
     isSpoiled: true,
-    refused: { reason: "is being written over in place" },
+    refused: { reason: "is being overwritten in place (replace it with mv, never cp)" },
   });
   for (let size = 90_000; size > 0; size -= 9_000) {
     truncateSync(snapshot, size);
@@ -61,7 +61,7 @@ test("refresh says so once, tries again when the file changes, and takes a good 
   await roadbook.close();
 });
 
-test("a copy in place that has become whole is served like any other", async () => {
+test("a file that was overwritten in place is served once it is complete", async () => {
   const snapshot = await makeLarge();
   const { roadbook, statuses } = await open(snapshot);
   copyFileSync(await makeLarge(4500), snapshot);
@@ -72,10 +72,10 @@ test("a copy in place that has become whole is served like any other", async () 
   await roadbook.close();
 });
 
-test("an export of a file that is written over meanwhile is an error", async () => {
+test("an export of a file that is being overwritten is an error", async () => {
   const snapshot = await makeLarge();
   const lines = await exportDataset(snapshot);
   expect(() => {
     for (const line of lines) if (line.includes('"id":100,')) appendFileSync(snapshot, "x");
-  }).toThrow(`${snapshot} is being written over in place`);
+  }).toThrow(`${snapshot} is being overwritten in place`);
 });

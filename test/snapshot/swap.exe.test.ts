@@ -1,4 +1,4 @@
-/** That a running server goes over to a replaced snapshot, whole and without a failed answer. */
+/** A running server switches to a replaced snapshot without a failed or mixed response. */
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -45,10 +45,10 @@ async function json(server: Target, path: string): Promise<unknown> {
   return (await server.fetch(path)).json();
 }
 
-test("a profile taken private by apply is private on the running server", async () => {
+test("a profile that apply makes private becomes private on the running server", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
-  // The third time, the response is a cached one.
+  // Three times, so that cached data is read too.
   for (let times = 0; times < 3; times++) {
     expect((await server.fetch("/users/public/44")).status).toBe(200);
     expect((await server.fetch("/users/44/achievements")).status).toBe(200);
@@ -61,7 +61,7 @@ test("a profile taken private by apply is private on the running server", async 
   await server.close();
 });
 
-test("SIGHUP makes it look at once", async () => {
+test("SIGHUP makes the server check the file at once", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
@@ -70,7 +70,7 @@ test("SIGHUP makes it look at once", async () => {
   await server.close();
 });
 
-test("import onto a snapshot in use leaves no answer out, and nothing beside it", async () => {
+test("import replaces a snapshot in use and leaves nothing else in the folder", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   await succeed(["import", makeFile([...community, user(99, "New One")]), "--to", snapshot]);
@@ -79,13 +79,13 @@ test("import onto a snapshot in use leaves no answer out, and nothing beside it"
   await server.close();
 });
 
-test("under load, every response is wholly of one snapshot and none fails", async () => {
+test("under load, no response fails or mixes two snapshots", async () => {
   const { alpha, omega, wrong } = await swapUnderLoad(runs(30));
   expect(wrong).toEqual([]);
   expect(Math.min(alpha, omega)).toBeGreaterThan(runs(10));
 }, 60_000);
 
-test("a bad replacement is refused and shown in /health, and the old one serves on", async () => {
+test("a bad replacement is refused and shown in /health, and the old snapshot stays", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   const before = await healthOf(server);
@@ -93,7 +93,7 @@ test("a bad replacement is refused and shown in /health, and the old one serves 
   const good = readFileSync(snapshot);
   for (const [bad, reason] of [
     [Buffer.alloc(0), "is empty"],
-    [good.subarray(0, good.length / 2), /^has \d+ bytes, not the \d+ it was written with$/],
+    [good.subarray(0, good.length / 2), /^is damaged: it has \d+ bytes instead of \d+$/],
     [Buffer.from("not a snapshot at all".repeat(100)), "is not a Roadbook snapshot"],
   ] as const) {
     const file = join(temporaryFolder(), "bad");
@@ -121,14 +121,14 @@ test.each([
   ["held in memory", async () => (await makeSeeded(300)).snapshot, runs(12)],
   ["read as needed", () => makeLarge(), runs(6)],
 ])(
-  "a replacement %s with any one bit flipped is never served",
+  "a replacement %s with one flipped bit is never served",
   async (_, make, count) => {
     expect(await flipBits(await make(), count, 5)).toEqual([]);
   },
   60_000,
 );
 
-test("--trust-snapshot skips the checksum at the start, and only there", async () => {
+test("--trust-snapshot skips the checksum only at the start", async () => {
   const snapshot = await makeSnapshot();
   const bytes = readFileSync(snapshot);
   bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
@@ -136,7 +136,7 @@ test("--trust-snapshot skips the checksum at the start, and only there", async (
   const { code, stderr } = await roadbook(["--port", "0", "--snapshot", snapshot]);
   expect([code, stderr]).toEqual([
     1,
-    `roadbook: ${snapshot} is damaged: a part of it has changed\n`,
+    `roadbook: ${snapshot} is damaged: its checksum does not match\n`,
   ]);
   const server = await openExecutable(["--snapshot", snapshot, "--trust-snapshot"]);
   const drivers = { users: [{ id: 44 }] };
@@ -148,7 +148,7 @@ test("--trust-snapshot skips the checksum at the start, and only there", async (
   await server.close();
 });
 
-describe("what is no file, in a snapshot's place, is refused at once", () => {
+describe("a path that becomes something other than a file is refused at once", () => {
   test.each([
     ["a FIFO", (path: string) => Bun.$`mkfifo ${path}`],
     ["a folder", (path: string) => Bun.$`mkdir ${path}`],
@@ -172,10 +172,7 @@ describe("what is no file, in a snapshot's place, is refused at once", () => {
       expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     }
     const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
-    expect([code, stderr]).toEqual([
-      1,
-      `roadbook: ${snapshot} is not a file that can be replaced\n`,
-    ]);
+    expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
     // A good file is served again, without a signal.
     await Bun.$`rm -r ${snapshot}`;
     replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
@@ -184,7 +181,7 @@ describe("what is no file, in a snapshot's place, is refused at once", () => {
   });
 });
 
-test("a replacement that cannot be opened for want of files is served when there are some", async () => {
+test("a replacement that fails with too many open files is tried again", async () => {
   const snapshot = await makeSnapshot();
   let log = "";
   const server = await openExecutable(["--snapshot", snapshot], (text) => {
@@ -194,22 +191,22 @@ test("a replacement that cannot be opened for want of files is served when there
     await Bun.$`prlimit --pid ${server.pid} --nofile=${files}`;
   };
   const { stdout } = await Bun.$`prlimit --pid ${server.pid} --nofile -o SOFT --noheadings`.quiet();
-  const most = stdout.toString().trim();
+  const max = stdout.toString().trim();
   expect((await server.fetch("/users/public/44")).status).toBe(200);
-  await limit("3:"); // those that are open stay so
+  await limit("3:"); // files that are open stay open
   const failure = "cannot be read: too many open files; serving the old snapshot, trying again";
   await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
   await until(() => log.includes(failure));
   process.kill(server.pid, "SIGHUP");
-  await Bun.sleep(500); // in which it is tried again, twice and in vain
-  await limit(`${most}:`);
+  await Bun.sleep(500); // long enough for two more tries, which fail
+  await limit(`${max}:`);
   await until(async () => (await server.fetch("/users/public/44")).status === 403);
   expect((await healthOf(server)).refused_replacement).toBeNull();
   await server.close();
   expect(log.split(failure)).toHaveLength(2);
 }, 30_000);
 
-test("SIGHUP tries a file again that could not be opened", async () => {
+test("SIGHUP makes the server try again to open a file that was unreachable", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   const folder = join(snapshot, "..");
@@ -237,7 +234,7 @@ test("a bad replacement is logged once", async () => {
   expect(log.join("").match(/is empty; serving the old snapshot/g)).toHaveLength(1);
 });
 
-test("a path that leads nowhere for a while ends no server", async () => {
+test("the server survives a path that is a broken symbolic link for a while", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   renameSync(snapshot, `${snapshot}.away`);
@@ -250,7 +247,7 @@ test("a path that leads nowhere for a while ends no server", async () => {
   await server.close();
 });
 
-test("a small snapshot that is written over in place cannot hurt the one in use", async () => {
+test("a small snapshot is still served while its file is overwritten in place", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   writeFileSync(snapshot, "garbage");
@@ -259,7 +256,7 @@ test("a small snapshot that is written over in place cannot hurt the one in use"
   await server.close();
 });
 
-describe("a large snapshot that is written over in place", () => {
+describe("a large snapshot that is overwritten in place", () => {
   const publicUrl = "http://roadbook.test";
   const paths = Array.from({ length: 120 }, (_, id) => [
     `/users/public/${id * 41 + 1}`,
@@ -267,7 +264,7 @@ describe("a large snapshot that is written over in place", () => {
     `/search/users?q=${String.fromCharCode(97 + (id % 26))}a`,
   ]).flat();
 
-  /** What each path is to respond with, from a snapshot that nobody writes to. */
+  /** The expected response of each path, from an intact snapshot. */
   async function responsesOf(snapshot: string): Promise<Map<string, string>> {
     const roadbook = await openInProcess({ snapshot });
     const responses = new Map<string, string>();
@@ -285,11 +282,11 @@ describe("a large snapshot that is written over in place", () => {
     success: false,
     error: {
       code: "unavailable",
-      message: "The data cannot be served at the moment; try again later.",
+      message: "The data is temporarily unavailable; try again later.",
     },
   })}`;
 
-  /** Serves a snapshot, and has every path asked for three times, so that results are cached. */
+  /** Serves a snapshot and requests every path three times, so that results are cached. */
   async function open(snapshot: string) {
     const lines: string[] = [];
     const flags = ["--search-limit", "0", "--public-url", publicUrl];
@@ -303,7 +300,7 @@ describe("a large snapshot that is written over in place", () => {
     return { server, lines, before };
   }
 
-  test("slowly, is a 503 from the first byte until the new file is whole", async () => {
+  test("slowly: every response is a 503 until the new file is complete", async () => {
     const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
     const after = await responsesOf(other);
     const { server, lines, before } = await open(snapshot);
@@ -322,7 +319,7 @@ describe("a large snapshot that is written over in place", () => {
       }
     }
     expect(wrong).toEqual([]);
-    expect(lines.filter((line) => line.includes("being written over"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("being overwritten"))).toHaveLength(1);
     ftruncateSync(file, bytes.length);
     closeSync(file);
     await until(async () => (await summarize(server, paths[0] ?? "/")) !== unavailable);
@@ -333,25 +330,25 @@ describe("a large snapshot that is written over in place", () => {
     expect(lines.filter((line) => line.includes("serving a new snapshot"))).toHaveLength(1);
   }, 60_000);
 
-  test("by truncate, is a 503 that is logged once, and /health fails, until a good one is there", async () => {
+  test("by truncate: every response is a 503 until a good file is there", async () => {
     const snapshot = await makeLarge();
     const { server, lines, before } = await open(snapshot);
     truncateSync(snapshot, 5000);
     for (const path of paths) expect(await summarize(server, path)).toBe(unavailable);
-    await until(() => lines.some((line) => line.includes("being written over")));
+    await until(() => lines.some((line) => line.includes("being overwritten")));
     for (const path of paths) expect(await summarize(server, path)).toBe(unavailable);
     const health = await server.fetch("/health");
     const { error } = (await health.json()) as { error: { code: string; message: string } };
     expect([health.status, error.code]).toEqual([503, "unavailable"]);
-    expect(error.message).toContain("written over");
+    expect(error.message).toContain("overwritten in place");
     const { code, stderr } = await roadbook(["health", server.origin]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("responded with 503")]);
     expect((await server.fetch("/", { headers: { accept: "text/html" } })).status).toBe(503);
-    // What needs no data is as before.
+    // Routes that need no data still work.
     for (const path of ["/docs/json", "/favicon.svg", "/robots.txt"]) {
       expect([path, (await server.fetch(path)).status]).toEqual([path, 200]);
     }
-    // Another bad file has its own line.
+    // Another bad file is logged too.
     writeFileSync(`${snapshot}.bad`, "bad");
     renameSync(`${snapshot}.bad`, snapshot);
     await until(() => lines.some((line) => line.includes("is not a Roadbook snapshot")));
@@ -363,7 +360,7 @@ describe("a large snapshot that is written over in place", () => {
     expect(lines.filter((line) => /error|"level":50/.test(line))).toHaveLength(2);
   }, 60_000);
 
-  test("at once, ends no server, which goes over to it in the end", async () => {
+  test("repeatedly: the server survives and finally serves the new data", async () => {
     const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
     const [before, after] = [await responsesOf(snapshot), await responsesOf(other)];
     const server = await openExecutable([
@@ -381,8 +378,8 @@ describe("a large snapshot that is written over in place", () => {
     })();
     for (let times = 0; times < 5; times++) {
       for (const size of [0, 4_000_000, 8_765_432]) {
-        writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // as a copy goes on
-        await Bun.sleep(30); // in which the server may look
+        writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // like a copy in progress
+        await Bun.sleep(30); // time for the server to check the file
       }
     }
     copyFileSync(other, snapshot);
@@ -395,7 +392,7 @@ describe("a large snapshot that is written over in place", () => {
   }, 60_000);
 });
 
-test("new permissions and another place do not disturb a large snapshot", async () => {
+test("changing the mode or the name of a large snapshot does not disturb it", async () => {
   const snapshot = await makeLarge();
   const log: string[] = [];
   const server = await openExecutable(["--snapshot", snapshot], (text) => log.push(text));
@@ -409,7 +406,7 @@ test("new permissions and another place do not disturb a large snapshot", async 
   await until(async () => (await healthOf(server)).refused_replacement !== null);
   expect(await status()).toBe(before);
   await server.close();
-  expect(log.join("")).not.toContain("written over");
+  expect(log.join("")).not.toContain("overwritten");
 });
 
 const isLinux = process.platform === "linux";
@@ -418,7 +415,7 @@ test.skipIf(!isLinux).each([
   ["held in memory", async () => (await makeSeeded(5000)).snapshot],
   ["read as needed", () => makeLarge()],
 ])(
-  "swaps of snapshots %s, again and again, leak neither descriptors nor memory",
+  "repeated swaps of snapshots %s leak neither file descriptors nor memory",
   async (_, make) => {
     const snapshot = await make();
     const other = join(temporaryFolder(), "other");
@@ -440,7 +437,7 @@ test.skipIf(!isLinux).each([
     async function swap(times: number): Promise<void> {
       for (let count = 0; count < times; count++) {
         const before = await identity();
-        // The two files change places, so nothing is copied.
+        // The two files are exchanged, so nothing is copied.
         renameSync(snapshot, `${snapshot}.old`);
         renameSync(spare, snapshot);
         renameSync(`${snapshot}.old`, spare);

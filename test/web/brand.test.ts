@@ -1,4 +1,4 @@
-/** A page with a community's own name, colour and logo. */
+/** The page with a community's own name, colour and logo. */
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const png = Buffer.from(
 
 const open = (options: object) => openInProcess({ dataset: community, page: true, ...options });
 
-test("text on any colour can be read", () => {
+test("text is readable on any accent colour", () => {
   expect(contrastOf("#000000", "#ffffff")).toBe(21);
   expect(contrastOf("#777777", "#ffffff")).toBeCloseTo(4.48, 2);
   const colour = fc
@@ -30,13 +30,13 @@ test("text on any colour can be read", () => {
   );
 });
 
-test("the name is in the title, on the sign, and nowhere is Roadbook", async () => {
+test("a custom name replaces Roadbook in the title and on the sign", async () => {
   await using target = Object.assign(await open({ title: ' Truckers <& "Friends"> ' }), disposal);
   for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43"]) {
     const page = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
     const name = "Truckers &lt;&amp; &quot;Friends&quot;&gt;";
     expect(page).toContain(` · ${name}</title>`);
-    expect(page).toContain(`aria-label="${name}, Start">${name}</a>`);
+    expect(page).toContain(`aria-label="${name}, home">${name}</a>`);
     expect(page).not.toContain("Roadbook");
   }
 });
@@ -47,7 +47,7 @@ const disposal = {
   },
 };
 
-test("the colour is in the style, which has another name, and in the icon", async () => {
+test("a custom colour changes the icon, the style and its file name", async () => {
   const [plain, dark] = [await open({}), await open({ accent: "0A3D62" })];
   const styleOf = async (target: typeof plain) =>
     /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
@@ -63,7 +63,7 @@ test.each([
   ["SVG", Buffer.from(svg), "image/svg+xml"],
   ["PNG", png, "image/png"],
 ])(
-  "a logo (%s) is on the sign and is the icon, and no script in it runs",
+  "a logo (%s) is shown on the sign and as the icon, and scripts in it never run",
   async (_, bytes, type) => {
     const path = join(temporaryFolder(), "logo");
     writeFileSync(path, bytes);
@@ -89,7 +89,7 @@ const large = join(folder, "large.png");
 writeFileSync(large, Buffer.concat([png, Buffer.alloc(256 * 1024)]));
 test.each([
   [{ logo: gif }, `${gif} is neither an SVG nor a PNG`],
-  [{ logo: large }, `${large} is larger than 256 KB, which every reader would load`],
+  [{ logo: large }, `${large} is larger than 256 KB, the maximum for a logo`],
   [{ logo: folder }, `${folder} is not a regular file`],
   [
     { logo: join(folder, "none") },
@@ -97,9 +97,9 @@ test.each([
   ],
   [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
   [{ logo: 7 }, "logo must be a path or bytes, got a number"],
-  [{ title: "  " }, 'title has "  ", not a name of 1 to 60 characters'],
-  [{ title: "a\nb" }, 'title has "a\\nb", not a name'],
-  [{ accent: "green" }, 'accent has "green", not a colour such as #0a7d4f'],
-])("%p is refused: %s", (options, message) => {
+  [{ title: "  " }, 'title must be a name of 1 to 60 characters, got "  "'],
+  [{ title: "a\nb" }, 'title must be a name of 1 to 60 characters, got "a\\nb"'],
+  [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],
+])("%p is rejected: %s", (options, message) => {
   expect(open(options)).rejects.toThrow(message);
 });

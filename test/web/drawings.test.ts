@@ -1,4 +1,4 @@
-/** The drawn pictures: well-formed, the same each time, and no two neighbours alike. */
+/** Drawn avatars and badges: well-formed, reproducible, and different for consecutive ids. */
 import { describe, expect, test } from "bun:test";
 import { drawAvatar, drawBadge } from "../../src/web/drawings.ts";
 
@@ -7,7 +7,7 @@ describe("an avatar", () => {
     expect(drawAvatar(42, "Łukasz Nowak")).toBe(drawAvatar(42, "Łukasz Nowak"));
   });
 
-  test("has another colour and another pattern than its neighbours", () => {
+  test("differs in colour and pattern from those of the adjacent ids", () => {
     const coloursOf = (id: number) => drawAvatar(id, "A").match(/hsl\((\d+)/)?.[1];
     const patternOf = (id: number) => drawAvatar(id, "A").match(/<path d="([^"]+)"/)?.[1];
     for (let id = 1; id < 2000; id++) {
@@ -26,17 +26,17 @@ describe("an avatar", () => {
     ["佐藤 健", "佐健"],
     ["❤️", "?"],
     ["ñandú", "Ñ"],
-  ])("of %s says %s", (name, monogram) => {
+  ])("of %s shows %s", (name, monogram) => {
     expect(drawAvatar(7, name)).toContain(`>${monogram}</text>`);
   });
 
-  test("carries no markup of the name", () => {
+  test("escapes the name", () => {
     expect(drawAvatar(7, "<b>")).not.toContain("<b>");
   });
 });
 
 describe("a badge", () => {
-  test("differs by name, kind and tier", () => {
+  test("differs by name, type and tier", () => {
     const badges = [
       { name: "Night Owl", type: "time", tier: 1 },
       { name: "Night Owl", type: "time", tier: 2 },
@@ -47,7 +47,7 @@ describe("a badge", () => {
     for (const badge of badges) expect(badge).toStartWith("<svg xmlns=");
   });
 
-  test("of any tier has a rim", () => {
+  test("has a rim at any tier", () => {
     for (const tier of [0, 5, 99]) {
       expect(drawBadge({ name: "A", type: "b", tier })).not.toContain('fill=""');
     }

@@ -1,6 +1,6 @@
 /**
- * The page in a real browser: its flows and states at three sizes, light and dark, with every request
- * outside the server refused. Nothing may reach the console, and axe may find nothing.
+ * The page in a real browser: its flows and states at three sizes, in light and dark mode. Requests
+ * to other servers, console errors and axe violations fail the test.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
@@ -12,7 +12,7 @@ import { drawAvatar, drawAvatarPng } from "../../src/web/drawings.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
-if (!tryBrowser) console.warn("chromium is missing: the page is not opened in a browser");
+if (!tryBrowser) console.warn("Chromium is missing, so the tests of the page are skipped");
 
 const sizes = { phone: [320, 640], desktop: [1280, 800], kiosk: [1080, 1920] } as const;
 const PATIENCE_MS = 60_000;
@@ -27,14 +27,14 @@ afterAll(() => browser?.close());
 interface Opened {
   page: Page;
   origin: string;
-  /** The paths the page asked for, in order. */
-  asked: string[];
-  /** What went wrong: console errors, requests elsewhere. */
+  /** The requested paths, in order. */
+  requested: string[];
+  /** Console errors, and requests to other servers. */
   problems: string[];
-  /** Changes the data that the server has. */
+  /** Changes the data on the server. */
   apply: Roadbook["apply"];
   stopServer(): Promise<void>;
-  /** Stops the server, and returns what starts it again. */
+  /** Stops the server, and returns a function that starts it again. */
   pauseServer(): Promise<() => void>;
 }
 
@@ -46,15 +46,15 @@ interface OpenOptions extends PageOptions {
   searchLimit?: number;
 }
 
-/** A server of the fixtures' community, and a new browser window; both are gone after `use`. */
+/** Opens a server with the test community and a browser window, and closes both after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", searchLimit = 30, javaScriptEnabled, locale } = options;
-  const { kiosk, index, language, featured = [42, 45] } = options;
+  const { kiosk, allowIndexing, language, featured = [42, 45] } = options;
   const roadbook = await createRoadbook({
     dataset: community,
     searchLimit,
     page: true,
-    ...{ kiosk, index, language, featured, basePath: options.basePath },
+    ...{ kiosk, allowIndexing, language, featured, basePath: options.basePath },
     kioskIdle: options.kioskIdle,
     pageAssets,
   });
@@ -73,22 +73,22 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   });
   if (!context) throw new Error("no browser");
   const { origin, port } = server.url;
-  const asked: string[] = [];
+  const requested: string[] = [];
   const problems: string[] = [];
   await context.route("**", (route) => {
     const url = route.request().url();
     if (!url.startsWith(`${origin}/`)) {
-      // The fixtures' avatars are on a host that nobody reaches; the page must do without.
-      if (!/^https:\/\/\w+\.example\//.test(url)) problems.push(`asked ${url}`);
+      // The avatars of the test community are on a host that does not exist.
+      if (!/^https:\/\/\w+\.example\//.test(url)) problems.push(`requested ${url}`);
       return route.fulfill({ status: 200, contentType: "image/svg+xml", body: "<svg/>" });
     }
-    asked.push(url.slice(origin.length));
+    requested.push(url.slice(origin.length));
     return route.continue();
   });
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {
-    // The browser itself notes each status of 400 and more.
+    // The browser logs every status from 400 on by itself.
     if (message.type() === "error" && !/status of (403|404|429)/.test(message.text()))
       problems.push(message.text());
   });
@@ -104,7 +104,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   };
   try {
     const { apply } = roadbook;
-    await use({ page, origin, asked, problems, apply, stopServer, pauseServer });
+    await use({ page, origin, requested, problems, apply, stopServer, pauseServer });
     expect(problems).toEqual([]);
   } finally {
     await context.close();
@@ -125,17 +125,17 @@ async function waitForHeading(page: Page, text: string | RegExp): Promise<void> 
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
   test(
-    "a search asks once for drivers and once for companies, and back and forward spend no search",
+    "a search sends two requests, and back and forward use up no search",
     () =>
-      open({}, async ({ page, origin, asked }) => {
+      open({}, async ({ page, origin, requested }) => {
         await page.goto(origin);
         await waitForHeading(page, "Who is on the road");
         await searchFor(page, "nowak");
         await waitForHeading(page, "Results for “nowak”");
-        const searches = () => asked.filter((path) => path.startsWith("/search/"));
+        const searches = () => requested.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
-        // That of the start would be what a phone shares.
+        // Phones would share the canonical link of the start page instead.
         expect(await page.locator("link[rel=canonical]").count()).toBe(0);
         await page.getByText("14 searches left").waitFor();
         await searchFor(page, " nowak");
@@ -163,12 +163,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "under a base path, every request and every address stays below it",
+    "under a base path, every request and every URL stays below it",
     () =>
-      open({ basePath: "/rb" }, async ({ page, origin, asked }) => {
+      open({ basePath: "/rb" }, async ({ page, origin, requested }) => {
         await page.goto(`${origin}/rb`);
         await searchFor(page, "nowak");
-        // The start has a link to the same driver.
+        // The start page also links to this driver.
         await waitForHeading(page, "Results for “nowak”");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
@@ -176,37 +176,37 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.goBack();
         await waitForHeading(page, "Results for “nowak”");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
-        await page.getByRole("link", { name: "Roadbook, Start" }).click();
+        await page.getByRole("link", { name: "Roadbook, home" }).click();
         await waitForHeading(page, "Who is on the road");
         expect(page.url()).toBe(`${origin}/rb/`);
-        expect(asked.filter((path) => !path.startsWith("/rb"))).toEqual([]);
-        expect(asked.filter((path) => path.startsWith("/rb/search/"))).toHaveLength(2);
+        expect(requested.filter((path) => !path.startsWith("/rb"))).toEqual([]);
+        expect(requested.filter((path) => path.startsWith("/rb/search/"))).toHaveLength(2);
       }),
     PATIENCE_MS,
   );
 
-  const goesPrivate: ChangeLine = { type: "user", id: 42, public: false };
+  const becomePrivate: ChangeLine = { type: "user", id: 42, public: false };
 
   test(
-    "back and forward show nobody who has gone private, and spend no search",
+    "back and forward hide drivers who have become private, and use up no search",
     () =>
-      open({ featured: [42] }, async ({ page, origin, asked, apply }) => {
-        // Results that the server has made, and others that the script has.
+      open({ featured: [42] }, async ({ page, origin, requested, apply }) => {
+        // The server renders these results, and the script the next ones.
         await page.goto(`${origin}/?q=nowak`);
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
         await searchFor(page, "lukasz");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
-        await page.getByRole("link", { name: "Roadbook, Start" }).click();
+        await page.getByRole("link", { name: "Roadbook, home" }).click();
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
         expect(await page.evaluate(() => Object.keys(history.state).sort())).toEqual([
           "index",
           "y",
         ]);
 
-        const spent = () => asked.filter((path) => path.startsWith("/search/")).length;
-        const before = spent();
-        await apply([goesPrivate]);
+        const countSearches = () => requested.filter((path) => path.startsWith("/search/")).length;
+        const before = countSearches();
+        await apply([becomePrivate]);
         await page.goBack();
         await waitForHeading(page, "Results for “lukasz”");
         expect(await page.content()).not.toContain("Łukasz Nowak");
@@ -223,40 +223,40 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           await waitForHeading(page, name);
           expect(await page.content()).not.toContain("Łukasz Nowak");
         }
-        expect(spent()).toBe(before);
+        expect(countSearches()).toBe(before);
       }),
     PATIENCE_MS,
   );
 
   test(
-    "so it is when the browser had kept the document, and companies stay with the results",
+    "going back to a cached document hides private drivers too, but keeps the companies",
     () =>
-      open({}, async ({ page, origin, asked, apply }) => {
+      open({}, async ({ page, origin, requested, apply }) => {
         await page.goto(`${origin}/drivers/42`);
         await waitForHeading(page, "Łukasz Nowak");
         await page.goto(`${origin}/docs`);
-        await apply([goesPrivate]);
+        await apply([becomePrivate]);
         await page.goBack();
         await waitForHeading(page, "This driver keeps to themselves");
 
         await page.goto(`${origin}/?q=express`);
         const company = page.getByRole("listitem").filter({ hasText: "Baltic Express" });
         const text = await company.textContent();
-        const spent = asked.filter((path) => path.startsWith("/search/")).length;
+        const searches = requested.filter((path) => path.startsWith("/search/")).length;
         await apply([{ type: "user", id: 45, public: false }]);
-        // As Chromium does where it keeps the whole page for going back.
+        // Simulates Chromium's back/forward cache.
         await page.evaluate(() =>
           window.dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true })),
         );
         await page.getByText("4 companies").waitFor();
         expect(await company.textContent()).toBe(text);
-        expect(asked.filter((path) => path.startsWith("/search/"))).toHaveLength(spent);
+        expect(requested.filter((path) => path.startsWith("/search/"))).toHaveLength(searches);
       }),
     PATIENCE_MS,
   );
 
   test(
-    "back returns to where the results were scrolled to",
+    "back and forward restore the scroll position",
     () =>
       open({ size: "phone" }, async ({ page, origin }) => {
         await page.goto(`${origin}/?q=nowak`);
@@ -280,11 +280,11 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "one document, one style, one script, and no request that is not needed",
+    "the start page loads one style, one script and nothing unnecessary",
     () =>
-      open({ featured: [] }, async ({ page, origin, asked }) => {
+      open({ featured: [] }, async ({ page, origin, requested }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
-        expect(asked.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
+        expect(requested.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
           "/",
           "/assets/page.css",
           "/assets/page.js",
@@ -297,12 +297,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   const states: [string, string, string | RegExp][] = [
     ["a private profile", "/drivers/43", "This driver keeps to themselves"],
     ["an unknown driver", "/drivers/999999", "No such driver"],
-    ["no driver's address", "/drivers/abc", "No such driver"],
-    ["one letter", "/?q=a", "One letter is too little"],
+    ["an invalid id", "/drivers/abc", "No such driver"],
+    ["one letter", "/?q=a", "One letter is not enough"],
     ["no result", "/?q=zzzzqq", "Results for “zzzzqq”"],
   ];
   test.each(states)(
-    "%s has a state of its own, loaded or navigated to, with a way on",
+    "%s gets a heading and a link to other drivers, whether loaded or navigated to",
     (_, path, text) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -321,7 +321,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "on paper is what can be read there",
+    "on paper, messages are printed, and forms and links are not",
     () =>
       open({}, async ({ page, origin }) => {
         await page.goto(`${origin}/?q=zzzzqq`);
@@ -334,7 +334,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the limit counts down, and then offers to try again",
+    "when the searches are used up, the page counts down, then offers to try again",
     () =>
       open({ searchLimit: 2 }, async ({ page, origin }) => {
         await page.clock.install();
@@ -344,9 +344,9 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await searchFor(page, "baltic");
         await waitForHeading(page, "Time for a break");
         const timer = page.getByRole("timer");
-        expect(await timer.textContent()).toBe("Search again in 1:00:00.");
+        expect(await timer.textContent()).toBe("Next search in 1:00:00.");
         await page.clock.runFor(61_000);
-        expect(await timer.textContent()).toMatch(/^Search again in 5[89]:\d\d\.$/);
+        expect(await timer.textContent()).toMatch(/^Next search in 5[89]:\d\d\.$/);
         expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
         await page.clock.fastForward(3_600_000);
         await page.getByRole("link", { name: "Try again" }).click();
@@ -356,23 +356,23 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "a server that is gone is said, and what was typed stays",
+    "when the server is unreachable, the page says so and keeps the query",
     () =>
       open({}, async ({ page, origin, problems, stopServer }) => {
         await page.goto(origin);
         await stopServer();
         await searchFor(page, "nowak");
-        await waitForHeading(page, "The server does not answer");
+        await waitForHeading(page, "The server is not responding");
         expect(await page.getByRole("searchbox").inputValue()).toBe("nowak");
         expect(await page.getByRole("link", { name: "Try again" }).isVisible()).toBeTrue();
-        // The browser notes the refused connection.
+        // The browser logs the refused connection.
         problems.splice(0);
       }),
     PATIENCE_MS,
   );
 
   test(
-    "without JavaScript the form and the links do the same",
+    "the form and the links work without JavaScript",
     () =>
       open({ javaScriptEnabled: false }, async ({ page, origin }) => {
         await page.goto(origin);
@@ -385,11 +385,11 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "all of it works by keyboard",
+    "everything works with the keyboard",
     () =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin);
-        for (const name of ["Skip to the content", "Roadbook, Start"]) {
+        for (const name of ["Skip to content", "Roadbook, home"]) {
           await page.keyboard.press("Tab");
           expect(
             await page.evaluate(() => {
@@ -403,7 +403,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.keyboard.press("Enter");
         await waitForHeading(page, "Results for “nowak”");
         const focused = () => page.evaluate(() => document.activeElement?.textContent);
-        // The heading has the focus, so the first result is next.
+        // The heading is focused, so the first result is next.
         for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
           await page.keyboard.press("ArrowDown");
           expect(await focused()).toBe(name);
@@ -427,7 +427,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "an avatar that cannot be loaded is drawn, and the whole row opens the driver",
+    "an avatar that fails to load is replaced by a drawing, and the whole row is clickable",
     () =>
       open({ featured: [Number.MAX_SAFE_INTEGER] }, async ({ page, origin }) => {
         for (const path of ["/", "/?q=ann"]) {
@@ -443,7 +443,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the language is the reader's, or the operator's",
+    "the page is in the reader's language, or in the operator's",
     async () => {
       await open({ locale: "de-AT" }, async ({ page, origin }) => {
         await page.goto(origin);
@@ -454,14 +454,14 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       const titles = {
         pl: "Kto jest w trasie",
         fr: "Qui est sur la route",
-        es: "Quién está en la carretera",
-        cs: "Kdo je na cestě",
+        es: "Quién está en ruta",
+        cs: "Kdo je na cestách",
       };
       for (const [locale, title] of Object.entries(titles)) {
         await open({ locale }, async ({ page, origin }) => {
           await page.goto(origin);
           await waitForHeading(page, title);
-          // By the script: of the reader's language, too.
+          // The script renders in the same language.
           await page.getByRole("link", { name: "Łukasz Nowak" }).click();
           await waitForHeading(page, "Łukasz Nowak");
           await page.goBack();
@@ -476,7 +476,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
-  test("an avatar as a PNG is the drawing without the initials", async () => {
+  test("the PNG of an avatar matches the SVG without the initials", async () => {
     const page = await browser?.newPage();
     if (!page) throw new Error("no browser");
     for (const id of [0, 1, 2, 3, 4, 5, 6]) {
@@ -494,9 +494,9 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           context?.drawImage(image, 0, 0);
           return [...(context?.getImageData(0, 0, 256, 256).data ?? [])];
         });
-        const [one = [], other = []] = await Promise.all(pictures);
-        const differences = one.map((value, at) => Math.abs(value - (other[at] ?? 0)));
-        return differences.reduce((sum, value) => sum + value) / one.length;
+        const [svg = [], png = []] = await Promise.all(pictures);
+        const differences = svg.map((value, index) => Math.abs(value - (png[index] ?? 0)));
+        return differences.reduce((sum, value) => sum + value) / svg.length;
       }, urls);
       expect({ id, difference, isSame: difference < 0.2 }).toMatchObject({ isSame: true });
     }
@@ -504,20 +504,20 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   });
 
   test(
-    "a kiosk leads nowhere else, returns to the start, and has no context menu",
+    "a kiosk has no links off the site and no context menu, and returns to the start page",
     () =>
       open({ kiosk: true, size: "kiosk" }, async ({ page, origin }) => {
         await page.clock.install();
         await page.goto(`${origin}/drivers/42`);
         await waitForHeading(page, "Łukasz Nowak");
-        const elsewhere = await page
+        const externalLinks = await page
           .locator("a")
           .evaluateAll((links) =>
             links
               .map((link) => link.getAttribute("href") ?? "")
               .filter((href) => !/^(\/|#view|\/drivers\/\d+)$/.test(href)),
           );
-        expect(elsewhere).toEqual([]);
+        expect(externalLinks).toEqual([]);
         const isPrevented = await page.evaluate(
           () =>
             !document.body.dispatchEvent(
@@ -537,7 +537,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test.each([3, 30])(
-    "a kiosk that has returned to the start leads to nothing else, back or forward: after %d views",
+    "after %d views and a return to the start page, a kiosk's history leads nowhere else",
     (views) =>
       open(
         { kiosk: true, size: "kiosk", featured: [], searchLimit: 0 },
@@ -559,7 +559,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             await waitForHeading(page, "Who is on the road");
             expect(page.url()).toBe(`${origin}/`);
           }
-          // The next visitor can go back, and the one after can not.
+          // The next visitor can go back, but the one after that cannot.
           await searchFor(page, "anna");
           await waitForHeading(page, "Results for “anna”");
           await page.goBack();
@@ -578,7 +578,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "a kiosk runs for a day: each visitor finds the start, also while the server restarts",
+    "for a whole day, each visitor of a kiosk finds the start page, even after server restarts",
     () =>
       open(
         { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
@@ -586,8 +586,8 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           await page.clock.install();
           await page.goto(origin);
           await page.evaluate(() => Object.assign(window, { isSameDocument: true }));
-          const presented = page.locator(".card.sign");
-          const isStart = () => waitForHeading(page, "Who is on the road");
+          const highlighted = page.locator(".card.sign");
+          const waitForStart = () => waitForHeading(page, "Who is on the road");
           for (let hour = 0; hour < 24; hour += 3) {
             await searchFor(page, "nowak");
             await waitForHeading(page, "Results for “nowak”");
@@ -598,29 +598,29 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             const resume = hour % 6 === 3 && (await pauseServer());
             await page.clock.fastForward(91_000);
             if (resume) {
-              await waitForHeading(page, "The server does not answer");
+              await waitForHeading(page, "The server is not responding");
               resume();
               await page.clock.fastForward(11_000);
             }
-            await isStart();
-            await presented.waitFor();
-            const left = await page.evaluate(() => ({
+            await waitForStart();
+            await highlighted.waitFor();
+            const state = await page.evaluate(() => ({
               y: scrollY,
               typed: document.querySelector("input")?.value,
               path: location.pathname + location.search,
               isShort: history.length < 10,
               isSameDocument: "isSameDocument" in window,
             }));
-            const nothing = { y: 0, typed: "", path: "/", isShort: true, isSameDocument: true };
-            expect(left).toEqual(nothing);
+            const reset = { y: 0, typed: "", path: "/", isShort: true, isSameDocument: true };
+            expect(state).toEqual(reset);
             await page.getByRole("searchbox").fill("half");
             await page.clock.fastForward(91_000);
             await page.locator("input:placeholder-shown").waitFor();
-            await presented.waitFor();
-            // Nobody comes: the drivers take turns, and nothing changes while the server is away.
+            await highlighted.waitFor();
+            // While unattended, drivers take turns, even if the server is unreachable.
             const names = new Set<string | null>();
             for (let turn = 0; turn < 3; turn++) {
-              names.add(await presented.getByRole("link").textContent());
+              names.add(await highlighted.getByRole("link").textContent());
               await page.clock.runFor(8000);
             }
             expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
@@ -632,19 +632,19 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             resumeAgain();
             await page.clock.fastForward(3 * 3_600_000);
           }
-          await apply([goesPrivate]);
+          await apply([becomePrivate]);
           await page.clock.fastForward(91_000);
           await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
-          await presented.getByText("Anna Nowak").waitFor();
+          await highlighted.getByText("Anna Nowak").waitFor();
 
-          // A newer Roadbook has another script.
+          // A new version of Roadbook has a different script.
           await page.evaluate(() =>
             document.querySelector("script")?.setAttribute("src", "/old.js"),
           );
           await page.clock.fastForward(91_000);
           await page.waitForFunction(() => !("isSameDocument" in window));
-          await isStart();
-          // The browser notes each refused connection.
+          await waitForStart();
+          // The browser logs each refused connection.
           problems.splice(0);
         },
       ),
@@ -652,7 +652,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test.each(["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"])(
-    "nothing for axe to find, nothing too wide, nothing too small to touch, at any size, light and dark: %s",
+    "%s is accessible, fits the window and has large targets at any size, light and dark",
     (path) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -675,7 +675,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           }));
           expect({ size, ...measured }).toEqual({ size, overflow: 0, small: [] });
         }
-        // Text at twice its size, as in a small window at 200 %.
+        // Twice the text size, as in a small window at 200 % zoom.
         await page.setViewportSize({ width: 640, height: 400 });
         const isTooWide = await page.evaluate(() => {
           document.documentElement.style.fontSize = "200%";

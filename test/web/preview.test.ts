@@ -1,4 +1,4 @@
-/** What other programs show of a link to the page, and what search engines may list. */
+/** Link previews of the page, and its sitemap for search engines. */
 import { expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { community, user } from "../datasets.ts";
@@ -8,7 +8,7 @@ const page = { dataset: community, page: true, language: "en", searchLimit: 0 } 
 
 type Options = Parameters<typeof openInProcess>[0];
 
-/** The tags of a page's head: the description and canonical link, and the properties. */
+/** The meta tags of a page by name, its canonical link, and its HTML. */
 async function tagsOf(path: string, options: Partial<Options> = {}) {
   const target = await openInProcess({ ...page, ...options });
   const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
@@ -41,7 +41,7 @@ test.each([
     "Łukasz Nowak",
     "Baltic Express, Owner · 0 points · Member since May 1, 2021",
   ],
-])("%s has its own address, title and description", async (path, canonical, title, description) => {
+])("%s has its own URL, title and description", async (path, canonical, title, description) => {
   expect(await tagsOf(path, { publicUrl: "https://example.org/rb", title: "Club" })).toMatchObject({
     canonical: `https://example.org/rb${canonical}`,
     description,
@@ -55,20 +55,20 @@ test.each([
   });
 });
 
-test("private, unknown and impossible drivers have the site's preview, and nothing else", async () => {
+test("private drivers, unknown drivers and invalid ids get the preview of the site", async () => {
   const previews = ["/drivers/43", "/drivers/999", "/drivers/abc"].map(async (path) => {
     const { html, ...tags } = await tagsOf(path);
     expect(html).not.toContain("/avatars/");
     return tags;
   });
-  const [one, ...others] = await Promise.all(previews);
-  expect(one).toMatchObject({ "og:type": "website", "og:title": "Who is on the road" });
-  expect(one).not.toContainKeys(["og:image", "og:url"]);
-  expect(one?.canonical).toBeUndefined();
-  for (const other of others) expect(other).toEqual(one);
+  const [first, ...others] = await Promise.all(previews);
+  expect(first).toMatchObject({ "og:type": "website", "og:title": "Who is on the road" });
+  expect(first).not.toContainKeys(["og:image", "og:url"]);
+  expect(first?.canonical).toBeUndefined();
+  for (const other of others) expect(other).toEqual(first);
 });
 
-test("a driver's picture is the driver's own, or the drawing as a PNG", async () => {
+test("the preview shows the driver's own avatar, or the drawing as a PNG", async () => {
   const dataset = [user(1, "Ann"), user(2, "Bob", { avatar_url: null })];
   const imageOf = async (path: string, options = {}) =>
     ((await tagsOf(path, { dataset, ...options })) as Record<string, unknown>)["og:image"];
@@ -82,7 +82,7 @@ test("a driver's picture is the driver's own, or the drawing as a PNG", async ()
   expect(await imageOf("/", { logo: Buffer.from("<svg/>") })).toBeUndefined();
 });
 
-test("the PNG of a public driver has 256 pixels and is the same each time", async () => {
+test("the PNG of a public driver has 256×256 pixels and is the same each time", async () => {
   const target = await openInProcess(page);
   const response = await target.fetch("/avatars/42.png");
   const bytes = Buffer.from(await response.bytes());
@@ -103,12 +103,12 @@ test("the PNG of a public driver has 256 pixels and is the same each time", asyn
   await target.close();
 });
 
-test("the sitemap lists every public driver once, and nobody who has gone private", async () => {
+test("the sitemap lists every public driver once, and no private ones", async () => {
   const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
   await using roadbook = await createRoadbook({
     ...page,
     dataset,
-    index: true,
+    allowIndexing: true,
     publicUrl: "https://example.org/rb",
   });
   const locationsIn = async (url: string) => {
@@ -138,7 +138,7 @@ test("the sitemap lists every public driver once, and nobody who has gone privat
   }
 });
 
-test("without --index there is no sitemap", async () => {
+test("without --allow-indexing there is no sitemap", async () => {
   const target = await openInProcess(page);
   for (const path of ["/sitemap.xml", "/sitemaps/0.xml"])
     expect((await target.fetch(path)).status).toBe(404);

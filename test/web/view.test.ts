@@ -1,4 +1,4 @@
-/** What the page shows for each address, read from a real API; and its HTML. */
+/** The views of the page, loaded from a real API, and their HTML. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
@@ -21,18 +21,18 @@ function problemOf(view: View): string | undefined {
   return view.kind === "problem" ? view.problem : undefined;
 }
 
-test("compressed, the script is under 8 KB in every language, and the style under 4", async () => {
+test("compressed, every script is under 8 KB, and the style under 4 KB", async () => {
   const { scripts, style } = await pageAssets();
   for (const [language, { text }] of Object.entries(scripts)) {
     expect(Bun.gzipSync(text).length).toBeLessThan(8 * 1024);
-    // Others would take the room.
+    // Texts of other languages would waste space.
     const titles = Object.entries(languages).filter(([, { title }]) => text.includes(title));
     expect(titles.map(([name]) => name)).toEqual([language]);
   }
   expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
 });
 
-test("the start has the featured drivers who are public", async () => {
+test("the start page shows the featured drivers who are public", async () => {
   const view = await load("/");
   expect(view).toMatchObject({ kind: "start", featured: [{ id: 42 }] });
   const html = renderView(view, "en").text;
@@ -50,24 +50,23 @@ test("a driver has a heading, a company, and every achievement", async () => {
   expect(html.match(/<h3>/g)?.length).toBe(view.achievements.length);
 });
 
-test("a private profile, an unknown driver and an odd address are told apart", async () => {
+test("a private profile is a different problem from an unknown or malformed id", async () => {
   expect(problemOf(await load("/drivers/43"))).toBe("private");
   expect(problemOf(await load("/drivers/999999"))).toBe("unknown");
   expect(problemOf(await load("/drivers/abc"))).toBe("unknown");
 });
 
-test("one letter asks for nothing", async () => {
-  expect(problemOf(await loadView({ path: "/", query: " a " }, [], () => Promise.reject()))).toBe(
-    "short",
-  );
+test("a query of one letter sends no request", async () => {
+  const view = await loadView({ path: "/", query: " a " }, [], () => Promise.reject());
+  expect(problemOf(view)).toBe("short");
 });
 
-test("a server that is gone is a view too", async () => {
-  const gone = () => Promise.reject(new TypeError("connection refused"));
-  expect(problemOf(await loadView({ path: "/drivers/42", query: "" }, [], gone))).toBe("offline");
+test("an unreachable server gives a view, not an exception", async () => {
+  const refuse = () => Promise.reject(new TypeError("connection refused"));
+  expect(problemOf(await loadView({ path: "/drivers/42", query: "" }, [], refuse))).toBe("offline");
 });
 
-test("a search costs two requests, says what is left, and ends in a wait", async () => {
+test("a search uses two requests and shows how many are left, or how long to wait", async () => {
   expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
   const results = await load("/", "baltic");
   expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
@@ -75,26 +74,26 @@ test("a search costs two requests, says what is left, and ends in a wait", async
   expect(await load("/", "zzzz")).toMatchObject({ drivers: [], companies: [], searchesLeft: 0 });
   const limited = await load("/", "nowak");
   expect(problemOf(limited)).toBe("limited");
-  expect(renderView(limited, "en").text).toContain("Search again in 1:00:00.");
-  expect(renderView(limited, "de").text).toContain("Neue Suche in 1:00:00.");
+  expect(renderView(limited, "en").text).toContain("Next search in 1:00:00.");
+  expect(renderView(limited, "de").text).toContain("Nächste Suche in 1:00:00.");
 });
 
-test("the last odd search shows the drivers that it was allowed to find", async () => {
+test("a search that runs into the limit halfway still shows the drivers", async () => {
   await using other = await createRoadbook({
     dataset: community,
     searchLimit: 3,
     defaultPeer: "a",
   });
-  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
-  const search = (query: string) => loadView({ path: "/", query }, [], ask);
+  const fetchApi = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const search = (query: string) => loadView({ path: "/", query }, [], fetchApi);
   expect(await search("nowak")).toMatchObject({ searchesLeft: 1 });
-  const half = await search("anna");
-  expect(half).toMatchObject({ drivers: [{ id: 45 }], companies: undefined, searchesLeft: 0 });
-  expect(renderView(half, "en").text).toContain("Search again in 1:00:00.");
+  const partial = await search("anna");
+  expect(partial).toMatchObject({ drivers: [{ id: 45 }], companies: undefined, searchesLeft: 0 });
+  expect(renderView(partial, "en").text).toContain("Next search in 1:00:00.");
   expect(problemOf(await search("nowak"))).toBe("limited");
 });
 
-test("drivers of the same name and company are told apart by when they joined", async () => {
+test("drivers with the same name and company are shown with the date they joined", async () => {
   const created_at = "2021-05-01T10:00:00Z";
   const dataset = [
     { type: "user", id: 1, public: true, name: "Jan", created_at },
@@ -102,15 +101,15 @@ test("drivers of the same name and company are told apart by when they joined", 
     { type: "user", id: 3, public: true, name: "Jana", created_at },
   ] satisfies DatasetLine[];
   await using other = await createRoadbook({ dataset, searchLimit: 0 });
-  const ask = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
-  const html = renderView(await loadView({ path: "/", query: "jan" }, [], ask), "en").text;
+  const fetchApi = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
+  const html = renderView(await loadView({ path: "/", query: "jan" }, [], fetchApi), "en").text;
   expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
     "May 1, 2021",
     "June 2, 2022",
   ]);
 });
 
-test("ten of a kind may not be all of them", () => {
+test("ten results are called the first ten, because there may be more", () => {
   const driver = { id: 1, name: "Jan", avatar_url: "/avatars/1.svg", company: null };
   const company = { id: 1, name: "Jan Trans", member_count: 2 };
   const found = (drivers: number, companies: number) =>
@@ -125,7 +124,7 @@ test("ten of a kind may not be all of them", () => {
       "en",
     ).text;
   expect(found(9, 1)).toContain("9 drivers, 1 company<");
-  expect(found(10, 10)).toContain("The 10 closest drivers, the 10 closest companies<");
+  expect(found(10, 10)).toContain("First 10 drivers, first 10 companies<");
 });
 
 test.each([
@@ -142,12 +141,12 @@ test.each([
   ["Иванов", "ivanov", "Иванов"],
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
-])("in %s, %s marks %s", (name, query, marked) => {
+])("in %s, the query %s marks %s", (name, query, marked) => {
   const { text } = markMatches(name, query);
   expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
 });
 
-test("what people typed is text in the page, never markup", () => {
+test("queries and names are never interpreted as markup", () => {
   const view: View = {
     kind: "results",
     query: "<script>alert(1)</script>",
@@ -171,7 +170,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Every text with its path; of counted things, the forms. */
+  /** Every text with its path. Counts give their plural forms. */
   function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
     for (const [key, inner] of Object.entries(value)) {
       const name = `${path}/${key}`;
@@ -181,7 +180,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
     }
   }
 
-  test("there is every text, of what is counted every plural form, and no blank is left", () => {
+  test("no text is missing or blank, and counts have all plural forms", () => {
     const named = [...listTexts(texts)];
     expect(named.map(([name]) => name)).toEqual([...listTexts(languages.en)].map(([name]) => name));
     for (const [name, text] of named) {

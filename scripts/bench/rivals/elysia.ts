@@ -1,4 +1,4 @@
-/** The three endpoints as one writes them first: Elysia, drizzle, LIKE. */
+/** A typical first implementation of three endpoints: Elysia, drizzle, LIKE. */
 import { Database } from "bun:sqlite";
 import { desc, eq, like } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";

@@ -1,4 +1,4 @@
-/** The same under Node: Fastify, better-sqlite3 with prepared statements, LIKE. */
+/** A typical first implementation for Node.js: Fastify, prepared statements, LIKE. */
 import Database from "better-sqlite3";
 import fastify from "fastify";
 

@@ -1,14 +1,15 @@
 /**
- * The floor: a bare `Bun.serve` that does what the contract asks of any server and nothing else. It
- * reads the URL, Accept-Encoding and If-None-Match, sends the same headers as Roadbook, a request
- * id and an ETag of the body, and takes the bodies from memory. No server that honours the contract
- * is faster.
+ * The floor: a bare `Bun.serve` that does only what src/http/README.md requires of every response.
+ * It parses the URL, Accept-Encoding and If-None-Match, sends the same headers as Roadbook, a
+ * request id and an ETag of the body, and takes the bodies from memory. A server with the same
+ * headers can hardly be faster.
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 /**
- * By path, and by path and query for searches; made by `openFloor` from Roadbook's own responses.
+ * Made by `openFloor` from Roadbook's own responses. The key of a body is its path, or its path and
+ * decoded query for a search.
  */
 export interface FloorContent {
   bodies: Record<string, string>;
@@ -16,12 +17,12 @@ export interface FloorContent {
 }
 
 const TYPE = "application/json; charset=utf-8";
-const MIN_ENCODED = 1024;
+const MIN_ENCODED_LENGTH = 1024;
 
 const [file = ""] = process.argv.slice(2);
 const content: FloorContent = JSON.parse(readFileSync(file, "utf8"));
 const bodies = new Map(Object.entries(content.bodies));
-// Copying prepared headers is the fastest way that Bun has.
+// Copying prepared headers is the fastest way in Bun.
 const headers = {
   users: new Headers(content.headers.users),
   search: new Headers(content.headers.search),
@@ -37,7 +38,7 @@ const server = Bun.serve({
     const body = bodies.get(q === null ? pathname : `${pathname}?q=${q}`);
     if (body === undefined) return new Response(null, { status: 404 });
     const isEncoded =
-      request.headers.get("accept-encoding")?.includes("gzip") && body.length > MIN_ENCODED;
+      request.headers.get("accept-encoding")?.includes("gzip") && body.length > MIN_ENCODED_LENGTH;
     const etag = `"${hash("sha1", body, "base64url")}-${isEncoded ? "gzip" : "identity"}"`;
     const tags = request.headers.get("if-none-match");
     const isKnown = tags !== null && (tags === "*" || tags.includes(etag));

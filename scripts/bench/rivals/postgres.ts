@@ -1,21 +1,21 @@
-/** PostgreSQL with an index of pg_trgm, in a cluster of its own that goes when it is closed. */
+/** Searches PostgreSQL with a pg_trgm index, in a temporary cluster. */
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort, run, temporaryFolder, until } from "../../../test/support.ts";
-import { spawnQuiet } from "../server.ts";
-import { patternsOf, type Rival, readNames } from "./sqlite.ts";
+import { spawnDatabase } from "../server.ts";
+import { type Finder, patternsOf, readNames } from "./sqlite.ts";
 
-/** Undefined where PostgreSQL is not installed. */
+/** Returns undefined if PostgreSQL is not installed. */
 export async function openPostgres(
   snapshot: string,
-): Promise<(Rival & { buildMs: number }) | undefined> {
+): Promise<(Finder & { buildMs: number }) | undefined> {
   const [programs = ""] = new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false });
   const PATH = `${process.env.PATH}:${programs}`;
   const [initdb, postgres] = ["initdb", "postgres"].map((name) => Bun.which(name, { PATH }));
   if (!initdb || !postgres) return undefined;
 
   const folder = temporaryFolder();
-  // It refuses to run as root.
+  // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? ["setpriv", "--reuid=postgres", "--clear-groups"] : [];
   if (user.length > 0) await run(["chown", "postgres", folder]);
   const options = ["-D", join(folder, "data")];
@@ -26,7 +26,7 @@ export async function openPostgres(
   if (inited.code !== 0) throw new Error(inited.stderr);
   const port = findFreePort();
   options.push("-p", `${port}`, "-k", folder, "-c", "listen_addresses=127.0.0.1");
-  const stop = spawnQuiet([...user, postgres, ...options, "-c", "fsync=off"], folder);
+  const stop = spawnDatabase([...user, postgres, ...options, "-c", "fsync=off"], folder);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   await until(async () => {
     const sql = new SQL(url, { max: 1 });
@@ -37,8 +37,8 @@ export async function openPostgres(
   await sql`CREATE TABLE name (rank int PRIMARY KEY, folded text NOT NULL)`;
   const names = readNames(snapshot);
   const start = performance.now();
-  for (let at = 0; at < names.length; at += 10_000)
-    await sql`INSERT INTO name ${sql(names.slice(at, at + 10_000))}`;
+  for (let from = 0; from < names.length; from += 10_000)
+    await sql`INSERT INTO name ${sql(names.slice(from, from + 10_000))}`;
   await sql`CREATE INDEX ON name USING gin (folded gin_trgm_ops)`;
   await sql`VACUUM ANALYZE name`;
   const buildMs = performance.now() - start;

@@ -1,19 +1,19 @@
-/** A rival of the search in SQLite itself: FTS5's own trigrams. */
+/** Searches of the same names with SQLite alone: a LIKE scan, and the trigram index of FTS5. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
 import type { NameKind } from "../../../src/snapshot/format/schema.ts";
 import { temporaryFolder } from "../../../test/support.ts";
 
-/** A way to search the names of a snapshot for ten results; it finds fewer than ours. */
-export interface Rival {
+/** Searches the names of a snapshot and returns up to ten results. */
+export interface Finder {
   find(query: string): unknown;
-  /** In characters; it finds nothing by fewer. */
-  shortest?: number;
+  /** Queries with fewer characters find nothing. */
+  minLength?: number;
   close(): unknown;
 }
 
-/** In the order of the contract. */
+/** The names in rank order: shorter ones first. */
 const NAMES = "SELECT rank, folded FROM user_name ORDER BY rank";
 
 export function readNames(snapshot: string): { rank: number; folded: string }[] {
@@ -21,7 +21,7 @@ export function readNames(snapshot: string): { rank: number; folded: string }[] 
   return db.query<{ rank: number; folded: string }, []>(NAMES).all();
 }
 
-/** Tiers 1, 2 and 4 of the contract; rank is the order inside a tier. */
+/** Tiers 1, 2 and 4 of src/search/README.md. Inside a tier, the order is that of `rank`. */
 const TIERS = "(folded = $q) DESC, (folded LIKE $prefix) DESC";
 
 export function patternsOf(query: string): { $q: string; $prefix: string; $like: string } {
@@ -30,7 +30,7 @@ export function patternsOf(query: string): { $q: string; $prefix: string; $like:
   return { $q: q, $prefix: `${literal}%`, $like: `%${literal}%` };
 }
 
-export function openLike(snapshot: string, kind: NameKind = "user"): Rival {
+export function openLike(snapshot: string, kind: NameKind = "user"): Finder {
   const db = new Database(snapshot, { readonly: true });
   const find = db.query(
     `SELECT rank FROM ${kind}_name WHERE folded LIKE $like ESCAPE '\\' ORDER BY ${TIERS}, rank LIMIT 10`,
@@ -38,7 +38,7 @@ export function openLike(snapshot: string, kind: NameKind = "user"): Rival {
   return { find: (query) => find.all(patternsOf(query)), close: () => db.close() };
 }
 
-export function openTrigram(snapshot: string): Rival {
+export function openTrigram(snapshot: string): Finder {
   const db = new Database(join(temporaryFolder(), "trigram"));
   db.run("PRAGMA journal_mode = OFF");
   db.run("CREATE VIRTUAL TABLE name USING fts5(folded, tokenize = 'trigram')");
@@ -48,7 +48,7 @@ export function openTrigram(snapshot: string): Rival {
     `SELECT rowid FROM name WHERE name MATCH $match ORDER BY ${TIERS}, rowid LIMIT 10`,
   );
   return {
-    shortest: 3,
+    minLength: 3,
     find(query) {
       const { $q, $prefix } = patternsOf(query);
       return select.all({ $q, $prefix, $match: `"${$q.replaceAll('"', '""')}"` });

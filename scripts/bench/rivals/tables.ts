@@ -1,6 +1,4 @@
-/**
- * The database of the rivals that are servers: tables as one writes them first, keys and no more.
- */
+/** The schema and data of the Elysia and Fastify rivals: keys, but no search index. */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -48,7 +46,7 @@ export const userAchievement = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
 );
 
-/** Unless it is there, makes the database of the public users among the lines. */
+/** Makes the database of the public users among the lines, unless it exists. */
 export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
   if (existsSync(path)) return;
   const db = new Database(`${path}.new`);
@@ -86,7 +84,8 @@ export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
       const { id, name, avatar_url = null, created_at, company, roles, achievements } = line;
       addUser(id, name, avatar_url, created_at, company?.id ?? null, company?.role ?? null);
       for (const role of roles ?? []) addUserRole(id, role);
-      for (const one of achievements ?? []) addUnlock(id, one.id, one.tier, one.unlocked_at);
+      for (const unlock of achievements ?? [])
+        addUnlock(id, unlock.id, unlock.tier, unlock.unlocked_at);
     }
   }
   db.run("COMMIT");

@@ -1,27 +1,70 @@
 /**
- * Writes the lines of a dataset as rows and leaves out what is wrong: a line as a whole, or the optional
- * fields of a user if nothing else is wrong, and of other lines the references to what is not there.
- * Where lines do not agree on whether a user is public, or one of them is too broken to say, the user is
- * private. A line that may hide a user, but does not say which one, is not left out: it is an error.
+ * Writes the lines of a dataset as rows and skips whatever is invalid: a whole line, a user's
+ * optional fields if the rest of the line is valid, or references to records that do not exist. A
+ * user is private if the lines about the user disagree on that, or if one of them is too broken to
+ * tell. A line is an error if it may make a user private, but does not say which user.
  */
 import { eq, sql } from "drizzle-orm";
-import { type DatasetLine, withoutWrongFields } from "../../domain/dataset.ts";
+import { parseWithoutInvalidFields } from "../../domain/dataset.ts";
 import { findHiddenUsers } from "../../domain/hidden-users.ts";
+import type { TextLine } from "../../files/lines.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
-import type { LineHandler } from "./dataset.ts";
-import { createRowWriter } from "./rows.ts";
+import type { FinalError } from "./line-errors.ts";
+import type { Skipped } from "./read-dataset.ts";
+import { RowWriter } from "./rows.ts";
 
-export function createSkippingWriter(db: Database) {
-  const { known, ...writer } = createRowWriter(db);
-  // On disk, as a hopeless dataset may have millions, and in the file that is swept; see rows.ts.
-  db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
-  const hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
+export class SkippingWriter extends RowWriter {
+  /** Whether any line was kept only in part. */
+  hasPartialLines = false;
+  private readonly hide: { run(id: number): unknown };
 
-  /** Leaves out of the rows of these users what is not there. */
-  function dropReferences(users: Iterable<number>): void {
+  constructor(db: Database) {
+    super(db);
+    // On disk, because a bad dataset may hide millions of users. A TEMP table would be in memory.
+    db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
+    this.hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
+  }
+
+  skip({ text, problem, number }: TextLine): Skipped {
+    const ids = findHiddenUsers(text, problem !== undefined);
+    if (!ids) {
+      const reason =
+        "cannot be skipped: it may make a user private, but has no id that can be read; " +
+        "correct or remove it";
+      return { refused: [{ field: "", reason }] };
+    }
+    for (const id of ids) this.hide.run(id);
+    const rest = problem === undefined ? parseWithoutInvalidFields(text) : undefined;
+    if (!rest || this.add(rest.line, number).length > 0) return {};
+    this.hasPartialLines = true;
+    return { lost: rest.lost };
+  }
+
+  override *finish(): Generator<FinalError> {
+    const usersWithMissing = new Set<number>();
+    for (const error of super.finish()) {
+      if (error.id !== undefined) usersWithMissing.add(error.id);
+      yield error;
+    }
+    const hideUsers = this.db.$client.prepare(
+      "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
+    );
+    if (Number(hideUsers.run().changes) > 0 || usersWithMissing.size > 0)
+      this.hasPartialLines = true;
+    this.db.$client.exec(`
+      DELETE FROM user WHERE id IN (SELECT id FROM hidden);
+      DROP TABLE hidden;
+    `);
+    this.dropReferences(usersWithMissing);
+  }
+
+  /** Removes the references to missing records from the rows of these users. */
+  private dropReferences(users: Iterable<number>): void {
+    const { db, known } = this;
     const id = sql.placeholder("id");
     const findUser = db.select().from(user).where(eq(user.id, id)).prepare();
+    const findCompany = db.select().from(company).where(eq(company.id, id)).prepare();
     const update = db
       .update(user)
       .set({
@@ -32,11 +75,10 @@ export function createSkippingWriter(db: Database) {
       })
       .where(eq(user.id, id))
       .prepare();
-    const findCompany = db.select().from(company).where(eq(company.id, id)).prepare();
     for (const id of users) {
       const row = findUser.get({ id });
       if (!row) continue;
-      // The name of a company that is not there is none already.
+      // The company's name need not be removed: a missing company had none to copy.
       const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
       const roles = row.roles.filter((role) => known.role.has(role));
       const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));
@@ -49,41 +91,4 @@ export function createSkippingWriter(db: Database) {
       });
     }
   }
-
-  /** Whether the rows of some line are not all that it says. */
-  let hasTakenBack = false;
-
-  return {
-    ...writer,
-    hasTakenBack: () => hasTakenBack,
-    skip({ text, problem, number }) {
-      const ids = findHiddenUsers(text, problem !== undefined);
-      if (!ids) {
-        const reason =
-          "cannot be left out: it may hide a user whose id cannot be read; correct or remove it";
-        return { refused: [{ field: "", reason }] };
-      }
-      for (const id of ids) hide.run(id);
-      const rest = problem === undefined ? withoutWrongFields(text) : undefined;
-      if (!rest || writer.add(rest.line, number).length > 0) return {};
-      hasTakenBack = true;
-      return { lost: rest.lost };
-    },
-    *finish() {
-      const losing = new Set<number>();
-      for (const error of writer.finish()) {
-        if (error.id !== undefined) losing.add(error.id);
-        yield error;
-      }
-      const hideUsers = db.$client.prepare(
-        "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
-      );
-      if (Number(hideUsers.run().changes) > 0 || losing.size > 0) hasTakenBack = true;
-      db.$client.exec(`
-        DELETE FROM user WHERE id IN (SELECT id FROM hidden);
-        DROP TABLE hidden;
-      `);
-      dropReferences(losing);
-    },
-  } satisfies LineHandler<DatasetLine> & { hasTakenBack(): boolean };
 }

@@ -1,6 +1,6 @@
 /**
- * Writes a snapshot file: a database is filled in one transaction, its living rows alone are copied to
- * a new file, and that gets its checksum.
+ * Writes a snapshot file: fills a database, builds its name indexes, copies its rows to a new file
+ * and appends the checksum. Never writes to a file that a server reads.
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
@@ -16,32 +16,34 @@ import type { LineErrors } from "./line-errors.ts";
 
 export interface Counted {
   counts: Counts;
-  /** What `skipInvalid` left out. */
+  /** The errors that `skipInvalid` skipped. */
   skipped: LineErrors;
 }
 
-/** The `built_at` of a snapshot that replaces `old`: now, or a millisecond later than the old one. */
+/**
+ * The date of a snapshot that replaces `old`: now, or a millisecond after `old` if that is later.
+ */
 export function buildTimeAfter(old: Meta | undefined, now: number): number {
   return Math.max(now, (old?.built_at_ms ?? 0) + 1);
 }
 
 interface Filled {
-  /** The SHA-256 of the dataset that the file now holds. */
+  /** The SHA-256 of the dataset that the database now holds. */
   sha256: string;
   skipped: LineErrors;
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
-  /** The only users who may have the most points; without it, any user may. */
+  /** The only users who can have the most points. Default all users. */
   featuredCandidates?: readonly number[] | undefined;
 }
 
 interface WriteOptions {
   builtAtMs: number;
-  /** Called now and then with the share (0 to 1) of the users' name index that is built. */
+  /** Called repeatedly with the share (0 to 1) of the users' name index that is built. */
   onIndexed?: ((share: number) => void) | undefined;
 }
 
-/** There is no old state to protect, and nobody to lock out. */
+/** The database is private and discarded after a crash, so nothing needs to be durable. */
 const FAST = `
   PRAGMA synchronous = OFF;
   PRAGMA temp_store = MEMORY;
@@ -50,8 +52,8 @@ const FAST = `
 `;
 
 /**
- * Makes the snapshot `path` of what `fill` puts into the file `database`, which may be there already
- * and is nobody else's.
+ * Writes the snapshot `path` from the rows that `fill` writes into `database`. That file may exist,
+ * and no other process may use it.
  */
 export async function writeSnapshot(
   path: string,
@@ -85,12 +87,12 @@ export async function writeSnapshot(
     for (const kind of filled.staleIndexes) {
       for (const share of buildNameIndex(connection, kind)) {
         if (kind === "user") onIndexed?.(share);
-        // A signal that came meanwhile is heard here.
+        // Signals that have arrived are handled here.
         await setImmediate();
       }
     }
     connection.exec("COMMIT");
-    // What SQLite leaves in freed pages and cells stays behind: rows are copied, not pages.
+    // Copies rows, not pages. Freed pages and cells, which hold deleted data, are left behind.
     connection.prepare("VACUUM INTO ?").run(path);
   } finally {
     connection.close();
@@ -100,11 +102,12 @@ export async function writeSnapshot(
 }
 
 /**
- * A killed writer must leave nothing that SQLite would play into another file, so the journal is in
- * memory; OFF is ignored by Bun's SQLite without an error.
+ * Keeps the journal in memory: a killed process must not leave a journal file that SQLite would
+ * later apply to another database. Bun's SQLite silently ignores journal_mode = OFF.
  */
 function begin(connection: Sqlite): void {
   const set = connection.prepare<{ journal_mode: string }>("PRAGMA journal_mode = memory").get();
-  if (set?.journal_mode !== "memory") throw new Error(`SQLite's journal is ${set?.journal_mode}`);
+  if (set?.journal_mode !== "memory")
+    throw new Error(`SQLite's journal mode is ${set?.journal_mode}, not memory`);
   connection.exec(FAST);
 }

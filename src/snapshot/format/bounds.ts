@@ -1,29 +1,29 @@
 /**
- * Bounds of what is read from a snapshot, held before it is read: where Roadbook writes some bytes, a
- * file that somebody else has made may have a gigabyte.
+ * Limits the length of each value read from a snapshot, before it is read. A file that Roadbook did
+ * not write may have a gigabyte where Roadbook writes a few bytes.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { InvalidSnapshot } from "./file.ts";
 
-/** Of a thousand achievements, and of the longest name with all its characters escaped. */
+/** Enough for a thousand achievements, and for the longest name with every character escaped. */
 export const MAX_TEXT_BYTES = 2 ** 16;
 
-/** SQL for the value of a column, and 0 for one of more than `maxBytes`; see {@link bytesOf}. */
+/** SQL for the value of a column, or 0 if it is longer than `maxBytes`; see {@link bytesOf}. */
 export function bounded(column: string, maxBytes: number): string {
   return `iif(octet_length(${column}) > ${maxBytes}, 0, ${column})`;
 }
 
-/** What SQL as {@link bounded} makes it gives for a column of bytes. */
+/** The result of {@link bounded} for a BLOB column. */
 export type Bounded = Uint8Array | 0 | null;
 
-/** Throws an {@link InvalidSnapshot} when there are too many bytes, or none are there. */
+/** Throws an {@link InvalidSnapshot} when the value was too long. */
 export function bytesOf(value: Bounded): Uint8Array | null {
   if (typeof value === "object") return value;
-  throw new InvalidSnapshot("is damaged: it has a list that is longer than any");
+  throw new InvalidSnapshot("is damaged: it has a list longer than Roadbook writes");
 }
 
-/** A column of text, to be selected; to read a longer one throws an {@link InvalidSnapshot}. */
+/** Selects a text column. Reading a longer value throws an {@link InvalidSnapshot}. */
 export function boundedText<Column extends SQLiteColumn>(
   column: Column,
   maxBytes = MAX_TEXT_BYTES,
@@ -35,5 +35,5 @@ export function boundedText<Column extends SQLiteColumn>(
 
 function textOf(value: string | 0): string {
   if (value !== 0) return value;
-  throw new InvalidSnapshot("is damaged: it has a text that is longer than any");
+  throw new InvalidSnapshot("is damaged: it has a text longer than Roadbook writes");
 }

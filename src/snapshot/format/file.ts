@@ -1,60 +1,60 @@
 /**
- * What a snapshot file has around its tables: the header that SQLite writes
- * (https://www.sqlite.org/fileformat.html), and behind the database, where SQLite does not read, a trailer
- * with its SHA-256. Over bytes, because that covers every row and every posting list, misses no bit, and
- * runs at the speed of the disk; over rows it takes ten times as long.
+ * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html), and writes and
+ * verifies the trailer after the database: its SHA-256. SQLite does not read that far. The hash is
+ * over bytes, not rows: it misses nothing and runs at the speed of the disk.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { openFile, readChunks } from "../../files/read.ts";
 
-/** "RBOK": tells a snapshot from any other SQLite file. */
+/** "RBOK": distinguishes a snapshot from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 5;
 
 export const HEADER_BYTES = 100;
 
-/** `head -c -81 FILE | sha256sum` and `tail -c 81 FILE` show the same. */
+/** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
 const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/** A frame, or one to skip (RFC 8878, 3.1). */
+/** A frame or a skippable frame (RFC 8878, 3.1). */
 const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
 
-/** White space and a brace, or gzip (RFC 1952), with which snapshots are never compressed. */
+/** White space and a brace, or gzip (RFC 1952), which datasets may use and snapshots never do. */
 const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
 
-/** Why something is not a snapshot that can be read; `message` goes on where its name ends. */
+/** The bytes are not a readable snapshot. `message` continues a sentence that names the file. */
 export class InvalidSnapshot extends Error {
   override name = "InvalidSnapshot";
 }
 
 /**
- * The length of the database in a file that begins with `bytes` and is `size` bytes long. Throws an
- * {@link InvalidSnapshot}.
+ * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
+ * Throws an {@link InvalidSnapshot}.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);
   if (size !== written) {
-    throw new InvalidSnapshot(`has ${size} bytes, not the ${written} it was written with`);
+    throw new InvalidSnapshot(`is damaged: it has ${size} bytes instead of ${written}`);
   }
   return written - TRAILER_BYTES;
 }
 
 /**
- * The length of the whole file that begins with `bytes`, as its header says. Throws an
- * {@link InvalidSnapshot} when it is not the header of a snapshot of this schema, or of any schema.
+ * Returns the length of the whole file that begins with `bytes`, according to its header. Throws an
+ * {@link InvalidSnapshot} when that is not the header of a snapshot of this schema, or of any
+ * schema.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (bytes.length === 0) throw new InvalidSnapshot("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
-    throw new InvalidSnapshot("is compressed: decompress it with zstd -d, or serve it from a URL");
+    throw new InvalidSnapshot("is compressed; decompress it with zstd -d, or serve it from a URL");
   }
   if (DATASET_START.test(header.toString("hex"))) {
     throw new InvalidSnapshot(
-      "is a dataset, not a Roadbook snapshot: make one with roadbook import DATASET --to FILE",
+      "is a dataset, not a Roadbook snapshot; make one with roadbook import DATASET --to FILE",
     );
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
@@ -67,20 +67,20 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (version !== SCHEMA_VERSION && !isAnySchema) {
     const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
     throw new InvalidSnapshot(
-      `has schema ${version}, this Roadbook reads ${SCHEMA_VERSION}: ${advice}`,
+      `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`,
     );
   }
-  // Pages, and the bytes of one.
+  // The number of pages, and the size of a page.
   return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
 }
 
-/** Makes a finished database file a snapshot. */
+/** Appends the trailer to a finished database file, which makes it a snapshot. */
 export async function appendChecksum(path: string): Promise<void> {
   await using file = await openFile(path);
   appendFileSync(path, await trailerOf(file, (await file.stat()).size));
 }
 
-/** Reads every byte, in chunks. Throws an {@link InvalidSnapshot} when one is not as it was written. */
+/** Reads every byte, in chunks. Throws an {@link InvalidSnapshot} when one has changed. */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,
@@ -90,7 +90,7 @@ export async function verifyChecksum(
   for await (const chunk of readChunks(source, databaseBytes, databaseBytes + TRAILER_BYTES)) {
     trailer += Buffer.from(chunk).toString("latin1");
   }
-  if (trailer !== expected) throw new InvalidSnapshot("is damaged: a part of it has changed");
+  if (trailer !== expected) throw new InvalidSnapshot("is damaged: its checksum does not match");
 }
 
 async function trailerOf(source: FileHandle | Uint8Array, databaseBytes: number): Promise<string> {

@@ -1,4 +1,4 @@
-/** The facts a snapshot keeps of itself: when and from what it was built, and how much is in it. */
+/** Reads and writes the facts about a snapshot: when and from what it was built, and its counts. */
 import { count } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
@@ -17,33 +17,34 @@ export interface Counts {
 export interface Meta {
   /** ISO 8601 UTC with seconds. */
   built_at: string;
-  /** The same in milliseconds since 1970; a snapshot is older than another when this is less. */
+  /** The same in milliseconds since 1970. The snapshot with the smaller value is the older one. */
   built_at_ms: number;
   /**
-   * SHA-256 of the lines that the snapshot keeps, each with a line end, in hexadecimal: of a dataset as
-   * `export` writes it, the SHA-256 of that file. The line of a private user counts as its id alone,
-   * so the hash confirms no guess of what was dropped. When --skip-invalid took something back out of a
-   * line that had been read, it is the SHA-256 of the snapshot's export. Each change file that is
-   * applied makes it the SHA-256 of the one before and of that of the changes' lines.
+   * SHA-256 of the dataset's lines, each followed by a line feed, in hexadecimal. For a dataset in
+   * the form that `export` writes, it is the SHA-256 of the file. The line of a private user is
+   * reduced to the id, so that nobody can confirm a guess about the rest by its hash. For the same
+   * reason it is the SHA-256 of the snapshot's export if --skip-invalid kept only a part of a line.
+   * After `apply`, it is the SHA-256 of the old value followed by the SHA-256 of the lines of the
+   * change file.
    */
   dataset_sha256: string;
-  /** The Roadbook that built it. */
+  /** The version of Roadbook that built it. */
   roadbook_version: string;
   counts: Counts;
-  /** The ids of at most twelve public users: those with the most achievement points, the most first. */
+  /** The ids of up to twelve public users with the most achievement points, highest first. */
   featured: number[];
 }
 
 const MAX_VALUE_BYTES = 1000;
 const MAX_FACTS = 100;
 
-/** As `JSON.stringify` writes them. */
+/** The text that `JSON.stringify` writes for {@link Counts}. */
 const COUNTS =
   /^\{"roles":\d{1,15},"achievements":\d{1,15},"companies":\d{1,15},"users":\d{1,15},"public_users":\d{1,15}\}$/;
 
 const FEATURED = /^\[(?:\d{1,16}(?:,\d{1,16}){0,11})?\]$/;
 
-/** Writes the facts in place of any that are there. */
+/** Writes the facts, and replaces old ones. */
 export function writeMeta(db: Database, facts: Meta): void {
   for (const [key, fact] of Object.entries(facts)) {
     const value = typeof fact === "string" ? fact : JSON.stringify(fact);
@@ -52,7 +53,7 @@ export function writeMeta(db: Database, facts: Meta): void {
   }
 }
 
-/** Throws an {@link InvalidSnapshot} when they are not facts as {@link writeMeta} writes them. */
+/** Throws an {@link InvalidSnapshot} when a fact is missing or malformed. */
 export function readMeta(db: Database): Meta {
   const rows = db
     .select({ key: meta.key, value: boundedText(meta.value, MAX_VALUE_BYTES) })
@@ -63,12 +64,12 @@ export function readMeta(db: Database): Meta {
   const value = (key: keyof Meta, shape: RegExp, missing?: string): string => {
     const found = facts.get(key) ?? missing;
     if (found !== undefined && shape.test(found)) return found;
-    throw new InvalidSnapshot(`is damaged: its meta table has no ${key} that can be read`);
+    throw new InvalidSnapshot(`is damaged: its meta table has no valid ${key}`);
   };
   const built_at = value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   return {
     built_at,
-    // Snapshots of earlier schemas have whole seconds alone, and feature nobody.
+    // Snapshots of earlier schemas have only built_at, and no featured drivers.
     built_at_ms: Number(value("built_at_ms", /^\d{1,15}$/, String(Date.parse(built_at)))),
     dataset_sha256: value("dataset_sha256", /^[0-9a-f]{64}$/),
     roadbook_version: value("roadbook_version", /^[\w.+-]+$/),
@@ -77,7 +78,7 @@ export function readMeta(db: Database): Meta {
   };
 }
 
-/** Counts what is in the tables. */
+/** Counts the rows of the tables. */
 export function countRows(db: Database): Counts {
   const countOf = (table: SQLiteTable) => db.select({ rows: count() }).from(table).get()?.rows ?? 0;
   const publicUsers = countOf(user);

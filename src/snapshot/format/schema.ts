@@ -1,13 +1,14 @@
 /**
- * The tables of a snapshot, declared once with drizzle and created from that declaration; only the FTS5
- * tables, which drizzle cannot say, are SQL. A private user has an id here and no other column.
+ * Declares the tables of a snapshot with drizzle, creates them from that declaration, and checks
+ * that a file has exactly these. Tables that drizzle cannot declare are SQL. For a private user,
+ * only the id has a column.
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
-/** Facts of the snapshot as a whole: see meta.ts. */
+/** Facts about the snapshot as a whole; see meta.ts. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
 export const role = sqliteTable("role", {
@@ -27,7 +28,7 @@ export const achievement = sqliteTable(
     tier: integer().notNull(),
     points: integer().notNull(),
   },
-  // A picture is asked for by its icon.
+  // Icons are requested by name.
   (table) => [index("achievement_icon").on(table.icon)],
 );
 
@@ -39,10 +40,10 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** An unlocked achievement: its id, the tier that was reached, and when, in seconds since 1970. */
+/** An achievement that a user has unlocked. The time is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
-/** Public users only. With the name of the company, and lists in place: a profile is one row. */
+/** Public users only. A row includes the company's name and the lists, so a profile is one row. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
@@ -50,18 +51,19 @@ export const user = sqliteTable("user", {
   companyId: integer("company_id"),
   companyName: text("company_name"),
   companyRole: text("company_role"),
-  /** Ids, ascending. */
+  /** Ascending ids. */
   roles: text({ mode: "json" }).$type<number[]>().notNull(),
   /** Seconds since 1970. */
   createdAt: integer("created_at").notNull(),
-  /** Newest first, then by id. Last, as a long list need not be read for the rest. */
+  /** Newest first, then by id. Last, because SQLite need not read it to read other columns then. */
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
 /**
- * The names that are searched, folded, in all their spellings (search/spellings.ts); `rank` is a name's place in the order of contract and index alike:
- * ascending rank is the order inside a tier. There are gaps between ranks. Beside the folded name is
- * what a search returns, so that a hit is one read.
+ * The searched names: `folded` has all spellings of a name (search/spellings.ts). Ascending `rank`
+ * is the order of results within a tier, and the document id in the posting lists. There are gaps
+ * between ranks, so that `apply` can insert names. The other columns are those of a search result,
+ * so that a hit is one read.
  */
 const searched = {
   rank: integer().primaryKey(),
@@ -80,7 +82,7 @@ export const companyName = sqliteTable("company_name", {
 });
 
 const kinds = ["user", "company"] as const;
-/** What has a name index. */
+/** The kinds of records with a name index. */
 export type NameKind = (typeof kinds)[number];
 
 const tables = [
@@ -93,8 +95,9 @@ const tables = [
   userName,
   companyName,
 
-  // The n-grams that are too common to be read through, with about the number of names they are in. The
-  // posting list of one that has a `list` is that long list; all others are in FTS5.
+  // The n-grams whose posting lists are too long to scan, with the approximate number of names that
+  // contain them. Those with a `list` have their posting list in the table below, the others in
+  // FTS5.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_frequent_ngram`, {
       ngram: text().primaryKey(),
@@ -103,13 +106,13 @@ const tables = [
     }),
   ),
 
-  // A row is a block of a list: see name-index/long-lists.ts.
+  // Each row is a block of a posting list; see name-index/long-lists.ts.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_long_list`, { id: integer().primaryKey(), ranks: blob().notNull() }),
   ),
 ];
 
-/** Creates every table of an empty snapshot and marks the file as one. */
+/** Creates the tables of an empty snapshot, and marks the file as a snapshot. */
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
@@ -121,21 +124,21 @@ export function createSchema(db: Sqlite): void {
     );
     db.exec(createNgramIndexSql(kind));
   }
-  // Tells at once whether there are such users.
+  // Shows quickly whether any user has several spellings, which a line feed separates.
   db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
 }
 
 let expected: string | undefined;
 
 /**
- * Throws an {@link InvalidSnapshot} unless the tables of `db` are those of {@link createSchema}, and no
- * view, trigger or index is there beside them: a view in place of a table can run without end.
+ * Throws an {@link InvalidSnapshot} unless `db` has exactly the schema of {@link createSchema},
+ * without other views, triggers or indexes. A view in place of a table could run forever.
  */
 export function checkSchema(db: Sqlite): void {
   expected ??= findExpected();
   if (describeSchema(db) === expected) return;
   throw new InvalidSnapshot(
-    "was not written by Roadbook: it has other tables than a snapshot; import the dataset again",
+    "was not written by Roadbook: its schema is not that of a snapshot; import the dataset again",
   );
 }
 
@@ -149,7 +152,7 @@ function findExpected(): string {
   }
 }
 
-/** Everything in the schema, FTS5's own tables included; the same text for the same schema. */
+/** The schema as text, including the tables that FTS5 creates. */
 function describeSchema(db: Sqlite): string {
   const rows = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
   return JSON.stringify(rows.all());
@@ -170,9 +173,10 @@ function* createSql(table: (typeof tables)[number]): Generator<string> {
 }
 
 /**
- * Lists of ranks by n-gram. Contentless and without positions or sizes: only "which names have it".
- * FTS5's ascii tokenizer takes every byte above 127 as part of a word and changes none; with
- * all printable ASCII as token characters it gives back each n-gram as it went in (folded names have no capitals).
+ * The posting lists of n-grams. Contentless, without positions and sizes, as only "which names have
+ * it" is needed. FTS5's ascii tokenizer treats every byte above 127 as part of a word and keeps it.
+ * With all printable ASCII as token characters, it keeps each n-gram whole. (It would lower-case
+ * capitals, but folded names have none.)
  */
 function createNgramIndexSql(kind: string): string {
   let characters = "";

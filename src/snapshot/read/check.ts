@@ -1,4 +1,4 @@
-/** Reads every byte of a snapshot file and says whether it is the one that was written. */
+/** Reads every byte of a snapshot and verifies that it is what Roadbook wrote. Changes nothing. */
 import { BITMAP_BYTES } from "../../search/posting-block.ts";
 import { MAX_TEXT_BYTES } from "../format/bounds.ts";
 import { InvalidSnapshot } from "../format/file.ts";
@@ -15,14 +15,14 @@ const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
 ];
 
 /**
- * Checks the file from its header to the last bit; returns its facts, or throws a `SnapshotError`.
- * The checksum finds any change since the file was written; SQLite's own checks, which take the
- * longer part, find what Roadbook or SQLite would have written wrong.
+ * Checks the whole file and returns its metadata. Throws a `SnapshotError`. The checksum finds any
+ * change since the file was written. SQLite's own checks find bugs in how it was written.
  */
 export async function checkSnapshot(path: string): Promise<Meta> {
   const { db, isSpoiled, close } = await openTables(path);
   try {
-    // FTS5 checks itself on the way: of posting lists without their text, that they are well formed.
+    // This includes FTS5. Without the indexed text, it can only check that its lists are well
+    // formed.
     const [error] = db.$client
       .prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)")
       .all();
@@ -40,13 +40,13 @@ export async function checkSnapshot(path: string): Promise<Meta> {
         )
         .get();
       if (tooLong) {
-        const { column } = tooLong;
-        throw new InvalidSnapshot(`is damaged: ${table} has ${column} longer than Roadbook writes`);
+        const name = `${table}.${tooLong.column}`;
+        throw new InvalidSnapshot(`is damaged: a value in ${name} is longer than Roadbook writes`);
       }
     }
     const meta = readMeta(db);
     if (JSON.stringify(countRows(db)) !== JSON.stringify(meta.counts)) {
-      throw new InvalidSnapshot("is damaged: it does not hold as much as it says");
+      throw new InvalidSnapshot("is damaged: its row counts do not match its metadata");
     }
     if (isSpoiled()) throw new SpoiledSnapshot();
     return meta;

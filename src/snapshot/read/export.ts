@@ -1,6 +1,6 @@
 /**
- * Writes the dataset that a snapshot was made of, in one fixed form: what is imported from it exports
- * to the same bytes. Streams in the order of the rows; a private user is an id alone.
+ * Streams the dataset in a snapshot as NDJSON. The form is fixed: importing an export and exporting
+ * it again gives the same bytes. A private user is exported as an id only.
  */
 import type { CompanyLine } from "../../domain/company.ts";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
@@ -11,7 +11,7 @@ import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.
 
 interface UserRow {
   id: number;
-  /** Null for a private user, as is all that follows. */
+  /** Null for a private user, as are all fields below. */
   name: string | null;
   avatar_url: string | null;
   company_id: number | null;
@@ -39,7 +39,7 @@ function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): Data
   };
 }
 
-/** The lines of the dataset in the snapshot at `path`. Throws a `SnapshotError`. */
+/** The dataset in the snapshot at `path`, line by line. Throws a `SnapshotError`. */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
   return withEndLine(listLinesOf(path, await openTables(path)));
 }
@@ -62,7 +62,8 @@ function* listRecords(db: Database): Generator<DatasetLine> {
     yield { type: "company", id, name, member_count };
   }
   const users = db.$client.prepare<UserRow>(
-    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements FROM user
+    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements
+      FROM user
       UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM private_user ORDER BY id`,
   );
   for (const row of users.iterate()) yield lineOfUser(row);

@@ -1,7 +1,6 @@
 /**
- * Opens a snapshot: a file that is never written again, or the bytes of one. Every byte is held to
- * the checksum before anything is read; what is not a snapshot of this schema, or not as it was
- * written, is refused with a sentence for the operator.
+ * Opens a snapshot from a file or from bytes, and never writes to it. Verifies every byte before
+ * anything is read, and rejects a damaged or foreign file with one line for the operator.
  */
 import type { FileHandle } from "node:fs/promises";
 import { sqlite } from "#sqlite";
@@ -19,49 +18,49 @@ import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
 
-export type Snapshot = ReturnType<typeof readTables>;
+export type Snapshot = ReturnType<typeof snapshotOf>;
 
 export interface OpenOptions {
-  /** Skips the checksum, and for bytes the comparison of the schema, which takes 3 ms of a start. */
+  /** Starts faster by skipping the checksum and, for bytes, the schema check. */
   trust?: boolean;
 }
 
-/** The file or bytes cannot be served; `message` says why in one line that names the file. */
+/** A snapshot that cannot be read. The message is one line that names the file. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
-  /** Goes on where the name of the file ends. */
+  /** The message without the name of the file: "is empty". */
   readonly reason: string;
-  /** The system is the cause, and not the file: it may be read a moment later. */
-  readonly isPassing: boolean;
+  /** The system caused it, not the file, so another try may succeed. */
+  readonly isTransient: boolean;
 
-  constructor(file: string, reason: string, isPassing = false) {
+  constructor(file: string, reason: string, isTransient = false) {
     super(`${file} ${reason}`);
     this.reason = reason;
-    this.isPassing = isPassing;
+    this.isTransient = isTransient;
   }
 }
 
-/** The snapshot's file has been written to since it was opened: nothing that is read is certain. */
+/** The file has been written to since it was opened, so nothing read from it can be trusted. */
 export class SpoiledSnapshot extends Error {
   override name = "SpoiledSnapshot";
-  override message = "is being written over in place";
+  override message = "is being overwritten in place (replace it with mv, never cp)";
 }
 
 /** The tables of an open snapshot. */
 export interface Tables {
   db: Database;
-  /** Whether the file has been written to since it was opened, so that any read may be wrong. */
+  /** Whether the file has been written to since it was opened. */
   isSpoiled(): boolean;
   close(): void;
 }
 
 /**
- * A smaller file is read into memory, where nobody can write over it. A larger one must only be
- * replaced, as every command here does: written over, it is spoiled.
+ * Up to this size a file is read into memory, where nothing can overwrite it. A larger file is read
+ * as needed. It must be replaced, as every command does: overwriting it in place spoils it.
  */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
-/** A file that changes while it is read is read again, so often at most. */
+/** A file that changes while it is being opened is opened again, up to this many times. */
 const MAX_TRIES = 3;
 
 /** Opens the snapshot at a path, or the one in `bytes`. Throws a {@link SnapshotError}. */
@@ -71,32 +70,32 @@ export async function openSnapshot(
 ): Promise<Snapshot> {
   const tables = await openTables(source, options);
   try {
-    return readTables(tables);
+    return snapshotOf(tables);
   } catch (error) {
     tables.close();
     throw snapshotError(source, error);
   }
 }
 
-/** What responses come from. Every read throws a {@link SpoiledSnapshot} once the file is spoiled. */
-export function readTables({ db, isSpoiled, close }: Tables) {
+/** The queries that routes use. Each throws a {@link SpoiledSnapshot} once the file is spoiled. */
+export function snapshotOf({ db, isSpoiled, close }: Tables) {
   let isKnownSpoiled = false;
-  /** Once true, it stays so. */
-  const findSpoiled = () => {
+  /** Once true, always true. */
+  const checkSpoiled = () => {
     isKnownSpoiled ||= isSpoiled();
     return isKnownSpoiled;
   };
-  /** Looks after the read, as the file may be written to during it. */
+  /** Checks after the read, because the file may be written to during it. */
   const guard =
     <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
     (...args: Args): Result => {
       try {
         if (!isKnownSpoiled) {
           const result = read(...args);
-          if (!findSpoiled()) return result;
+          if (!checkSpoiled()) return result;
         }
       } catch (error) {
-        if (!findSpoiled()) throw error;
+        if (!checkSpoiled()) throw error;
       }
       throw new SpoiledSnapshot();
     };
@@ -116,12 +115,12 @@ export function readTables({ db, isSpoiled, close }: Tables) {
       listCompanies: guard(search.listCompanies),
       listUsers: guard(search.listUsers),
     },
-    isSpoiled: findSpoiled,
+    isSpoiled: checkSpoiled,
     close,
   };
 }
 
-/** The tables of a snapshot, for callers that read all of them. Throws a {@link SnapshotError}. */
+/** Opens the tables, for callers that read whole tables. Throws a {@link SnapshotError}. */
 export async function openTables(
   source: string | Uint8Array,
   options: OpenOptions = {},
@@ -131,7 +130,7 @@ export async function openTables(
       typeof source === "string" ? openPath(source, options) : openBytes(source, options);
     const tables = await open;
     try {
-      // Loaded here, as the demo is opened without it.
+      // Imported only here, because the demo starts faster without it.
       const isKnown = options.trust && typeof source !== "string";
       if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db.$client);
       return tables;
@@ -144,7 +143,7 @@ export async function openTables(
   }
 }
 
-/** Gives whatever goes wrong with a snapshot the shape of a {@link SnapshotError}. */
+/** Turns any error about a snapshot into a {@link SnapshotError}. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
   const name = typeof source === "string" ? source : "the snapshot";
@@ -152,13 +151,13 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   if (error instanceof InvalidSnapshot || error instanceof NotAFileError) {
     return new SnapshotError(name, error.message);
   }
-  const isPassing = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
-  const isDamaged = !isPassing && codeOf(error).startsWith("SQLITE");
+  const isTransient = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
+  const isDamaged = !isTransient && codeOf(error).startsWith("SQLITE");
   const reason = `${isDamaged ? "is damaged" : "cannot be read"}: ${reasonOf(error)}`;
-  return new SnapshotError(name, reason, isPassing);
+  return new SnapshotError(name, reason, isTransient);
 }
 
-/** What is verified is the very file that is opened, or it is verified once more. */
+/** Makes sure that SQLite opens the file that was verified. Starts again if it was replaced. */
 async function openPath(path: string, options: OpenOptions): Promise<Tables> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const file = await openFile(path);
@@ -183,18 +182,18 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
       }
       if (isSame()) {
         isKept = true;
-        return watched(db, file, isWritten);
+        return watchedTables(db, file, isWritten);
       }
       db.$client.close();
     } finally {
       if (!isKept) await file.close();
     }
   }
-  throw new SnapshotError(path, "cannot be read: it changes all the time", true);
+  throw new SnapshotError(path, "cannot be read: it keeps changing", true);
 }
 
-/** Keeps the file open beside SQLite, which does not say whether it has been written to. */
-function watched(db: Database, file: FileHandle, isSpoiled: () => boolean): Tables {
+/** Keeps a second handle on the file, because SQLite does not report writes by other programs. */
+function watchedTables(db: Database, file: FileHandle, isSpoiled: () => boolean): Tables {
   const close = () => {
     db.$client.close();
     file.close().catch(() => {});

@@ -1,7 +1,6 @@
 /**
- * The snapshot that responses come from just now: opens the file again when it has been replaced, and
- * keeps the old one when the new one is bad. Nothing here watches the clock; who owns it says when to
- * check.
+ * The snapshot that is being served. Opens the file again when it is replaced, and keeps the old
+ * snapshot if the new one is bad. Never watches the clock: the caller decides when to check.
  */
 import { fileOf, findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
@@ -15,107 +14,129 @@ import {
 } from "./open.ts";
 
 /**
- * What became of a replaced file. With `isSpoiled`, no snapshot can be served meanwhile: the file of the
- * former one has been written over instead of replaced.
+ * The result of a check that found something new. With `isSpoiled`, nothing can be served for now:
+ * the file of the current snapshot was overwritten in place.
  */
 export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: boolean };
 
-/** A file that cannot be opened for a passing reason is tried again at every so many-th check. */
+/** After a transient error, every fifth check tries to open the file again. */
 const CHECKS_UNTIL_RETRY = 5;
 
 /**
- * Opens the snapshot at a path, or one in bytes. `options` hold for this time and not for what comes in
- * its place. Throws a {@link SnapshotError}.
+ * Opens the snapshot at a path, or the one in `source`. `options` apply to this snapshot and not to
+ * those that replace it. Throws a {@link SnapshotError}.
  */
 export async function openReloadableSnapshot(
   source: string | Uint8Array,
   options: OpenOptions = {},
-) {
-  const identity = () => (typeof source === "string" ? findIdentity(source) : "");
-  // Read before the file is opened: a file that comes in between is looked at once more.
-  let seen = identity();
-  let snapshot = await openSnapshot(source, options);
-  let refused: SnapshotError | undefined;
-  /** The file that was at the path when the snapshot was found spoiled; see {@link fileOf}. */
-  let spoiledFile: string | undefined;
-  let checks = 0;
-  let isClosed = false;
-  let last: Promise<unknown> = Promise.resolve();
+): Promise<ReloadableSnapshot> {
+  // Taken before the file is opened, so that a replacement in between is noticed.
+  const identity = identityOf(source);
+  return new ReloadableSnapshot(source, identity, await openSnapshot(source, options));
+}
 
-  /** After whatever is under way. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const next = last.then(work);
-    last = next.catch(() => {});
-    return next;
+function identityOf(source: string | Uint8Array): string {
+  return typeof source === "string" ? findIdentity(source) : "";
+}
+
+class ReloadableSnapshot {
+  #source: string | Uint8Array;
+  /** The identity of the file that was last opened, or tried. */
+  #identity: string;
+  #snapshot: Snapshot;
+  #refused: SnapshotError | undefined;
+  /** The file that was at the path when the snapshot was found spoiled; see {@link fileOf}. */
+  #spoiledFile: string | undefined;
+  #checks = 0;
+  #isClosed = false;
+  #lastTask: Promise<unknown> = Promise.resolve();
+
+  constructor(source: string | Uint8Array, identity: string, snapshot: Snapshot) {
+    this.#source = source;
+    this.#identity = identity;
+    this.#snapshot = snapshot;
   }
 
-  function swap(next: Snapshot): Meta {
-    if (isClosed) next.close();
-    else {
-      // Whoever reads a snapshot does so without waiting, so nobody is in the middle of it.
-      snapshot.close();
-      snapshot = next;
-      refused = undefined;
-      spoiledFile = undefined;
+  /** The snapshot to read from. Use it before the next await: after that it may be closed. */
+  current = (): Snapshot => this.#snapshot;
+
+  /** Why the file at the path is not being served; undefined if it is. */
+  refused = (): SnapshotError | undefined => this.#refused;
+
+  /**
+   * Checks the file and resolves to the result, or to undefined if there is nothing new. A bad file
+   * is opened again when it changes. After a transient error, some later check tries again. With
+   * `isForced`, this check tries again in both cases.
+   */
+  refresh = (isForced = false): Promise<Replacement | undefined> =>
+    this.#enqueue(() => this.#check(isForced));
+
+  /** Replaces a snapshot in memory with the one that `transform` makes from its bytes. */
+  change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> {
+    return this.#enqueue(async () => {
+      if (typeof this.#source === "string") {
+        throw new TypeError(
+          "apply needs a snapshot in memory; for a file, call applyChanges and then refresh",
+        );
+      }
+      const bytes = await transform(this.#source);
+      const meta = this.#swap(await openSnapshot(bytes));
+      this.#source = bytes;
+      return meta;
+    });
+  }
+
+  /** Closes at once. Tasks that are still running change nothing more. */
+  close(): void {
+    if (!this.#isClosed) this.#snapshot.close();
+    this.#isClosed = true;
+  }
+
+  /** Runs one task after another. */
+  #enqueue<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#lastTask.then(task);
+    this.#lastTask = result.catch(() => {});
+    return result;
+  }
+
+  async #check(isForced: boolean): Promise<Replacement | undefined> {
+    if (this.#isClosed) return undefined;
+    const identity = identityOf(this.#source);
+    if (this.#spoiledFile === undefined && this.#snapshot.isSpoiled()) {
+      // Reported first: reading the file again takes time, and requests fail meanwhile.
+      this.#spoiledFile = fileOf(identity);
+      this.#refused = snapshotError(this.#source, new SpoiledSnapshot());
+      return { refused: this.#refused, isSpoiled: true };
+    }
+    const isChanged = identity !== this.#identity;
+    const isSpoiled = this.#spoiledFile !== undefined;
+    const mayRetry = this.#refused?.isTransient || isSpoiled;
+    const isRetry = mayRetry && ++this.#checks % CHECKS_UNTIL_RETRY === 0;
+    if (!(isChanged || isRetry || (this.#refused && isForced))) return undefined;
+    this.#identity = identity;
+    try {
+      const meta = this.#swap(await openSnapshot(this.#source));
+      return this.#isClosed ? undefined : { meta };
+    } catch (error) {
+      if (!(error instanceof SnapshotError)) throw error;
+      // While a file is being overwritten, its error keeps changing. Only the first is reported.
+      const isSameFile = fileOf(identity) === this.#spoiledFile;
+      const isNew = (isChanged || error.message !== this.#refused?.message) && !isSameFile;
+      this.#refused = error;
+      return isNew ? { refused: error, isSpoiled } : undefined;
+    }
+  }
+
+  #swap(next: Snapshot): Meta {
+    if (this.#isClosed) {
+      next.close();
+    } else {
+      // Reads are synchronous, so none can be running now.
+      this.#snapshot.close();
+      this.#snapshot = next;
+      this.#refused = undefined;
+      this.#spoiledFile = undefined;
     }
     return next.meta;
   }
-
-  async function check(isForced: boolean): Promise<Replacement | undefined> {
-    if (isClosed) return undefined;
-    const found = identity();
-    if (spoiledFile === undefined && snapshot.isSpoiled()) {
-      // Said before anything else: to read the file again takes time, and requests fail meanwhile.
-      spoiledFile = fileOf(found);
-      refused = snapshotError(source, new SpoiledSnapshot());
-      return { refused, isSpoiled: true };
-    }
-    const isChanged = found !== seen;
-    const isSpoiled = spoiledFile !== undefined;
-    const isRetry = (refused?.isPassing || isSpoiled) && ++checks % CHECKS_UNTIL_RETRY === 0;
-    if (!(isChanged || isRetry || (refused && isForced))) return undefined;
-    seen = found;
-    try {
-      const meta = swap(await openSnapshot(source));
-      return isClosed ? undefined : { meta };
-    } catch (error) {
-      if (!(error instanceof SnapshotError)) throw error;
-      // While the file is written over, it is bad in one way after another.
-      const isNew =
-        (isChanged || error.message !== refused?.message) && fileOf(found) !== spoiledFile;
-      refused = error;
-      return isNew ? { refused, isSpoiled } : undefined;
-    }
-  }
-
-  return {
-    /** Good until the caller waits for something: after that another may be in its place. */
-    current: () => snapshot,
-    /** Why the file as it is now is not the one responses come from; undefined when it is. */
-    refused: () => refused,
-    /**
-     * Checks the file; resolves to what came of it, when that is new. One that could not be opened
-     * for a passing reason is tried again at some of the next checks, a bad one when it changes; with
-     * `isForced`, both at once.
-     */
-    refresh: (isForced = false) => inTurn(() => check(isForced)),
-    /** Has `make` turn the bytes of the snapshot into those of the one in its place. */
-    change: (make: (bytes: Uint8Array) => Promise<Uint8Array>) =>
-      inTurn(async () => {
-        if (typeof source === "string") {
-          throw new TypeError(
-            "apply changes a snapshot in memory; change a file with applyChanges, then call refresh",
-          );
-        }
-        const bytes = await make(source);
-        const meta = swap(await openSnapshot(bytes));
-        source = bytes;
-        return meta;
-      }),
-    /** At once: what is under way changes nothing more. */
-    close(): void {
-      if (!isClosed) snapshot.close();
-      isClosed = true;
-    },
-  };
 }

@@ -1,6 +1,6 @@
 /**
- * Reads users: the public profile and the achievements. Private and unknown users are distinguished, and
- * nothing more is said about either.
+ * Reads users: profiles, achievements and the list of public ids. Distinguishes private from
+ * unknown users and returns nothing else about either.
  */
 import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
@@ -12,88 +12,42 @@ import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
 
-/** A page of the list of all public users has so many ranks, and at most so many users. */
+/** A page of public users covers this many ranks. It may hold fewer users, as ranks have gaps. */
 const PAGE_RANKS = 10_000;
 
-/** Why there is nothing of a user to read. */
+/** Why a user cannot be read. */
 export interface Missing {
   missing: "profile_private" | "user_not_found";
 }
 
 export function openUsers(db: Database) {
-  const id = sql.placeholder("id");
-  const findUser = db
-    .select({
-      name: boundedText(user.name),
-      avatarUrl: boundedText(user.avatarUrl),
-      companyId: user.companyId,
-      companyName: boundedText(user.companyName),
-      companyRole: boundedText(user.companyRole),
-      roles: boundedText(user.roles),
-      createdAt: user.createdAt,
-    })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
-  const findName = db
-    .select({ name: boundedText(user.name) })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
-  const findUnlocks = db
-    .select({ achievements: boundedText(user.achievements) })
-    .from(user)
-    .where(eq(user.id, id))
-    .prepare();
-  const findPrivate = db.select().from(privateUser).where(eq(privateUser.id, id)).prepare();
-  const findRole = db.select().from(role).where(eq(role.id, id)).prepare();
-  const findAchievement = db.select().from(achievement).where(eq(achievement.id, id)).prepare();
-  const findByIcon = db
-    .select()
-    .from(achievement)
-    .where(eq(achievement.icon, sql.placeholder("icon")))
-    .orderBy(achievement.id)
-    .limit(1)
-    .prepare();
+  const queries = prepareQueries(db);
 
-  const [from, to] = [sql.placeholder("from"), sql.placeholder("to")];
-  const findRank = db
-    .select({ rank: min(userName.rank) })
-    .from(userName)
-    .where(gte(userName.rank, from))
-    .prepare();
-  const listRanks = db
-    .select({ id: userName.id })
-    .from(userName)
-    .where(and(gte(userName.rank, from), lt(userName.rank, to)))
-    .orderBy(asc(userName.rank))
-    .prepare();
-
-  /** Definitions are few beside the users who have them. Each is read when it is first needed. */
+  /** Each definition is encoded once, because many users have unlocked it. */
   const definitions = new Map<number, Uint8Array>();
   function definitionOf(id: number): Uint8Array {
     const known = definitions.get(id);
     if (known !== undefined) return known;
-    const json = Buffer.from(JSON.stringify(findAchievement.get({ id })));
+    const json = Buffer.from(JSON.stringify(queries.achievement.get({ id })));
     definitions.set(id, json);
     return json;
   }
 
-  /** By the JSON of their ids: most users have one of a few sets of roles. */
+  /** Cached by the JSON of the ids, because most users have one of a few sets of roles. */
   const roleLists = new LRUCache<string, Role[]>({ max: 1000, memoMethod: readRoles });
   function readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
-    return ids.flatMap((id) => findRole.get({ id }) ?? []).sort(compareRoles);
+    return ids.flatMap((id) => queries.role.get({ id }) ?? []).sort(compareRoles);
   }
 
   function missing(id: number): Missing {
-    return { missing: findPrivate.get({ id }) ? "profile_private" : "user_not_found" };
+    return { missing: queries.privateUser.get({ id }) ? "profile_private" : "user_not_found" };
   }
 
   return {
-    /** The avatar's path is completed with `baseUrl`. */
+    /** `baseUrl` completes the avatar's path. */
     findProfile(id: number, baseUrl: string): User | Missing {
-      const row = findUser.get({ id });
+      const row = queries.profile.get({ id });
       if (!row) return missing(id);
       const { companyId, companyName: name, companyRole: role } = row;
       const hasCompany = companyId !== null && name !== null && role !== null;
@@ -107,45 +61,98 @@ export function openUsers(db: Database) {
       };
     },
 
-    findName: (id: number): string | Missing => findName.get({ id })?.name ?? missing(id),
+    findName: (id: number): string | Missing => queries.name.get({ id })?.name ?? missing(id),
 
-    /**
-     * The unlocked achievements, newest first, as pieces of the JSON text of a list, in UTF-8: they may
-     * have megabytes, which are put together once.
-     */
+    /** The unlocked achievements, newest first, as chunks of a JSON array in UTF-8. */
     findAchievements(id: number): Uint8Array[] | Missing {
-      const row = findUnlocks.get({ id });
-      if (!row) return missing(id);
-      const unlocks: Unlock[] = JSON.parse(row.achievements);
-      const pieces: Uint8Array[] = [];
-      for (const [id, tier, unlockedAt] of unlocks) {
-        const start = pieces.length === 0 ? "[" : ",";
-        pieces.push(
-          Buffer.from(`${start}{"achievement":`),
-          definitionOf(id),
-          Buffer.from(`,"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`),
-        );
-      }
-      pieces.push(Buffer.from(pieces.length === 0 ? "[]" : "]"));
-      return pieces;
+      const row = queries.unlocks.get({ id });
+      return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
 
-    /** The numbers of the pages of all public users; ranks have gaps, so some numbers may be missing. */
+    /** The numbers of the pages of public users. Ranks have gaps, so some may be missing. */
     listPages(): number[] {
       const pages: number[] = [];
       for (let page = 0; ; page++) {
-        const rank = findRank.get({ from: page * PAGE_RANKS })?.rank ?? undefined;
+        const rank = queries.nextRank.get({ from: page * PAGE_RANKS })?.rank ?? undefined;
         if (rank === undefined) return pages;
         page = Math.floor(rank / PAGE_RANKS);
         pages.push(page);
       }
     },
 
-    /** The ids of the users on such a page. */
+    /** The ids of the users on a page. */
     listIds: (page: number): number[] =>
-      listRanks.all({ from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS }).map(({ id }) => id),
+      queries.idsBetween
+        .all({ from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS })
+        .map(({ id }) => id),
 
-    /** The definition with that icon; if several have it, the one with the lowest id. */
-    findAchievementByIcon: (icon: string): Achievement | undefined => findByIcon.get({ icon }),
+    /** The definition with that icon; if several share it, the one with the lowest id. */
+    findAchievementByIcon: (icon: string): Achievement | undefined =>
+      queries.achievementByIcon.get({ icon }),
   };
+}
+
+function prepareQueries(db: Database) {
+  const [id, from, to] = [sql.placeholder("id"), sql.placeholder("from"), sql.placeholder("to")];
+  const isUser = eq(user.id, id);
+  const selectAchievement = () => db.select().from(achievement);
+  return {
+    profile: db
+      .select({
+        name: boundedText(user.name),
+        avatarUrl: boundedText(user.avatarUrl),
+        companyId: user.companyId,
+        companyName: boundedText(user.companyName),
+        companyRole: boundedText(user.companyRole),
+        roles: boundedText(user.roles),
+        createdAt: user.createdAt,
+      })
+      .from(user)
+      .where(isUser)
+      .prepare(),
+    name: db
+      .select({ name: boundedText(user.name) })
+      .from(user)
+      .where(isUser)
+      .prepare(),
+    unlocks: db
+      .select({ achievements: boundedText(user.achievements) })
+      .from(user)
+      .where(isUser)
+      .prepare(),
+    privateUser: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
+    role: db.select().from(role).where(eq(role.id, id)).prepare(),
+    achievement: selectAchievement().where(eq(achievement.id, id)).prepare(),
+    achievementByIcon: selectAchievement()
+      .where(eq(achievement.icon, sql.placeholder("icon")))
+      .orderBy(achievement.id)
+      .limit(1)
+      .prepare(),
+    nextRank: db
+      .select({ rank: min(userName.rank) })
+      .from(userName)
+      .where(gte(userName.rank, from))
+      .prepare(),
+    idsBetween: db
+      .select({ id: userName.id })
+      .from(userName)
+      .where(and(gte(userName.rank, from), lt(userName.rank, to)))
+      .orderBy(asc(userName.rank))
+      .prepare(),
+  };
+}
+
+/** Returns chunks, because the list may be megabytes long. The response joins them once. */
+function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => Uint8Array): Uint8Array[] {
+  const chunks: Uint8Array[] = [];
+  for (const [id, tier, unlockedAt] of unlocks) {
+    const start = chunks.length === 0 ? "[" : ",";
+    chunks.push(
+      Buffer.from(`${start}{"achievement":`),
+      definitionOf(id),
+      Buffer.from(`,"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`),
+    );
+  }
+  chunks.push(Buffer.from(chunks.length === 0 ? "[]" : "]"));
+  return chunks;
 }

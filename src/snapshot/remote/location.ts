@@ -1,31 +1,31 @@
 /**
- * Where a snapshot lies that is on another machine: at an http(s) URL, or as an object in a store that
- * speaks S3. Makes requests ready to send; the name it gives a place holds no secret.
+ * The location of a snapshot on another machine: an http(s) URL, or an object in an S3-compatible
+ * store. Prepares requests and never sends them. The name of a location never contains a secret.
  */
 import { unescape as percentDecode } from "node:querystring";
 
-export interface Location {
-  /** For people: without user, password and query, each of which may be a secret. */
+export interface RemoteLocation {
+  /** For messages: without user, password and query, each of which may be a secret. */
   name: string;
-  /** The URL and headers of a request that the other side will accept. */
+  /** The URL and headers of a request, with the credentials that the other side expects. */
   prepare(method: "GET" | "HEAD" | "PUT"): { url: string; headers: Record<string, string> };
 }
 
-/** What the store is asked with. */
+/** The credentials and the address of a store. */
 export interface S3Settings {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;
   region?: string | undefined;
-  /** Another store than Amazon's. */
+  /** Amazon's by default. */
   endpoint?: string | undefined;
 }
 
-/** A clock may be so far behind the store's, and a request wait so long to be sent. */
+/** Covers a clock that is behind the store's, and the time until the request is sent. */
 const SIGNATURE_SECONDS = 900;
 
-/** The location at an http(s) URL; undefined when it is none. User and password go into a header. */
-export function parseWebLocation(text: string): Location | undefined {
+/** Parses an http(s) URL; undefined for any other text. User and password move into a header. */
+export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
   const headers: Record<string, string> = {};
@@ -37,13 +37,13 @@ export function parseWebLocation(text: string): Location | undefined {
   return { name: url.origin + url.pathname, prepare: () => ({ url: url.href, headers }) };
 }
 
-/** The location `s3://bucket/key`; undefined when it is none. */
-export function parseS3Location(text: string, settings: S3Settings): Location | undefined {
+/** Parses `s3://bucket/key`; undefined for any other text. */
+export function parseS3Location(text: string, settings: S3Settings): RemoteLocation | undefined {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)\/([^?#]*[^?#/])$/i.exec(text) ?? [];
   if (bucket === undefined || key === undefined) return undefined;
   const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = settings;
   const client = new Bun.S3Client({
-    // Bun signs it, and puts it in the URL, as it is: a colon, which Swift's have, is to be encoded.
+    // Bun does not encode the id, but a colon, as in the ids of Swift, must be encoded.
     accessKeyId: encodeURIComponent(accessKeyId),
     secretAccessKey,
     bucket,
@@ -53,8 +53,8 @@ export function parseS3Location(text: string, settings: S3Settings): Location | 
   });
   return {
     name: `s3://${bucket}/${key}`,
-    // Bun's client sends no conditions, streams from no file and keeps what a store responds with to
-    // itself. It signs, and a signed URL leaves other headers free (SigV4 signs Host alone).
+    // Bun's client is only used to sign. It cannot send conditions, stream from a file or return
+    // the store's response. A signed URL leaves other headers free, because SigV4 signs only Host.
     prepare: (method) => ({
       url: client.presign(key, { method, expiresIn: SIGNATURE_SECONDS }),
       headers: {},

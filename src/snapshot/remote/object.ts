@@ -1,7 +1,7 @@
 /**
- * Writes snapshots that are no plain file: an object in a store that speaks S3, or a compressed file.
- * A plain file stands for them while they are written. Objects are put whole, on the condition that
- * nobody has put another one since they were read.
+ * Replaces snapshots that are not plain files: objects in an S3-compatible store, and compressed
+ * files. Commands work on a plain temporary file instead. An object is uploaded as a whole, and
+ * only if it has not changed since it was read.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -9,40 +9,39 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import zlib from "node:zlib";
 import { inTemporaryFolder, rehearseFile, replaceFile } from "../../files/replace.ts";
-import type { Location } from "./location.ts";
+import type { RemoteLocation } from "./location.ts";
 import { saveSnapshot } from "./save.ts";
 import { readBody, TransferError, transfer } from "./transfer.ts";
 
 const CONFLICT =
-  "has been changed by another command meanwhile, so nothing was written: run this one again, " +
-  "with --unconditional if nothing else writes it";
+  "was changed by another command in the meantime, so nothing was written; run this command " +
+  "again (with --unconditional if nothing else writes to it)";
 const UNSUPPORTED =
-  "is in a store without conditional writes (If-Match), so two commands at once could lose a change: " +
-  "let one machine write it, with --unconditional";
+  "is in a store without conditional writes (If-Match), so two commands at once could lose a " +
+  "change; write from one machine only, with --unconditional";
 const OVERWRITTEN =
-  "was replaced right after it was written, as in a store that ignores If-Match: run this one again, " +
-  "or let one machine write it, with --unconditional";
+  "was replaced right after it was written, so the store seems to ignore If-Match; " +
+  "run this command again, or write from one machine only, with --unconditional";
 
-/** One object is at most 5 GB, which takes so long at a megabyte a second. */
+/** Enough for the largest object, 5 GB, at a megabyte per second. */
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
 export interface PutOptions {
-  /** Writes an object even if another command has put one meanwhile. */
+  /** Writes an object even if another command has changed it. */
   unconditional?: boolean | undefined;
-  /** Takes an old snapshot that is damaged for none. */
+  /** Replaces a target that is damaged or not a snapshot. */
   force?: boolean | undefined;
-  /** Does everything but put the new snapshot in the place of the old one. */
+  /** Does everything except replace the target. */
   dryRun?: boolean | undefined;
 }
 
 /**
- * Has `write` replace a plain snapshot file, which holds what the object at `location` holds or is not
- * there, and puts that file in the place of the object. Throws what `write` throws, and errors that name
- * the location.
+ * Replaces the object at `location`. `write` gets the path of a plain file with the snapshot in the
+ * object, if there is one, and replaces that file. Errors name the location instead of the file.
  */
 export function replaceObject<T>(
-  location: Location,
+  location: RemoteLocation,
   write: (path: string) => Promise<T>,
   { unconditional = false, force = false, dryRun = false }: PutOptions = {},
 ): Promise<T> {
@@ -57,12 +56,12 @@ export function replaceObject<T>(
       await putObject(location, sent, condition);
       return result;
     } catch (error) {
-      throw renamed(error, path, location.name);
+      throw namingTarget(error, path, location.name);
     }
   });
 }
 
-/** The same for a file `target` that is compressed with zstd. */
+/** Replaces `target`, a file compressed with zstd, in the same way. */
 export function replaceCompressed<T>(
   target: string,
   write: (path: string) => Promise<T>,
@@ -77,7 +76,7 @@ export function replaceCompressed<T>(
       if (!dryRun) await compress(plain, path);
       return result;
     } catch (error) {
-      throw renamed(error, plain, target);
+      throw namingTarget(error, plain, target);
     }
   });
 }
@@ -88,7 +87,7 @@ async function compress(from: string, to: string): Promise<string> {
   return to;
 }
 
-/** Saves what is replaced, whatever its schema, as it is counted. */
+/** Saves the old snapshot. Any schema version will do: an import only counts its rows. */
 async function saveOld(
   input: AsyncIterable<Uint8Array>,
   path: string,
@@ -102,14 +101,18 @@ async function saveOld(
   }
 }
 
-async function getObject(location: Location, path: string, force: boolean): Promise<Response> {
+async function getObject(
+  location: RemoteLocation,
+  path: string,
+  force: boolean,
+): Promise<Response> {
   const options = { timeoutMs: TIMEOUT_MS, expected: [404] };
   const response = await transfer(location, "GET", options);
   if (response.ok) await saveOld(readBody(response, TIMEOUT_MS), path, force);
   return response;
 }
 
-/** The headers of a PUT that must fail when the object is no longer the one of that response. */
+/** The headers that make a PUT fail if the object has changed since that response. */
 function conditionOf({ status, headers }: Response): Record<string, string> {
   if (status === 404) return { "if-none-match": "*" };
   const etag = headers.get("etag");
@@ -118,7 +121,7 @@ function conditionOf({ status, headers }: Response): Record<string, string> {
 }
 
 async function putObject(
-  location: Location,
+  location: RemoteLocation,
   file: string,
   condition: Record<string, string> | undefined,
 ): Promise<void> {
@@ -132,17 +135,17 @@ async function putObject(
   if (!response.ok) throw new TransferError(CONFLICT);
   const written = response.headers.get("etag");
   if (!condition || written === null) return;
-  // The object is written: a store that cannot be asked again is no failure of that.
+  // The object is written by now, so a failure of this request is not an error.
   const found = await transfer(location, "HEAD", { timeoutMs: QUICK_TIMEOUT_MS }).catch(() => {});
   if (found && found.headers.get("etag") !== written) throw new TransferError(OVERWRITTEN);
 }
 
-/** Errors name what the file stands for. */
-function renamed(error: unknown, path: string, name: string): unknown {
+/** Makes an error about the temporary file name the target instead. */
+function namingTarget(error: unknown, path: string, name: string): unknown {
   if (error instanceof TransferError) return new Error(`${name} ${error.message}`);
   if (error instanceof Error) {
-    // It is this machine's disk that is full.
-    const written = `cannot write ${name} by way of ${dirname(path)}`;
+    // The folder shows which disk is full: this machine's, not the store's.
+    const written = `cannot write ${name} (prepared in ${dirname(path)})`;
     error.message = error.message
       .replaceAll(`cannot write ${path}`, written)
       .replaceAll(path, name);

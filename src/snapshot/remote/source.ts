@@ -1,7 +1,6 @@
 /**
- * Keeps a local copy of a snapshot that lies elsewhere: asks for it again, and puts a new one in the
- * place of the copy when every byte of it is right. Nothing here watches the clock; who owns it says
- * when to ask.
+ * Keeps a local copy of a snapshot on another machine. Downloads a changed snapshot and replaces
+ * the copy if every byte is right. Never watches the clock: the caller decides when to check.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,221 +12,241 @@ import { findIdentity } from "../../files/read.ts";
 import { BusyError, replaceFile, untilFree } from "../../files/replace.ts";
 import type { Meta } from "../format/meta.ts";
 import { openSnapshot, SnapshotError } from "../read/open.ts";
-import type { Location } from "./location.ts";
+import type { RemoteLocation } from "./location.ts";
 import { saveSnapshot } from "./save.ts";
 import { readBody, TransferError, transfer } from "./transfer.ts";
 
 export interface SourceOptions {
-  location: Location;
+  location: RemoteLocation;
   cacheFolder: string;
-  /** A download may take so long. */
+  /** The time limit of a download. */
   timeoutMs: number;
-  /** A snapshot that was built before the one that is there is no error. */
+  /** Accepts a snapshot that was built before the current copy. */
   allowOlder: boolean;
-  /** Called when a try fails and there is an older copy, once for each reason in a row. */
+  /** Called when an attempt fails while there is a copy, unless the reason is still the same. */
   onDown(reason: string): void;
-  /** Called at the first good try after failed ones. */
+  /** Called at the first success after failures. */
   onUp(): void;
 }
 
-/** Where a snapshot comes from, and how it went. Timestamps are ISO 8601. */
+/** Where a snapshot comes from, and how the attempts to fetch it went. Timestamps are ISO 8601. */
 export interface SourceStatus {
   url: string;
   last_try: string;
-  /** When the source last had a good snapshot, new or not. */
+  /** The last time the source had a good snapshot, new or unchanged. */
   last_success: string | null;
-  /** Bytes received since the start, of what arrived whole. */
+  /** Bytes received since the start, in complete downloads. */
   bytes: number;
-  /** Why the last try failed. */
+  /** Why the last attempt failed; null if it succeeded. */
   error: string | null;
 }
 
-export type Source = Awaited<ReturnType<typeof openSource>>;
-
-/** A bit may flip on the way: what is bad so often in a row is bad at its source. */
+/** A download may be damaged on the way. After this many in a row, the source must be bad. */
 const MAX_DOWNLOADS = 3;
 
-/** A start from a copy waits so much of the time that a download may take. */
+/** If there is a copy, a start waits for only this share of a download's time limit. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
 
 /**
- * Gets the snapshot at `location`, or the copy of it that an earlier process left in `cacheFolder`, also
- * when the snapshot takes long to come: it replaces the copy then. Throws an error for the operator when
- * there is neither.
+ * Opens the copy that an earlier process left in `cacheFolder`, or downloads the snapshot. A slow
+ * download replaces the copy later. Throws an error for the operator if there is neither.
  */
-export async function openSource(options: SourceOptions) {
-  const { location, cacheFolder, allowOlder, timeoutMs } = options;
-  const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
-  const path = join(cacheFolder, `${id}.snapshot`);
-  const tagPath = `${path}.etag`;
-  let copy: Meta | undefined;
-  let etag: string | undefined;
-  /** The file at the path when it was last looked at, and whether it was the copy. */
-  let identity = "";
-  let isThere = false;
-  let rejected: { etag: string; reason: string; downloads: number } | undefined;
-  const status: SourceStatus = {
-    url: location.name,
-    last_try: "",
-    last_success: null,
-    bytes: 0,
-    error: null,
-  };
+export async function openSource(options: SourceOptions): Promise<Source> {
+  const source = new Source(options);
+  await source.start();
+  return source;
+}
 
-  /** Takes over a file that an earlier process, or another one meanwhile, has put at the path. */
-  async function adopt(): Promise<boolean> {
-    const found = findIdentity(path);
-    if (found === identity) return false;
-    identity = found;
-    const meta = await readMetaOf(path).catch(() => undefined);
-    etag = meta && readTag(tagPath, meta);
-    copy = meta ?? copy;
-    isThere = meta !== undefined;
-    return isThere;
+export class Source {
+  /** The path of the copy. */
+  readonly path: string;
+  readonly #etagPath: string;
+  readonly #options: SourceOptions;
+  readonly #status: SourceStatus;
+  /** The metadata of the last good copy. It stays when the file is removed. */
+  #copy: Meta | undefined;
+  #etag: string | undefined;
+  /** The identity of the last file seen at the path, and whether that file was a good copy. */
+  #identity = "";
+  #isCopyThere = false;
+  #rejected: { etag: string; reason: string; downloads: number } | undefined;
+  /** Why the last attempt failed. Only for the operator: it may contain paths. */
+  #failure = "";
+  #lastAttempt: Promise<boolean> = Promise.resolve(false);
+
+  constructor(options: SourceOptions) {
+    const { location, cacheFolder } = options;
+    const id = createHash("sha256").update(location.name).digest("hex").slice(0, 16);
+    this.#options = options;
+    this.path = join(cacheFolder, `${id}.snapshot`);
+    this.#etagPath = `${this.path}.etag`;
+    const { name: url } = location;
+    this.#status = { url, last_try: "", last_success: null, bytes: 0, error: null };
   }
 
-  /** Saves a response to a file; returns its facts when it must replace the copy. */
-  async function save(response: Response, file: string): Promise<Meta> {
-    const tag = tagOf(response);
-    try {
-      status.bytes += await saveSnapshot(readBody(response, timeoutMs), file);
-      const found = await readMetaOf(file);
-      // A server without ETags sends the same again and again.
-      const isSame = isThere && JSON.stringify(found) === JSON.stringify(copy);
-      if (!isSame && copy && !allowOlder && found.built_at_ms < copy.built_at_ms) {
-        const served = `the one that is served (${copy.built_at})`;
-        const reason = `was built at ${found.built_at}, before ${served}; --allow-older accepts it`;
-        throw new SnapshotError(file, reason);
-      }
-      // Before the rename: the lock is held until then, so no other process sees a wrong tag.
-      writeTag(tagPath, tag, found);
-      if (isSame) throw new Unchanged();
-      return found;
-    } catch (error) {
-      // A download that was cut off is tried again.
-      if (tag !== undefined && error instanceof SnapshotError && !error.isPassing) {
-        const downloads = rejected?.etag === tag ? rejected.downloads + 1 : 1;
-        rejected = { etag: tag, reason: error.reason, downloads };
-      }
-      throw error;
-    }
+  /** See {@link openSource}. */
+  async start(): Promise<void> {
+    const { location, timeoutMs } = this.#options;
+    await this.#adopt();
+    const attempt = this.refresh();
+    await (this.#copy ? Promise.race([attempt, sleep(timeoutMs * START_SHARE)]) : attempt);
+    if (!this.#copy) throw new Error(`${location.name} ${this.#failure}`);
   }
 
-  /** Whether the copy is another one now. */
-  async function fetchChanged(isForced: boolean): Promise<boolean> {
-    const settled = !isForced && rejected && rejected.downloads >= MAX_DOWNLOADS ? rejected : null;
-    const known = settled ? settled.etag : etag;
-    const condition = known && { headers: { "if-none-match": known }, expected: [304] };
-    const response = await transfer(location, "GET", { timeoutMs, ...condition });
-    if (!response.ok && settled) throw new TransferError(settled.reason);
-    let isNew = response.ok;
-    if (isNew) {
-      try {
-        copy = await replaceFile(path, (file) => save(response, file));
-        identity = findIdentity(path);
-        isThere = true;
-      } catch (error) {
-        // It may not have been read at all, or it is the body that failed.
-        await response.body?.cancel().catch(() => {});
-        if (!(error instanceof Unchanged)) throw error;
-        isNew = false;
-      }
-      etag = tagOf(response);
-    }
-    rejected = undefined;
-    return isNew;
+  /**
+   * Checks for a new snapshot and resolves to whether the copy has changed. A snapshot that was
+   * rejected several times is downloaded again only when it changes, or with `isForced`.
+   */
+  refresh(isForced = false): Promise<boolean> {
+    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt(isForced));
+    return this.#lastAttempt;
   }
 
-  /** The same. Waits while another process fetches into the same folder, to use its copy. */
-  async function fetchInTurn(isForced: boolean): Promise<boolean> {
-    for (const end = performance.now() + timeoutMs; ; ) {
-      // A program that tidies temporary folders may have removed it.
-      mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
-      const isAdopted = await adopt();
-      try {
-        return (await fetchChanged(isForced)) || isAdopted;
-      } catch (error) {
-        if (!(error instanceof BusyError)) throw error;
-        if (!(await untilFree(path, end - performance.now()))) {
-          const seconds = timeoutMs / 1000;
-          throw new TransferError(`is being fetched by another process for over ${seconds} s`);
-        }
-      }
-    }
-  }
+  status = (): SourceStatus => ({ ...this.#status });
 
-  /** Why the last try failed, for the operator. */
-  let failure = "";
-
-  async function attempt(isForced: boolean): Promise<boolean> {
+  async #attempt(isForced: boolean): Promise<boolean> {
+    const { cacheFolder, onDown, onUp } = this.#options;
+    const status = this.#status;
     status.last_try = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await fetchInTurn(isForced);
-      if (status.error !== null) options.onUp();
+      const isNew = await this.#fetchInTurn(isForced);
+      if (status.error !== null) onUp();
       status.last_success = status.last_try;
       status.error = null;
       return isNew;
     } catch (error) {
-      failure = reasonFor(error, path);
-      // The log is the operator's; the status is shown to everybody.
-      const reason = failure.replaceAll(path, "the cache").replaceAll(cacheFolder, "the cache");
-      if (copy && reason !== status.error) options.onDown(failure);
+      this.#failure = reasonFor(error, this.path);
+      // Operators read the log, but anyone can read the status.
+      const reason = this.#failure
+        .replaceAll(this.path, "the cache")
+        .replaceAll(cacheFolder, "the cache");
+      if (this.#copy && reason !== status.error) onDown(this.#failure);
       status.error = reason;
       return false;
     }
   }
 
-  await adopt();
-  let lastTry = attempt(false);
-  // Who has a copy need not wait until a source that hangs has used up its time.
-  await (copy ? Promise.race([lastTry, sleep(timeoutMs * START_SHARE)]) : lastTry);
-  if (!copy) throw new Error(`${location.name} ${failure}`);
-  return {
-    /** The file of the copy. */
-    path,
-    /**
-     * Asks for the snapshot; resolves to whether the copy is another one now. What has been rejected
-     * several times is not downloaded again before it changes, or with `isForced`.
-     */
-    refresh(isForced = false): Promise<boolean> {
-      lastTry = lastTry.then(() => attempt(isForced));
-      return lastTry;
-    },
-    status: (): SourceStatus => ({ ...status }),
-  };
+  /** Fetches the snapshot, or uses the copy of another process that shares the cache folder. */
+  async #fetchInTurn(isForced: boolean): Promise<boolean> {
+    const { cacheFolder, timeoutMs } = this.#options;
+    for (const end = performance.now() + timeoutMs; ; ) {
+      // A program that cleans up temporary folders may have removed it.
+      mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
+      const isAdopted = await this.#adopt();
+      try {
+        return (await this.#fetch(isForced)) || isAdopted;
+      } catch (error) {
+        if (!(error instanceof BusyError)) throw error;
+        if (!(await untilFree(this.path, end - performance.now()))) {
+          const seconds = timeoutMs / 1000;
+          throw new TransferError(`is still being fetched by another process after ${seconds} s`);
+        }
+      }
+    }
+  }
+
+  /** Adopts a good file that another process has put at the path; resolves to whether it did. */
+  async #adopt(): Promise<boolean> {
+    const identity = findIdentity(this.path);
+    if (identity === this.#identity) return false;
+    this.#identity = identity;
+    const meta = await verify(this.path).catch(() => undefined);
+    this.#etag = meta && readEtag(this.#etagPath, meta);
+    this.#copy = meta ?? this.#copy;
+    this.#isCopyThere = meta !== undefined;
+    return this.#isCopyThere;
+  }
+
+  /** Requests the snapshot once; resolves to whether the copy has changed. */
+  async #fetch(isForced: boolean): Promise<boolean> {
+    const { location, timeoutMs } = this.#options;
+    const isGivenUp = !isForced && (this.#rejected?.downloads ?? 0) >= MAX_DOWNLOADS;
+    const givenUp = isGivenUp ? this.#rejected : undefined;
+    const known = givenUp?.etag ?? this.#etag;
+    const condition = known && { headers: { "if-none-match": known }, expected: [304] };
+    const response = await transfer(location, "GET", { timeoutMs, ...condition });
+    if (!response.ok && givenUp) throw new TransferError(givenUp.reason);
+    let isNew = response.ok;
+    if (isNew) {
+      try {
+        this.#copy = await replaceFile(this.path, (file) => this.#save(response, file));
+        this.#identity = findIdentity(this.path);
+        this.#isCopyThere = true;
+      } catch (error) {
+        // The body may still be unread. If it is what failed, cancelling it fails too.
+        await response.body?.cancel().catch(() => {});
+        if (!(error instanceof Unchanged)) throw error;
+        isNew = false;
+      }
+      this.#etag = etagOf(response);
+    }
+    this.#rejected = undefined;
+    return isNew;
+  }
+
+  /** Saves a response to a file and returns its metadata. Throws if the copy must stay. */
+  async #save(response: Response, file: string): Promise<Meta> {
+    const { timeoutMs, allowOlder } = this.#options;
+    const copy = this.#copy;
+    const etag = etagOf(response);
+    try {
+      this.#status.bytes += await saveSnapshot(readBody(response, timeoutMs), file);
+      const meta = await verify(file);
+      // A server without ETags sends the same snapshot again and again.
+      const isSame = this.#isCopyThere && JSON.stringify(meta) === JSON.stringify(copy);
+      if (!isSame && copy && !allowOlder && meta.built_at_ms < copy.built_at_ms) {
+        const [time, servedTime] = [meta, copy].map((one) =>
+          new Date(one.built_at_ms).toISOString(),
+        );
+        const reason = `was built at ${time}, before the snapshot being served (${servedTime})`;
+        throw new SnapshotError(file, `${reason}, and --allow-older is not set`);
+      }
+      // Before the rename, while the lock is held, so that no other process sees a wrong ETag.
+      writeEtag(this.#etagPath, etag, meta);
+      if (isSame) throw new Unchanged();
+      return meta;
+    } catch (error) {
+      // Interrupted downloads are not counted: they say nothing about the snapshot at the source.
+      if (etag !== undefined && error instanceof SnapshotError && !error.isTransient) {
+        const downloads = this.#rejected?.etag === etag ? this.#rejected.downloads + 1 : 1;
+        this.#rejected = { etag, reason: error.reason, downloads };
+      }
+      throw error;
+    }
+  }
 }
 
-/** Its facts, when every byte is right. Throws a {@link SnapshotError}. */
-async function readMetaOf(path: string): Promise<Meta> {
+/** Reads every byte and returns the metadata. Throws a {@link SnapshotError}. */
+async function verify(path: string): Promise<Meta> {
   const { meta, close } = await openSnapshot(path);
   close();
   return meta;
 }
 
-/** A sentence that may name `path`. */
+/** Why an attempt failed, as the rest of a sentence about the source. May contain `path`. */
 function reasonFor(error: unknown, path: string): string {
   if (error instanceof SnapshotError) return error.reason;
   if (isFileSystemError(error)) return `cannot write ${path}: ${reasonOf(error)}`;
   return error instanceof Error ? error.message : String(error);
 }
 
-function tagOf({ headers }: Response): string | undefined {
+function etagOf({ headers }: Response): string | undefined {
   return headers.get("etag") ?? undefined;
 }
 
-function writeTag(tagPath: string, etag: string | undefined, meta: Meta): void {
-  if (etag === undefined) rmSync(tagPath, { force: true });
-  else writeFileSync(tagPath, JSON.stringify({ etag, meta }));
+function writeEtag(etagPath: string, etag: string | undefined, meta: Meta): void {
+  if (etag === undefined) rmSync(etagPath, { force: true });
+  else writeFileSync(etagPath, JSON.stringify({ etag, meta }));
 }
 
-/** The ETag of the copy, whose facts are `meta`; undefined when the saved one belongs to another file. */
-function readTag(tagPath: string, meta: Meta): string | undefined {
+/** The saved ETag, if it belongs to the file with this metadata. */
+function readEtag(etagPath: string, meta: Meta): string | undefined {
   try {
-    const tag = JSON.parse(readFileSync(tagPath, "utf8"));
-    const isOfCopy = JSON.stringify(tag.meta) === JSON.stringify(meta);
-    return isOfCopy && typeof tag.etag === "string" ? tag.etag : undefined;
+    const saved = JSON.parse(readFileSync(etagPath, "utf8"));
+    const isOfCopy = JSON.stringify(saved.meta) === JSON.stringify(meta);
+    return isOfCopy && typeof saved.etag === "string" ? saved.etag : undefined;
   } catch {
     return undefined;
   }

@@ -1,11 +1,11 @@
 /**
- * Moves the bytes of snapshots between this machine and a location, from and to files, never in memory
- * whole. What an error says holds no URL and nothing that the other side wrote.
+ * Transfers snapshots to and from another machine as streams, never whole in memory. Its errors
+ * contain no URL and no text from the other side, either of which may hold a secret.
  */
 import { codeOf } from "../../files/errors.ts";
-import type { Location } from "./location.ts";
+import type { RemoteLocation } from "./location.ts";
 
-/** The other side cannot be asked, or does not do it; `message` goes on where its name ends. */
+/** A failed transfer. The message continues a sentence about the location: "responded with 500". */
 export class TransferError extends Error {
   override name = "TransferError";
 }
@@ -15,22 +15,23 @@ export interface TransferOptions {
   /** The file to send. */
   file?: string;
   timeoutMs: number;
-  /** Statuses of failures that are no error. */
+  /** Statuses other than success that are returned instead of thrown. */
   expected?: number[];
 }
 
 const MAX_REDIRECTS = 5;
 
 const networkErrors: Record<string, string> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "the connection was cut",
-  ENOTFOUND: "the host is not known",
-  EPROTO: "TLS failed",
+  ECONNREFUSED: "cannot be reached: connection refused",
+  ECONNRESET: "closed the connection too early",
+  EAI_AGAIN: "cannot be reached: cannot resolve host name",
+  ENOTFOUND: "cannot be reached: cannot resolve host name",
+  EPROTO: "cannot be reached: TLS handshake failed",
 };
 
-/** Sends a request; it and the reading of the response may take `timeoutMs`. */
+/** Sends a request. Reading the response counts towards `timeoutMs`. */
 export async function transfer(
-  location: Location,
+  location: RemoteLocation,
   method: "GET" | "HEAD" | "PUT",
   options: TransferOptions,
 ): Promise<Response> {
@@ -45,7 +46,7 @@ export async function transfer(
         throw networkError(error, timeoutMs);
       },
     );
-    // Only 200 has the whole body: 206 is a part of it, and 204 has none.
+    // Only a 200 has the whole body: a 206 has a part of it, and a 204 none.
     if (method === "PUT" ? response.ok : response.status === 200) return response;
     await response.body?.cancel();
     if (expected.includes(response.status)) return response;
@@ -77,29 +78,26 @@ function send(
       ...headers,
       ...(file && { "content-length": String(file.size) }),
     },
-    // Given the file itself, Bun reads all of it into memory when it speaks TLS.
+    // A stream, because over TLS Bun would read the whole file into memory.
     ...(file && { body: file.stream() }),
-    // Whatever arrives is recognised by its first bytes.
+    // Compression is recognised by the first bytes of the body.
     decompress: false,
-    // Each is checked before it is followed.
+    // Each redirect is checked before it is followed.
     redirect: "manual",
     signal,
   });
 }
 
-/**
- * The URL that a response redirects to, if it does. Throws a {@link TransferError} when a request there
- * would be less safe than the one before.
- */
+/** The URL that a response redirects to, if any. Throws a {@link TransferError} if it is unsafe. */
 function findRedirect({ status, headers }: Response, method: string, from: URL): URL | undefined {
-  const location = headers.get("location");
-  // The others do not ask for the body of a PUT again.
+  const target = headers.get("location");
+  // Other redirects do not repeat a PUT with its body.
   const statuses = method === "PUT" ? [307, 308] : [301, 302, 303, 307, 308];
-  if (!statuses.includes(status) || location === null) return undefined;
-  const url = URL.parse(location, from);
-  // Bun's fetch would read file: and s3:, too.
+  if (!statuses.includes(status) || target === null) return undefined;
+  const url = URL.parse(target, from);
+  // Bun's fetch would also read file: and s3: URLs.
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TransferError("redirects to what is not an http or https URL");
+    throw new TransferError("redirects to a URL that is neither http nor https");
   }
   if (from.protocol === "https:" && url.protocol === "http:") {
     throw new TransferError("redirects from https to http");
@@ -108,19 +106,16 @@ function findRedirect({ status, headers }: Response, method: string, from: URL):
   return url;
 }
 
-/** Bun's own messages may have the URL in them. */
+/** Replaces Bun's own message, which may contain the URL. */
 function networkError(error: unknown, timeoutMs: number): TransferError {
   if (error instanceof Error && error.name === "TimeoutError") {
     return new TransferError(`took longer than ${timeoutMs / 1000} s`);
   }
   const code = codeOf(error);
-  return new TransferError(`cannot be reached: ${networkErrors[code] ?? (code || "no response")}`);
+  return new TransferError(networkErrors[code] ?? `cannot be reached: ${code || "no response"}`);
 }
 
-/**
- * The body of a response, as it arrives. When it is shorter than its Content-Length, Bun says that the
- * connection was cut.
- */
+/** The body of a response, as it arrives. Throws if it is shorter than its Content-Length. */
 export async function* readBody(response: Response, timeoutMs: number): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) yield chunk;

@@ -1,68 +1,68 @@
-/** The texts of the page in Czech. */
+/** The page's texts in Czech, formal. They avoid past tenses that depend on the reader's gender. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
 const plural = pluralsOf("cs");
 
 export const cs: Texts = {
-  title: "Kdo je na cestě",
+  title: "Kdo je na cestách",
   description: "Najděte řidiče a firmy a podívejte se, čeho dosáhli.",
   searchLabel: "Najít řidiče nebo firmu",
   searchHint: "Část jména",
   searchButton: "Hledat",
-  toStart: "Úvod",
+  toStart: "úvodní stránka",
   skipToContent: "Přejít k obsahu",
   drivers: "Řidiči",
   companies: "Firmy",
-  featured: "Významní řidiči",
+  featured: "Vybraní řidiči",
   members: plural({ one: "# člen", few: "# členové", other: "# členů" }),
   resultsFor: (query) => `Výsledky pro „${query}“`,
   driverCount: plural({ one: "# řidič", few: "# řidiči", other: "# řidičů" }),
-  closestDrivers: "10 nejpodobnějších řidičů",
+  firstDrivers: "Prvních 10 řidičů",
   companyCount: plural({ one: "# firma", few: "# firmy", other: "# firem" }),
-  closestCompanies: "10 nejpodobnějších firem",
+  firstCompanies: "prvních 10 firem",
   searchesLeft: plural({
     one: "zbývá # hledání",
     few: "zbývají # hledání",
     other: "zbývá # hledání",
   }),
-  noDrivers: "Žádný řidič to nemá ve jméně.",
-  noCompanies: "Žádná firma to nemá v názvu.",
-  limitedCompanies: "Hledání jsou prozatím vyčerpána, proto chybí firmy.",
+  noDrivers: "Nenašel se žádný řidič.",
+  noCompanies: "Nenašla se žádná firma.",
+  limitedCompanies: "Limit hledání máte prozatím vyčerpaný, proto tu chybí firmy.",
   roles: "Role",
   memberSince: "Členem od",
   achievements: "Úspěchy",
-  noAchievements: "Zatím žádné úspěchy: cesta je teprve před námi.",
+  noAchievements: "Zatím žádné úspěchy. Celá cesta je teprve před námi.",
   totalPoints: "Body",
   points: plural({ one: "# bod", few: "# body", other: "# bodů" }),
   tier: (tier) => `Úroveň ${tier}`,
-  api: "Pro vývojáře: API",
+  api: "API pro vývojáře",
   problems: {
     nothing: {
-      heading: "Nikdo takového jména",
+      heading: "Nikdo se tak nejmenuje",
       advice:
-        "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani písmu nezáleží: „ivanov“ najde Иванов.",
+        "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
     },
     short: {
-      heading: "Jedno písmeno je málo",
-      advice: "Zadejte alespoň dva znaky jména.",
+      heading: "Jedno písmeno nestačí",
+      advice: "Zadejte alespoň dva znaky.",
     },
     private: {
-      heading: "Tento profil je soukromý",
-      advice: "Změnit to může jen sám řidič.",
+      heading: "Tento řidič si střeží soukromí",
+      advice: "Profil je soukromý. Změnit to může jen sám řidič.",
     },
     unknown: {
       heading: "Takový řidič tu není",
       advice:
-        "Adresa může obsahovat překlep, nebo řidič už odešel. Zkuste ho raději vyhledat podle jména.",
+        "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
     },
     limited: {
       heading: "Čas na přestávku",
-      advice: "Hledání jsou prozatím vyčerpána. Profily se dál otevírají.",
+      advice: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
     },
     offline: {
       heading: "Server neodpovídá",
-      advice: "Zkontrolujte připojení a zkuste to znovu. Zadaný text zůstane na místě.",
+      advice: "Zkontrolujte připojení a zkuste to znovu. Zadaný text se neztratí.",
     },
     broken: {
       heading: "Něco se pokazilo",

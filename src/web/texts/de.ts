@@ -1,4 +1,4 @@
-/** The texts of the page in German. */
+/** The page's texts in German, which address the reader as “du”. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
@@ -6,66 +6,67 @@ const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
-  description: "Fahrer und Firmen finden und sehen, was sie erreicht haben.",
-  searchLabel: "Fahrer oder Firma finden",
-  searchHint: "Teil eines Namens",
+  description: "Finde Fahrer und Firmen und sieh dir an, was sie erreicht haben.",
+  searchLabel: "Fahrer oder Firma suchen",
+  searchHint: "Teil des Namens",
   searchButton: "Suchen",
-  toStart: "Start",
-  skipToContent: "Zum Inhalt",
+  toStart: "Startseite",
+  skipToContent: "Zum Inhalt springen",
   drivers: "Fahrer",
   companies: "Firmen",
-  featured: "Bekannte Fahrer",
+  featured: "Ausgewählte Fahrer",
   members: plural({ one: "# Mitglied", other: "# Mitglieder" }),
   resultsFor: (query) => `Ergebnisse für „${query}“`,
   driverCount: plural({ one: "# Fahrer", other: "# Fahrer" }),
-  closestDrivers: "Die 10 ähnlichsten Fahrer",
+  firstDrivers: "Die ersten 10 Fahrer",
   companyCount: plural({ one: "# Firma", other: "# Firmen" }),
-  closestCompanies: "die 10 ähnlichsten Firmen",
+  firstCompanies: "die ersten 10 Firmen",
   searchesLeft: plural({ one: "noch # Suche", other: "noch # Suchen" }),
-  noDrivers: "Kein Fahrer hat das im Namen.",
-  noCompanies: "Keine Firma hat das im Namen.",
-  limitedCompanies: "Die Suchen sind vorerst aufgebraucht, deshalb fehlen die Firmen.",
+  noDrivers: "Keine Fahrer gefunden.",
+  noCompanies: "Keine Firmen gefunden.",
+  limitedCompanies: "Du hast deine Suchen vorerst aufgebraucht, deshalb fehlen hier die Firmen.",
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",
-  noAchievements: "Noch keine Erfolge: Der Weg liegt noch vor uns.",
+  noAchievements: "Noch keine Erfolge. Aber die Straße ist ja noch lang.",
   totalPoints: "Punkte",
   points: plural({ one: "# Punkt", other: "# Punkte" }),
   tier: (tier) => `Stufe ${tier}`,
-  api: "Für Entwickler: die API",
+  api: "API für Entwickler",
   problems: {
     nothing: {
-      heading: "Niemand mit diesem Namen",
+      heading: "So heißt hier niemand",
       advice:
-        "Weniger Buchstaben oder ein anderer Teil des Namens helfen. Akzente, Großschreibung und Schrift sind egal: „ivanov“ findet Иванов.",
+        "Versuch es mit weniger Buchstaben oder einem anderen Teil des Namens. Akzente, Groß- und Kleinschreibung und Alphabet spielen keine Rolle: „ivanov“ findet Иванов.",
     },
     short: {
       heading: "Ein Buchstabe ist zu wenig",
-      advice: "Bitte mindestens zwei Zeichen des Namens eingeben.",
+      advice: "Gib mindestens zwei Zeichen ein.",
     },
     private: {
-      heading: "Dieses Profil ist privat",
-      advice: "Nur der Fahrer selbst kann das ändern.",
+      heading: "Dieser Fahrer bleibt lieber für sich",
+      advice: "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
     },
     unknown: {
-      heading: "Diesen Fahrer gibt es nicht",
+      heading: "Diesen Fahrer gibt es hier nicht",
       advice:
-        "Die Adresse ist vielleicht vertippt, oder der Fahrer ist nicht mehr dabei. Besser nach dem Namen suchen.",
+        "Vielleicht ist die Adresse falsch geschrieben, oder der Fahrer ist nicht mehr dabei. Such am besten nach dem Namen.",
     },
     limited: {
       heading: "Zeit für eine Pause",
-      advice: "Die Suchen sind vorerst aufgebraucht. Profile öffnen sich weiterhin.",
+      advice: "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
     },
     offline: {
       heading: "Der Server antwortet nicht",
-      advice: "Bitte die Verbindung prüfen und noch einmal versuchen. Die Eingabe bleibt stehen.",
+      advice:
+        "Prüf deine Verbindung und versuch es noch einmal. Was du eingegeben hast, geht nicht verloren.",
     },
     broken: {
-      heading: "Hier ging etwas schief",
-      advice: "Bitte gleich noch einmal versuchen.",
+      heading: "Da ist etwas schiefgelaufen",
+      advice: "Versuch es gleich noch einmal.",
     },
   },
-  wait: (time) => `Neue Suche in ${time}.`,
-  tryAgain: "Noch einmal",
+  wait: (time) => `Nächste Suche in ${time}.`,
+  tryAgain: "Noch einmal versuchen",
   otherDrivers: "Andere Fahrer ansehen",
 };

@@ -1,5 +1,5 @@
 /**
- * The texts of the page in English. Another language is another file like this one, and a line in
+ * The page's texts in English. To add a language, write another file like this one and list it in
  * ../texts.ts.
  */
 import { pluralsOf } from "../plural.ts";
@@ -9,41 +9,41 @@ const plural = pluralsOf("en");
 export const en = {
   title: "Who is on the road",
   description: "Find drivers and companies, and see what they have achieved.",
-  searchLabel: "Find a driver or a company",
+  searchLabel: "Find a driver or company",
   searchHint: "Part of a name",
   searchButton: "Search",
-  toStart: "Start",
-  skipToContent: "Skip to the content",
+  toStart: "home",
+  skipToContent: "Skip to content",
   drivers: "Drivers",
   companies: "Companies",
   featured: "Notable drivers",
   members: plural({ one: "# member", other: "# members" }),
   resultsFor: (query: string) => `Results for “${query}”`,
   driverCount: plural({ one: "# driver", other: "# drivers" }),
-  closestDrivers: "The 10 closest drivers",
+  firstDrivers: "First 10 drivers",
   companyCount: plural({ one: "# company", other: "# companies" }),
-  closestCompanies: "the 10 closest companies",
+  firstCompanies: "first 10 companies",
   searchesLeft: plural({ one: "# search left", other: "# searches left" }),
-  noDrivers: "No driver has this in the name.",
-  noCompanies: "No company has this in the name.",
-  limitedCompanies: "You have used up your searches for now, so companies are missing.",
+  noDrivers: "No matching drivers.",
+  noCompanies: "No matching companies.",
+  limitedCompanies: "You have used up your searches for now, so companies are not shown.",
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
-  noAchievements: "No achievements yet: the road is still ahead.",
+  noAchievements: "No achievements yet. The whole road still lies ahead.",
   totalPoints: "Points",
   points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
-  api: "For developers: the API",
+  api: "API for developers",
   problems: {
     nothing: {
       heading: "Nobody by that name",
       advice:
-        "Try fewer letters, or another part of the name. Accents, capitals and the script do not matter: “ivanov” finds Иванов.",
+        "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
     },
     short: {
-      heading: "One letter is too little",
-      advice: "Type at least two characters of the name.",
+      heading: "One letter is not enough",
+      advice: "Type at least two characters.",
     },
     private: {
       heading: "This driver keeps to themselves",
@@ -51,22 +51,22 @@ export const en = {
     },
     unknown: {
       heading: "No such driver",
-      advice: "The address may be mistyped, or the driver has left. Search by name instead.",
+      advice: "The address may be mistyped, or the driver may have left. Try searching by name.",
     },
     limited: {
       heading: "Time for a break",
-      advice: "You have used up your searches for now. Profiles still open.",
+      advice: "You have used up your searches for now. You can still open profiles.",
     },
     offline: {
-      heading: "The server does not answer",
-      advice: "Check the connection, then try again. What you typed is still here.",
+      heading: "The server is not responding",
+      advice: "Check your connection and try again. Nothing you typed has been lost.",
     },
     broken: {
-      heading: "Something went wrong here",
-      advice: "Try again in a moment.",
+      heading: "Something went wrong",
+      advice: "Please try again in a moment.",
     },
   },
-  wait: (time: string) => `Search again in ${time}.`,
+  wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",
   otherDrivers: "See other drivers",
 };

@@ -1,16 +1,16 @@
-/** The texts of the page in Spanish. */
+/** The page's texts in Spanish, which address the reader as “tú”. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
 const plural = pluralsOf("es");
 
 export const es: Texts = {
-  title: "Quién está en la carretera",
-  description: "Encuentra conductores y empresas y descubre sus logros.",
-  searchLabel: "Buscar un conductor o una empresa",
-  searchHint: "Parte de un nombre",
+  title: "Quién está en ruta",
+  description: "Encuentra conductores y empresas, y descubre sus logros.",
+  searchLabel: "Buscar conductor o empresa",
+  searchHint: "Parte del nombre",
   searchButton: "Buscar",
-  toStart: "Inicio",
+  toStart: "inicio",
   skipToContent: "Ir al contenido",
   drivers: "Conductores",
   companies: "Empresas",
@@ -18,58 +18,58 @@ export const es: Texts = {
   members: plural({ one: "# miembro", many: "# de miembros", other: "# miembros" }),
   resultsFor: (query) => `Resultados de «${query}»`,
   driverCount: plural({ one: "# conductor", many: "# de conductores", other: "# conductores" }),
-  closestDrivers: "Los 10 conductores más parecidos",
+  firstDrivers: "Los 10 primeros conductores",
   companyCount: plural({ one: "# empresa", many: "# de empresas", other: "# empresas" }),
-  closestCompanies: "las 10 empresas más parecidas",
+  firstCompanies: "las 10 primeras empresas",
   searchesLeft: plural({
-    one: "Queda # búsqueda",
-    many: "Quedan # de búsquedas",
-    other: "Quedan # búsquedas",
+    one: "queda # búsqueda",
+    many: "quedan # de búsquedas",
+    other: "quedan # búsquedas",
   }),
-  noDrivers: "Ningún conductor lo tiene en el nombre.",
-  noCompanies: "Ninguna empresa lo tiene en el nombre.",
-  limitedCompanies: "Has agotado tus búsquedas por ahora, por eso faltan las empresas.",
+  noDrivers: "No se ha encontrado ningún conductor.",
+  noCompanies: "No se ha encontrado ninguna empresa.",
+  limitedCompanies: "Por ahora has agotado tus búsquedas, así que no se muestran las empresas.",
   roles: "Roles",
   memberSince: "Miembro desde el",
   achievements: "Logros",
-  noAchievements: "Aún no hay logros: queda camino por recorrer.",
+  noAchievements: "Todavía no hay logros, pero queda mucha carretera por delante.",
   totalPoints: "Puntos",
   points: plural({ one: "# punto", many: "# de puntos", other: "# puntos" }),
   tier: (tier) => `Nivel ${tier}`,
-  api: "Para desarrolladores: la API",
+  api: "API para desarrolladores",
   problems: {
     nothing: {
-      heading: "Nadie con ese nombre",
+      heading: "Nadie se llama así",
       advice:
-        "Prueba con menos letras o con otra parte del nombre. Los acentos, las mayúsculas y el alfabeto no importan: «ivanov» encuentra Иванов.",
+        "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
     },
     short: {
-      heading: "Una letra es muy poco",
-      advice: "Escribe al menos dos caracteres del nombre.",
+      heading: "Con una letra no basta",
+      advice: "Escribe al menos dos caracteres.",
     },
     private: {
-      heading: "Este perfil es privado",
-      advice: "Solo el propio conductor puede cambiarlo.",
+      heading: "Este conductor prefiere la discreción",
+      advice: "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
     },
     unknown: {
       heading: "Ese conductor no existe",
       advice:
-        "Puede que la dirección esté mal escrita o que el conductor se haya ido. Es mejor buscar por nombre.",
+        "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
     },
     limited: {
       heading: "Hora de descansar",
-      advice: "Has agotado tus búsquedas por ahora. Los perfiles se siguen abriendo.",
+      advice: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
     },
     offline: {
       heading: "El servidor no responde",
-      advice: "Comprueba la conexión y vuelve a intentarlo. Lo que has escrito sigue ahí.",
+      advice: "Comprueba la conexión y vuelve a intentarlo. Lo que has escrito no se pierde.",
     },
     broken: {
       heading: "Algo ha salido mal",
       advice: "Vuelve a intentarlo dentro de un momento.",
     },
   },
-  wait: (time) => `Nueva búsqueda en ${time}.`,
+  wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",
-  otherDrivers: "Ver otros conductores",
+  otherDrivers: "Ver a otros conductores",
 };

@@ -1,4 +1,4 @@
-/** The texts of the page in French. */
+/** The page's texts in French, which address the reader as “vous”. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
@@ -6,70 +6,72 @@ const plural = pluralsOf("fr");
 
 export const fr: Texts = {
   title: "Qui est sur la route",
-  description: "Trouvez des conducteurs et des entreprises, et voyez leurs succès.",
-  searchLabel: "Trouver un conducteur ou une entreprise",
+  description: "Trouvez des conducteurs et des entreprises, et découvrez leurs succès.",
+  searchLabel: "Conducteur ou entreprise",
   searchHint: "Partie du nom",
   searchButton: "Chercher",
-  toStart: "Accueil",
+  toStart: "accueil",
   skipToContent: "Aller au contenu",
   drivers: "Conducteurs",
   companies: "Entreprises",
-  featured: "Conducteurs remarquables",
+  featured: "Conducteurs à l’honneur",
   members: plural({ one: "# membre", many: "# de membres", other: "# membres" }),
   resultsFor: (query) => `Résultats pour «\u00a0${query}\u00a0»`,
   driverCount: plural({ one: "# conducteur", many: "# de conducteurs", other: "# conducteurs" }),
-  closestDrivers: "Les 10 conducteurs les plus proches",
+  firstDrivers: "Les 10 premiers conducteurs",
   companyCount: plural({ one: "# entreprise", many: "# d’entreprises", other: "# entreprises" }),
-  closestCompanies: "les 10 entreprises les plus proches",
+  firstCompanies: "les 10 premières entreprises",
   searchesLeft: plural({
-    one: "Encore # recherche",
-    many: "Encore # de recherches",
-    other: "Encore # recherches",
+    one: "# recherche restante",
+    many: "# de recherches restantes",
+    other: "# recherches restantes",
   }),
-  noDrivers: "Aucun conducteur n’a cela dans son nom.",
-  noCompanies: "Aucune entreprise n’a cela dans son nom.",
-  limitedCompanies: "Vos recherches sont épuisées pour le moment, les entreprises manquent donc.",
+  noDrivers: "Aucun conducteur trouvé.",
+  noCompanies: "Aucune entreprise trouvée.",
+  limitedCompanies:
+    "Vous avez épuisé vos recherches pour le moment\u00a0: les entreprises ne sont pas affichées.",
   roles: "Rôles",
   memberSince: "Membre depuis le",
   achievements: "Succès",
-  noAchievements: "Pas encore de succès\u00a0: la route est encore longue.",
+  noAchievements: "Pas encore de succès, mais la route est longue.",
   totalPoints: "Points",
   points: plural({ one: "# point", many: "# de points", other: "# points" }),
   tier: (tier) => `Niveau ${tier}`,
-  api: "Pour les développeurs\u00a0: l’API",
+  api: "API pour les développeurs",
   problems: {
     nothing: {
-      heading: "Personne de ce nom",
+      heading: "Personne ne porte ce nom",
       advice:
-        "Essayez avec moins de lettres ou une autre partie du nom. Les accents, les majuscules et l’alphabet ne comptent pas\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
+        "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
     },
     short: {
       heading: "Une lettre ne suffit pas",
-      advice: "Saisissez au moins deux caractères du nom.",
+      advice: "Saisissez au moins deux caractères.",
     },
     private: {
-      heading: "Ce profil est privé",
-      advice: "Seul le conducteur peut changer cela.",
+      heading: "Ce conducteur préfère rester discret",
+      advice: "Son profil est privé. Lui seul peut le rendre public.",
     },
     unknown: {
-      heading: "Ce conducteur n’existe pas",
+      heading: "Conducteur introuvable",
       advice:
-        "L’adresse est peut-être mal écrite, ou le conducteur est parti. Cherchez plutôt par nom.",
+        "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
     },
     limited: {
       heading: "C’est l’heure de la pause",
-      advice: "Vos recherches sont épuisées pour le moment. Les profils restent accessibles.",
+      advice:
+        "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
     },
     offline: {
       heading: "Le serveur ne répond pas",
-      advice: "Vérifiez la connexion, puis réessayez. Votre saisie reste en place.",
+      advice: "Vérifiez votre connexion, puis réessayez. Votre saisie est conservée.",
     },
     broken: {
       heading: "Une erreur s’est produite",
       advice: "Réessayez dans un instant.",
     },
   },
-  wait: (time) => `Nouvelle recherche dans ${time}.`,
+  wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",
   otherDrivers: "Voir d’autres conducteurs",
 };

@@ -1,4 +1,4 @@
-/** The texts of the page in Polish. */
+/** The page's texts in Polish, informal. Past tenses that depend on gender are avoided. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
@@ -6,58 +6,59 @@ const plural = pluralsOf("pl");
 
 export const pl: Texts = {
   title: "Kto jest w trasie",
-  description: "Znajdź kierowców i firmy i zobacz, co osiągnęli.",
+  description: "Znajdź kierowców i firmy, zobacz ich osiągnięcia.",
   searchLabel: "Znajdź kierowcę lub firmę",
   searchHint: "Część nazwy",
   searchButton: "Szukaj",
-  toStart: "Start",
+  toStart: "strona główna",
   skipToContent: "Przejdź do treści",
   drivers: "Kierowcy",
   companies: "Firmy",
-  featured: "Znani kierowcy",
+  featured: "Wyróżnieni kierowcy",
   members: plural({ one: "# członek", few: "# członków", many: "# członków" }),
   resultsFor: (query) => `Wyniki dla „${query}”`,
   driverCount: plural({ one: "# kierowca", few: "# kierowców", many: "# kierowców" }),
-  closestDrivers: "10 najlepiej pasujących kierowców",
+  firstDrivers: "Pierwszych 10 kierowców",
   companyCount: plural({ one: "# firma", few: "# firmy", many: "# firm" }),
-  closestCompanies: "10 najlepiej pasujących firm",
+  firstCompanies: "pierwszych 10 firm",
   searchesLeft: plural({
-    one: "Pozostało # wyszukiwanie",
-    few: "Pozostały # wyszukiwania",
-    many: "Pozostało # wyszukiwań",
+    one: "pozostało # wyszukiwanie",
+    few: "pozostały # wyszukiwania",
+    many: "pozostało # wyszukiwań",
   }),
-  noDrivers: "Żaden kierowca nie ma tego w nazwie.",
-  noCompanies: "Żadna firma nie ma tego w nazwie.",
-  limitedCompanies: "Wyszukiwania na razie się skończyły, dlatego brakuje firm.",
+  noDrivers: "Nie znaleziono kierowców.",
+  noCompanies: "Nie znaleziono firm.",
+  limitedCompanies: "Limit wyszukiwań jest na razie wyczerpany, dlatego brakuje tu firm.",
   roles: "Role",
   memberSince: "Z nami od",
   achievements: "Osiągnięcia",
-  noAchievements: "Jeszcze bez osiągnięć: droga dopiero przed nami.",
+  noAchievements: "Na razie bez osiągnięć. Cała droga jeszcze przed nami.",
   totalPoints: "Punkty",
   points: plural({ one: "# punkt", few: "# punkty", many: "# punktów" }),
   tier: (tier) => `Poziom ${tier}`,
-  api: "Dla programistów: API",
+  api: "API dla programistów",
   problems: {
     nothing: {
-      heading: "Nie ma nikogo o takiej nazwie",
+      heading: "Nikt się tak nie nazywa",
       advice:
-        "Spróbuj podać mniej liter albo inną część nazwy. Akcenty, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
+        "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
     },
     short: {
       heading: "Jedna litera to za mało",
-      advice: "Wpisz co najmniej dwa znaki nazwy.",
+      advice: "Wpisz co najmniej dwa znaki.",
     },
     private: {
-      heading: "Ten profil jest prywatny",
-      advice: "Tylko sam kierowca może to zmienić.",
+      heading: "Ten kierowca ceni sobie prywatność",
+      advice: "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
     },
     unknown: {
       heading: "Nie ma takiego kierowcy",
-      advice: "Adres może zawierać błąd albo kierowca już odszedł. Lepiej wyszukaj po nazwie.",
+      advice:
+        "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
     },
     limited: {
       heading: "Czas na przerwę",
-      advice: "Wyszukiwania na razie się skończyły. Profile nadal się otwierają.",
+      advice: "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
     },
     offline: {
       heading: "Serwer nie odpowiada",
@@ -68,7 +69,7 @@ export const pl: Texts = {
       advice: "Spróbuj ponownie za chwilę.",
     },
   },
-  wait: (time) => `Kolejne wyszukiwanie za ${time}.`,
+  wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
   otherDrivers: "Zobacz innych kierowców",
 };

@@ -2,14 +2,14 @@
 import { createRoadbook, DatasetError } from "roadbook";
 import { createClient } from "roadbook/client";
 
-test("the demo answers over HTTP", async () => {
+test("the demo responds over HTTP", async () => {
   const roadbook = await createRoadbook({ demo: true });
   const { url } = await roadbook.listen();
   expect((await createClient(url).getPublicUser(42)).name).toBe("Łukasz Nowak");
   await roadbook.close();
 });
 
-test("a wrong dataset says what is wrong", async () => {
+test("the error of an invalid dataset says what is wrong", async () => {
   await expect(createRoadbook({ dataset: [{ type: "user", id: 0 }] })).rejects.toThrow(
     "line 1: public",
   );

@@ -1,4 +1,4 @@
-/** The library under Node's own test runner, and under Bun, with all that the package brings along. */
+/** The library under Node's test runner and under Bun, with all parts of the package. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -24,7 +24,7 @@ const line = {
   created_at: "2021-05-01T10:00:00Z",
 };
 
-/** What the server sends of a request that no client would send. */
+/** Sends raw text and returns everything until the server closes the connection. */
 function send(url, text) {
   return new Promise((resolve) => {
     let received = "";
@@ -62,7 +62,7 @@ test("the demo has its docs, its page and its drawings", async () => {
   await roadbook.close();
 });
 
-test("requests are read as they are sent", async () => {
+test("raw requests get the right responses", async () => {
   const roadbook = await createRoadbook({ dataset: [line], faults: ["profile:close,rate=1"] });
   const { url } = await roadbook.listen();
   const head = "HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
@@ -78,7 +78,7 @@ test("requests are read as they are sent", async () => {
   await roadbook.close();
 });
 
-test("snapshots and compressed datasets are files, and nothing else is left", async () => {
+test("snapshots and compressed datasets work, and no other files remain", async () => {
   const folder = mkdtempSync(join(tmpdir(), "example-"));
   const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
   const before = list();
@@ -105,7 +105,7 @@ test("snapshots and compressed datasets are files, and nothing else is left", as
   rmSync(folder, { recursive: true });
 });
 
-test("ten are side by side", async () => {
+test("ten instances coexist", async () => {
   const roadbooks = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       createRoadbook({ dataset: [{ ...line, name: `Name ${i}` }] }),
@@ -118,6 +118,6 @@ test("ten are side by side", async () => {
   }
 });
 
-test("fold is pure", () => {
+test("fold removes accents and case", () => {
   assert.equal(fold("ŁÓDŹ"), "lodz");
 });

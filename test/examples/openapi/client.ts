@@ -1,7 +1,4 @@
-/**
- * Reads everything in the API without a cast. The test that compiles and runs it generates
- * `api-types.ts`.
- */
+/** Calls every operation without a type cast. The test that runs it generates `api-types.ts`. */
 import createClient from "openapi-fetch";
 import type { paths } from "./api-types.ts";
 

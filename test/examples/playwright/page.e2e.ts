@@ -1,4 +1,4 @@
-/** A web page's own tests on Playwright, against the executable with the demo and a fault in it. */
+/** Example tests of a page with Playwright, against the executable with the demo and a fault. */
 import { expect, test } from "@playwright/test";
 
 const url = () => process.env.ROADBOOK_URL ?? "";
@@ -10,7 +10,7 @@ test("a driver is found and opened", async ({ page }) => {
   await expect(page.getByRole("link", { name: "Łukasz Nowak" }).first()).toBeVisible();
 });
 
-test("a request fails as the fault says", async ({ request }) => {
+test("a request fails with the status of the fault", async ({ request }) => {
   expect((await request.get(`${url()}/users/public/42`)).status()).toBe(200);
   const response = await request.get(`${url()}/users/42/achievements`);
   expect(response.status()).toBe(503);

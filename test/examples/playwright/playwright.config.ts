@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-/** The executable on a free port: its ready line names the address, which goes to ROADBOOK_URL. */
+/** Starts the executable on a free port. Its ready line sets ROADBOOK_URL. */
 export default defineConfig({
   testMatch: "*.e2e.ts",
   reporter: "line",

@@ -1,4 +1,4 @@
-/** Compiles under `tsc --strict` without `skipLibCheck`: every export, as a program would use it. */
+/** Uses the exports as a program would. Compiles under `tsc --strict` without `skipLibCheck`. */
 import { createServer } from "node:http";
 import {
   type ChangeLine,
@@ -36,13 +36,13 @@ export async function use(): Promise<string> {
   createServer(roadbook.listener);
   roadbook.resetLimit();
   roadbook.setFaults(["search:status=503"]);
-  // @ts-expect-error: there is no such type of line.
+  // @ts-expect-error: unknown type of line.
   await createRoadbook({ dataset: [{ type: "usr", id: 1 }] });
-  // @ts-expect-error: nor in a change file.
+  // @ts-expect-error: unknown type of line in a change file.
   await roadbook.apply([{ type: "usr", id: 1 }]);
-  // @ts-expect-error: this is no field of a company.
+  // @ts-expect-error: unknown field of a company.
   await roadbook.apply([{ type: "company", id: 3, name: "A", members: 4 }]);
-  // @ts-expect-error: there is no such option.
+  // @ts-expect-error: unknown option.
   await createRoadbook({ dataset: [], serchLimit: 1 });
   return [...(await exportDataset("x"))].join() + fold(user.name) + meta.built_at;
 }

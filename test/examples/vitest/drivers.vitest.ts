@@ -1,4 +1,4 @@
-/** A client's own tests on Vitest: a Roadbook of its own for each, with a clock and faults. */
+/** Example tests of a client with Vitest. Each has its own Roadbook, with a clock and faults. */
 import { createRoadbook, type DatasetLine } from "roadbook";
 import { createClient, type RoadbookError } from "roadbook/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -40,7 +40,7 @@ describe("without a port", () => {
     await expect(connect().getPublicUser(42)).rejects.toMatchObject({ code: "profile_private" });
   });
 
-  test("the search is limited, and open again an hour later", async () => {
+  test("the search is limited, and allowed again an hour later", async () => {
     const client = connect();
     for (let i = 0; i < 30; i++) await client.searchCompanies("baltic");
     await expect(client.searchCompanies("baltic")).rejects.toMatchObject({
@@ -52,7 +52,7 @@ describe("without a port", () => {
   });
 });
 
-test("over HTTP, a client retries what fails now and then", async () => {
+test("over HTTP, some requests fail at random", async () => {
   const roadbook = await createRoadbook({
     dataset,
     faults: ["profile:status=503,rate=0.5"],

@@ -1,4 +1,4 @@
-/** Servers that fetch their snapshot: several at once, killed ones, and where redirects may lead. */
+/** Servers that fetch their snapshot: concurrent starts, killed servers, and redirects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import {
   temporaryFolder,
 } from "../../support.ts";
 
-describe("with a source", async () => {
+describe("with a snapshot at a URL", async () => {
   let bytes: Uint8Array;
   const source = Bun.serve({
     port: 0,
@@ -28,7 +28,7 @@ describe("with a source", async () => {
   });
   const url = `${source.url.origin}/x.snapshot`;
 
-  test("servers that start at once with one empty cache all start", async () => {
+  test("servers that share an empty cache can start at the same time", async () => {
     const cacheDir = join(temporaryFolder(), "cache");
     let log = "";
     const words = ["--snapshot", url, "--cache-dir", cacheDir, "--refresh", "100ms"];
@@ -48,18 +48,18 @@ describe("with a source", async () => {
     expect(received).toBe(bytes.length);
     await Promise.all(servers.map((server) => server.close()));
     expect(log).not.toContain("serving the old snapshot");
-    const ofSnapshot = /\.snapshot(\.etag|\.lock)?$/;
-    expect(readdirSync(cacheDir).filter((name) => !ofSnapshot.test(name))).toEqual([]);
+    const isCacheFile = /\.snapshot(\.etag|\.lock)?$/;
+    expect(readdirSync(cacheDir).filter((name) => !isCacheFile.test(name))).toEqual([]);
   }, 60_000);
 
-  test("the next start removes what a killed server has left, and nothing of a living one", async () => {
+  test("a start removes the folders of killed servers, but not those of running ones", async () => {
     const TMPDIR = temporaryFolder();
     const start = async () => {
       const words = ["serve", "--port", "0", "--snapshot", url, "--log-level", "silent"];
       const child = Bun.spawn([await executable(), ...words], { env: { TMPDIR }, stdout: "pipe" });
       return { child, origin: await readyOrigin(child.stdout) };
     };
-    const living = await start();
+    const running = await start();
     const folders = () => readdirSync(TMPDIR).map((name) => join(TMPDIR, name));
     const [kept = ""] = folders();
     const killed = await Promise.all([start(), start(), start()]);
@@ -70,7 +70,7 @@ describe("with a source", async () => {
     const next = await Promise.all([start(), start()]);
     expect(folders()).toHaveLength(3);
     expect(existsSync(kept)).toBe(true);
-    for (const { child, origin } of [living, ...next]) {
+    for (const { child, origin } of [running, ...next]) {
       expect((await fetch(`${origin}/users/public/1`)).status).not.toBe(500);
       child.kill();
       expect(await child.exited).toBe(0);
@@ -97,12 +97,12 @@ describe("a redirect", async () => {
     cert,
   ]);
   const snapshot = readFileSync(await makeSnapshot());
-  const asked: string[] = [];
-  /** Where each path of the two servers leads; the others have the snapshot. */
+  const requested: string[] = [];
+  /** The redirects by path, on both servers. Every other path responds with the snapshot. */
   const redirects: Record<string, string> = {};
   const respond = (request: Request) => {
     const { protocol, pathname } = new URL(request.url);
-    asked.push(protocol + pathname);
+    requested.push(protocol + pathname);
     const location = redirects[pathname];
     if (location) return new Response(null, { status: 302, headers: { location } });
     return new Response(new Uint8Array(snapshot));
@@ -124,21 +124,21 @@ describe("a redirect", async () => {
   test.each([
     [`${http}/up`, ["http:/up", "https:/snapshot"]],
     [`${https}/aside`, ["https:/aside", "https:/snapshot"]],
-  ])("may stay or go up: %s", async (url, expected) => {
-    asked.length = 0;
+  ])("may keep the scheme or upgrade to https: %s", async (url, expected) => {
+    requested.length = 0;
     const server = await openExecutable(["--snapshot", url, "--refresh", "1h"], undefined, env);
     await server.close();
-    expect(asked).toEqual(expected);
+    expect(requested).toEqual(expected);
   });
 
   test.each(["down", "downAndUp"])("from https to http is not followed: %s", async (path) => {
-    asked.length = 0;
+    requested.length = 0;
     const words = ["serve", "--port", "0", "--snapshot", `${https}/${path}`];
     const { code, stderr } = await roadbook(words, { env });
     expect([code, stderr]).toEqual([
       1,
       `roadbook: ${https}/${path} redirects from https to http\n`,
     ]);
-    expect(asked).toEqual([`https:/${path}`]);
+    expect(requested).toEqual([`https:/${path}`]);
   });
 });

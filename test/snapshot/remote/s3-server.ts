@@ -1,20 +1,20 @@
 /**
- * Owns a real S3-compatible server (s3rver) for tests: on a loopback port, in a folder of its own, with
- * one bucket. It responds to If-None-Match, and ignores If-Match. Stopped by its own process.
+ * Runs a real S3-compatible server (s3rver) with one bucket for tests, on a loopback port. It
+ * supports If-None-Match and ignores If-Match.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findFreePort, root, temporaryFolder, until } from "../../support.ts";
 
 export interface S3Server {
-  /** The variables by which programs find it. */
+  /** The environment variables that programs need to use it. */
   env: Record<string, string>;
   /** The URL of an object in its bucket. */
   url(key: string): string;
   put(key: string, bytes: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array>;
   list(): Promise<string[]>;
-  /** Kills it; `start` brings it back with all that it held. */
+  /** Kills the server. `start` starts it again with the same objects. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A snapshot from elsewhere takes no more of the disk than its header promises, whatever is sent. */
+/** A download never takes more disk space than its header declares, whatever the source sends. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ function createEndless(first: Uint8Array, next: Uint8Array) {
   return { state, input: send() };
 }
 
-/** The snapshot with another number in its header. */
+/** The snapshot with one number in its header changed. */
 function withHeader(at: number, value: number): Buffer {
   const copy = Buffer.from(snapshot);
   copy.writeUInt32BE(value, at);
@@ -47,20 +47,20 @@ const bombs = {
 };
 
 describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => {
-  test("ends one byte behind the snapshot, and is refused", async () => {
+  test("is cut one byte after the snapshot and rejected", async () => {
     const { input, state } = createBomb(snapshot);
     const path = join(temporaryFolder(), "snapshot");
     await saveSnapshot(input, path);
     expect(statSync(path).size).toBe(snapshot.length + 1);
-    await expect(checkSnapshot(path)).rejects.toThrow(/has \d+ bytes, not the \d+/);
+    await expect(checkSnapshot(path)).rejects.toThrow(/it has \d+ bytes instead of \d+/);
     await until(() => state.isClosed);
   });
 
   test.each<[string, () => Uint8Array, RegExp]>([
-    ["is no snapshot", () => Buffer.from("<html>".repeat(50_000)), /is not a Roadbook snapshot/],
+    ["is not a snapshot", () => Buffer.from("<html>".repeat(50_000)), /is not a Roadbook snapshot/],
     ["has another schema", () => withHeader(60, 99), /has schema 99/],
     ["is another SQLite file", () => withHeader(68, 7), /is a SQLite file, but not/],
-  ])("is not read on when it %s", async (_, make, reason) => {
+  ])("is no longer read when it %s", async (_, make, reason) => {
     const { input, state } = createBomb(make());
     const path = join(temporaryFolder(), "snapshot");
     await saveSnapshot(input, path);
@@ -70,11 +70,11 @@ describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => 
     expect(state.sent).toBeLessThan(2 ** 26);
   });
 
-  test("is not begun when its header promises more than the disk has", async () => {
+  test("is not saved when its header declares more than the disk has free", async () => {
     const { input, state } = createBomb(withHeader(28, 0xffffffff));
     const path = join(temporaryFolder(), "snapshot");
     await expect(saveSnapshot(input, path)).rejects.toThrow(
-      /^takes 17592\.2 GB, and the disk that it is saved to has less free$/,
+      /^needs 17592\.2 GB, more than is free on the disk it is saved to$/,
     );
     expect(statSync(path).size).toBe(0);
     await until(() => state.isClosed);
@@ -83,13 +83,13 @@ describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => 
 
 test.each<[string, () => Uint8Array, () => Uint8Array]>([
   ["zstd", () => zstdCompressSync(snapshot).subarray(0, 0), skippable],
-  ["zstd, behind the snapshot,", () => zstdCompressSync(snapshot), skippable],
+  ["zstd after the snapshot", () => zstdCompressSync(snapshot), skippable],
   ["gzip", () => gzipSync(""), () => Buffer.concat(Array(20_000).fill(gzipSync("")))],
-])("compressed data without content, %s, is not read for ever", async (_, first, next) => {
+])("endless compressed data without content is rejected: %s", async (_, first, next) => {
   const { input, state } = createEndless(first(), next());
   const path = join(temporaryFolder(), "snapshot");
   await expect(saveSnapshot(input, path)).rejects.toThrow(
-    "sends far more data than its snapshot takes",
+    "sends far more data than the snapshot needs",
   );
   expect(statSync(path).size).toBeLessThanOrEqual(snapshot.length);
   expect(state.sent).toBeLessThan(2 ** 25);
@@ -102,23 +102,26 @@ function skippable(): Buffer {
   return frame;
 }
 
-test.each([33, 99, 100, 101, 5000])("it comes out whole in chunks of %d bytes", async (bytes) => {
-  async function* chunks() {
-    for (let at = 0; at < snapshot.length; at += bytes) yield snapshot.subarray(at, at + bytes);
-  }
-  const path = join(temporaryFolder(), "snapshot");
-  expect(await saveSnapshot(chunks(), path)).toBe(snapshot.length);
-  expect(readFileSync(path).equals(snapshot)).toBe(true);
-});
+test.each([33, 99, 100, 101, 5000])(
+  "a snapshot that arrives in chunks of %d bytes is saved unchanged",
+  async (bytes) => {
+    async function* chunks() {
+      for (let at = 0; at < snapshot.length; at += bytes) yield snapshot.subarray(at, at + bytes);
+    }
+    const path = join(temporaryFolder(), "snapshot");
+    expect(await saveSnapshot(chunks(), path)).toBe(snapshot.length);
+    expect(readFileSync(path).equals(snapshot)).toBe(true);
+  },
+);
 
-test("an import counts what it replaces in a compressed file, whatever its schema", async () => {
+test("an import counts the users it replaces, whatever the schema version", async () => {
   const target = join(temporaryFolder(), "x.snapshot.zst");
   const many = Array.from({ length: 10 }, (_, at) => user(at + 1, `Driver ${at}`));
   const old = readFileSync(await makeSnapshot(many));
   old.writeUInt32BE(1, 60);
   await Bun.write(target, zstdCompressSync(old));
   const few = replaceCompressed(target, (path) => importDataset(bytesOf(many.slice(6)), path));
-  await expect(few).rejects.toThrow(`${target} has 10 users and the dataset 4`);
+  await expect(few).rejects.toThrow(`${target} would lose 6 of its 10 users`);
   await replaceCompressed(target, (path) => importDataset(bytesOf(many), path));
   expect(zstdCompressSync(old).equals(readFileSync(target))).toBe(false);
 });

@@ -1,4 +1,4 @@
-/** A snapshot at a URL: what replaces the copy, what does not, and what is served when the source is away. */
+/** The local copy of a snapshot at a URL: when it is replaced, and how failures are reported. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { lock } from "../../../src/files/lock.ts";
 import { checkSnapshot } from "../../../src/snapshot/read/check.ts";
-import { type Location, parseWebLocation } from "../../../src/snapshot/remote/location.ts";
+import { parseWebLocation, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import {
   openSource,
   type Source,
@@ -18,7 +18,7 @@ import { run, temporaryFolder, until } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** The bytes of a snapshot with so many users that was built at that second of a day. */
+/** A snapshot with three users and `users` more, built `second` seconds into 2026. */
 async function build(second: number, users: number): Promise<Buffer> {
   setSystemTime(new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
   const more = Array.from({ length: users }, (_, at) => user(100 + at, `Driver ${at}`));
@@ -31,9 +31,10 @@ let older: Buffer;
 let first: Buffer;
 let second: Buffer;
 let respond: Respond;
-let asked: (string | undefined)[];
+/** If-None-Match of each request. */
+let requests: (string | undefined)[];
 const web = createServer((request, response) => {
-  asked.push(request.headers["if-none-match"]);
+  requests.push(request.headers["if-none-match"]);
   respond(request, response);
 });
 let origin: string;
@@ -45,11 +46,11 @@ beforeAll(async () => {
 });
 afterAll(() => web.close());
 beforeEach(() => {
-  asked = [];
+  requests = [];
   respond = serve(first);
 });
 
-/** Responds like a server of files; the ETag is of the bytes. */
+/** Responds like a file server. The ETag is a hash of the bytes. */
 function serve(bytes: Uint8Array, headers: Record<string, string> = {}): Respond {
   const etag = `"${Bun.hash(bytes)}"`;
   return (request, response) => {
@@ -69,7 +70,7 @@ function cut(bytes: Uint8Array): Respond {
   };
 }
 
-/** Goes on until the other side has enough. */
+/** Sends without end, until the other side closes the connection. */
 function endless(bytes: Uint8Array, first = bytes): Respond {
   return (_, response) => {
     response.writeHead(200, { etag: '"endless"' });
@@ -82,7 +83,7 @@ function endless(bytes: Uint8Array, first = bytes): Respond {
   };
 }
 
-/** A good snapshot with no end. */
+/** A good snapshot, followed by data without end. */
 function bomb(bytes: Uint8Array): Respond {
   const isZstd = bytes[0] === 0x28;
   return endless(bytes, isZstd ? zstdCompressSync(second) : second);
@@ -94,7 +95,7 @@ function flip(bytes: Buffer): Buffer {
   return copy;
 }
 
-function locate(path: string): Location {
+function locate(path: string): RemoteLocation {
   const location = parseWebLocation(origin + path);
   if (!location) throw new Error(path);
   return location;
@@ -111,51 +112,67 @@ async function open(more: Partial<SourceOptions> = {}): Promise<Source & { event
     onUp: () => events.push("up"),
     ...more,
   });
-  return { ...source, events };
+  return Object.assign(source, { events });
 }
 
 async function usersIn({ path }: Source): Promise<number> {
   return (await checkSnapshot(path)).counts.users - 3;
 }
 
-test("it is downloaded at the start, and again when it has changed", async () => {
+test("the snapshot is downloaded at the start, and again when it has changed", async () => {
   const source = await open();
   expect(await usersIn(source)).toBe(2);
   expect(await source.refresh()).toBe(false);
   respond = serve(second);
   expect(await source.refresh()).toBe(true);
   expect(await usersIn(source)).toBe(3);
-  const tag = `"${Bun.hash(first)}"`;
-  expect(asked).toEqual([undefined, tag, tag]);
+  const etag = `"${Bun.hash(first)}"`;
+  expect(requests).toEqual([undefined, etag, etag]);
   const { error, last_try, last_success, bytes, url } = source.status();
   expect([error, last_success, bytes]).toEqual([null, last_try, first.length + second.length]);
   expect(url).toBe(`${origin}/community.snapshot`);
   expect(source.events).toEqual([]);
 });
 
-describe("nothing changes, and it is reported once, with", () => {
+describe("the copy stays and the failure is reported once after", () => {
   test.each<[string, () => Respond, RegExp]>([
-    ["a body that is cut", () => cut(second), /^cannot be reached: the connection was cut$/],
-    ["half of the bytes", () => serve(second.subarray(0, 40_000)), /^has \d+ bytes, not the \d+/],
-    ["a flipped bit", () => serve(flip(second)), /^is damaged: a part of it has changed$/],
+    ["an interrupted body", () => cut(second), /^closed the connection too early$/],
+    [
+      "half of the bytes",
+      () => serve(second.subarray(0, 40_000)),
+      /^is damaged: it has \d+ bytes instead of \d+/,
+    ],
+    ["a flipped bit", () => serve(flip(second)), /^is damaged: its checksum does not match$/],
     ["no bytes", () => serve(Buffer.alloc(0)), /^is empty$/],
-    ["a page", () => serve(Buffer.from("<html>".repeat(99))), /^is not a Roadbook snapshot$/],
-    ["an older one", () => serve(older), /^was built at 2026-01-01T00:00:01Z, before the one/],
+    ["an HTML page", () => serve(Buffer.from("<html>".repeat(99))), /^is not a Roadbook snapshot$/],
+    ["an older snapshot", () => serve(older), /^was built at 2026-01-01T00:00:01.000Z, before the/],
     ["half of a zstd frame", () => serve(zstdCompressSync(second).subarray(0, 2000)), /ends early/],
     ["204", () => fail(204), /^responded with 204$/],
     ["206", () => fail(206), /^responded with 206$/],
     ["404", () => fail(404), /^responded with 404$/],
     ["500", () => fail(500), /^responded with 500$/],
-    ["an endless body", () => bomb(Buffer.alloc(2 ** 20)), /^has \d+ bytes, not the \d+/],
-    ["a zstd bomb", () => bomb(zstdCompressSync(Buffer.alloc(2 ** 28))), /^has \d+ bytes, not the/],
-    ["a page without end", () => endless(Buffer.from("<p>".repeat(999))), /^is not a Roadbook/],
+    [
+      "an endless body",
+      () => bomb(Buffer.alloc(2 ** 20)),
+      /^is damaged: it has \d+ bytes instead of \d+/,
+    ],
+    [
+      "a zstd bomb",
+      () => bomb(zstdCompressSync(Buffer.alloc(2 ** 28))),
+      /^is damaged: it has \d+ bytes instead of \d+/,
+    ],
+    ["an endless HTML page", () => endless(Buffer.from("<p>".repeat(999))), /^is not a Roadbook/],
     [
       "a redirect to itself",
       () => redirect("/community.snapshot"),
       /^redirects more than 5 times$/,
     ],
-    ["a redirect to a file", () => redirect("file:///etc/passwd"), /^redirects to what is not an/],
-    ["a redirect to nowhere", () => redirect("/gone"), /^responded with 404$/],
+    [
+      "a redirect to a file",
+      () => redirect("file:///etc/passwd"),
+      /^redirects to a URL that is neither/,
+    ],
+    ["a redirect to a missing page", () => redirect("/gone"), /^responded with 404$/],
   ])("%s", async (_, bad, reason) => {
     const source = await open();
     const before = readFileSync(source.path);
@@ -170,7 +187,7 @@ describe("nothing changes, and it is reported once, with", () => {
     expect(await usersIn(source)).toBe(3);
   });
 
-  test("a slow one", async () => {
+  test("a download that takes too long", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     respond = (_, response) => {
@@ -194,7 +211,7 @@ function redirect(location: string): Respond {
       : (location === "/gone" ? fail(404) : serve(second))(request, response);
 }
 
-test("what is bad is downloaded three times, then when it changes or is asked for", async () => {
+test("a bad snapshot is downloaded three times, then only on request", async () => {
   const source = await open();
   respond = serve(flip(second));
   for (let times = 0; times < 6; times++) await source.refresh();
@@ -203,7 +220,7 @@ test("what is bad is downloaded three times, then when it changes or is asked fo
   expect(source.status().bytes).toBe(first.length + 4 * second.length);
 });
 
-test("a copy that somebody has removed is downloaded again", async () => {
+test("a copy that was deleted is downloaded again", async () => {
   const cacheFolder = join(temporaryFolder(), "cache");
   const source = await open({ cacheFolder });
   rmSync(cacheFolder, { recursive: true });
@@ -213,7 +230,7 @@ test("a copy that somebody has removed is downloaded again", async () => {
   expect(source.events).toEqual([]);
 });
 
-test("an older one is accepted for a rollback", async () => {
+test("an older snapshot is accepted with allowOlder", async () => {
   const source = await open({ allowOlder: true });
   respond = serve(older);
   expect(await source.refresh()).toBe(true);
@@ -225,7 +242,7 @@ test("a redirect is followed", async () => {
   expect(await usersIn(await open())).toBe(3);
 });
 
-test("user and password are not sent on to where a redirect leads", async () => {
+test("user and password are not sent to another host after a redirect", async () => {
   const authorizations: (string | undefined)[] = [];
   const other = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
@@ -247,7 +264,7 @@ test("user and password are not sent on to where a redirect leads", async () => 
   other.close();
 });
 
-test("zstd and gzip are recognised by their first bytes", async () => {
+test("zstd and gzip downloads are decompressed", async () => {
   const source = await open();
   respond = serve(zstdCompressSync(second));
   expect(await source.refresh()).toBe(true);
@@ -257,14 +274,14 @@ test("zstd and gzip are recognised by their first bytes", async () => {
   expect(source.status().error).toBeNull();
 });
 
-test("a server without ETags may send the same again", async () => {
+test("a server without ETags may send the same snapshot again", async () => {
   respond = (_, response) => response.writeHead(200).end(first);
   const source = await open();
   expect(await source.refresh()).toBe(false);
   expect(source.status().error).toBeNull();
 });
 
-test("user and password are sent, and not shown", async () => {
+test("user and password are sent, but never shown", async () => {
   let authorization: string | undefined;
   respond = (request, response) => {
     authorization = request.headers.authorization;
@@ -281,8 +298,8 @@ test("user and password are sent, and not shown", async () => {
   expect(JSON.stringify([source.status(), source.events])).not.toMatch(/anna|s.cret|token/);
 });
 
-describe("with what an earlier process left in the cache folder", () => {
-  test("it starts while the source is away", async () => {
+describe("with the copy of an earlier process", () => {
+  test("a start succeeds while the source is down", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     respond = fail(503);
@@ -294,7 +311,7 @@ describe("with what an earlier process left in the cache folder", () => {
     expect(await source.refresh()).toBe(true);
   });
 
-  test("it starts before a slow one is there, and takes it over", async () => {
+  test("a start does not wait for a slow download, and uses it later", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     let release = () => {};
@@ -308,24 +325,24 @@ describe("with what an earlier process left in the cache folder", () => {
     expect(source.events).toEqual([]);
   });
 
-  test("it does not download it again", async () => {
+  test("an unchanged snapshot is not downloaded again", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     const source = await open({ cacheFolder });
-    expect(asked).toEqual([undefined, `"${Bun.hash(first)}"`]);
+    expect(requests).toEqual([undefined, `"${Bun.hash(first)}"`]);
     expect(source.status().bytes).toBe(0);
     expect(listBeside(source.path)).toHaveLength(2);
   });
 
-  test("it downloads it when a bit of the copy has flipped", async () => {
+  test("a damaged copy is downloaded again", async () => {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
     writeFileSync(path, flip(first));
     expect(await usersIn(await open({ cacheFolder }))).toBe(2);
-    expect(asked).toEqual([undefined, undefined]);
+    expect(requests).toEqual([undefined, undefined]);
   });
 
-  test("the ETag of another file is not believed", async () => {
+  test("the saved ETag of another file is ignored", async () => {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
     writeFileSync(path, older);
@@ -333,8 +350,8 @@ describe("with what an earlier process left in the cache folder", () => {
   });
 });
 
-describe("of several that start with one empty cache", () => {
-  /** Sends its response when `release` is called, as does every later one. */
+describe("when several processes share an empty cache", () => {
+  /** Holds all responses back until the returned function is called. */
   function hold(bytes: Uint8Array) {
     const { promise, resolve: release } = Promise.withResolvers<void>();
     respond = async (request, response) => {
@@ -344,11 +361,11 @@ describe("of several that start with one empty cache", () => {
     return release;
   }
 
-  test("one downloads the snapshot, and all of them serve it", async () => {
+  test("one process downloads the snapshot, and all of them serve it", async () => {
     const cacheFolder = temporaryFolder();
     const release = hold(first);
     const opening = Promise.all(Array.from({ length: 5 }, () => open({ cacheFolder })));
-    await until(() => asked.length === 5);
+    await until(() => requests.length === 5);
     release();
     const sources = await opening;
     for (const source of sources) {
@@ -365,42 +382,42 @@ describe("of several that start with one empty cache", () => {
     expect(listBeside(sources[0]?.path ?? "")).toHaveLength(2);
   });
 
-  test("those that wait for one that fails download it themselves", async () => {
+  test("a waiting process downloads the snapshot if the other one fails", async () => {
     const { cacheFolder, unlock } = await openLocked();
     const opening = open({ cacheFolder });
-    await until(() => asked.length === 1);
+    await until(() => requests.length === 1);
     await Bun.sleep(200);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     unlock();
     const source = await opening;
     expect(await usersIn(source)).toBe(2);
-    expect(asked).toEqual([undefined, undefined]);
+    expect(requests).toEqual([undefined, undefined]);
   });
 
-  test("none waits longer than a download may take", async () => {
+  test("a process waits no longer than the time limit of a download", async () => {
     const { cacheFolder, unlock } = await openLocked();
     await expect(open({ cacheFolder, timeoutMs: 300 })).rejects.toThrow(
-      "/community.snapshot is being fetched by another process for over 0.3 s",
+      "/community.snapshot is still being fetched by another process after 0.3 s",
     );
     unlock();
   });
 
-  /** A cache into which another process fetches. */
+  /** An empty cache that is locked, as by another process. */
   async function openLocked() {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
     for (const name of readdirSync(cacheFolder)) rmSync(join(cacheFolder, name));
     const unlock = lock(join(cacheFolder, `.${basename(path)}.lock`));
-    if (!unlock) throw new Error("somebody has the lock");
-    asked = [];
+    if (!unlock) throw new Error("the lock is taken");
+    requests = [];
     return { cacheFolder, unlock };
   }
 });
 
-describe("of a cache that cannot be written the path is in the log, and not in the status:", () => {
+describe("the path of a cache that cannot be written is logged, but not in the status", () => {
   test.each<[string, (cacheFolder: string, path: string) => void, RegExp]>([
     [
-      "a file in the place of the folder",
+      "a file instead of the folder",
       (cacheFolder) => {
         rmSync(cacheFolder, { recursive: true });
         writeFileSync(cacheFolder, "");
@@ -408,7 +425,7 @@ describe("of a cache that cannot be written the path is in the log, and not in t
       /^cannot write the cache: file (already )?exists$/,
     ],
     [
-      "a folder in the place of the ETag",
+      "a folder instead of the ETag file",
       (_, path) => {
         rmSync(`${path}.etag`);
         mkdirSync(`${path}.etag`);
@@ -416,12 +433,12 @@ describe("of a cache that cannot be written the path is in the log, and not in t
       /^cannot write the cache: illegal operation on a directory$/,
     ],
     [
-      "a folder in the place of the copy",
+      "a folder instead of the copy",
       (_, path) => {
         rmSync(path);
         mkdirSync(path);
       },
-      /^the cache is not a file that can be replaced$/,
+      /^the cache is not a regular file$/,
     ],
   ])("%s", async (_, spoil, reason) => {
     const cacheFolder = join(temporaryFolder(), "cache");
@@ -435,16 +452,20 @@ describe("of a cache that cannot be written the path is in the log, and not in t
   });
 });
 
-test("without a copy, a source that is away is an error that names it", async () => {
+test("without a copy, a failing source is an error that names its URL", async () => {
   respond = fail(403);
   await expect(open()).rejects.toThrow(`${origin}/community.snapshot responded with 403`);
   const location = parseWebLocation("http://127.0.0.1:1/x?token=secret");
   if (!location) throw new Error("no location");
   const refused = "http://127.0.0.1:1/x cannot be reached: connection refused";
   await expect(open({ location })).rejects.toThrow(refused);
+  const unknown = parseWebLocation("http://roadbook.invalid/x?token=secret");
+  if (!unknown) throw new Error("no location");
+  const unresolved = /^http:\/\/roadbook.invalid\/x cannot be reached: cannot resolve host name$/;
+  await expect(open({ location: unknown })).rejects.toThrow(unresolved);
 });
 
-test("a certificate that nobody vouches for is an error in a few words", async () => {
+test("an untrusted certificate is an error with its code", async () => {
   const [cert, key] = [join(temporaryFolder(), "cert.pem"), join(temporaryFolder(), "key.pem")];
   const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"];
   await run(["openssl", ...words, "-keyout", key, "-out", cert]);
@@ -460,7 +481,7 @@ test("a certificate that nobody vouches for is an error in a few words", async (
   await server.stop(true);
 });
 
-test("a cache that cannot be written is an error that says so", async () => {
+test("without a copy, a cache that cannot be written is an error that names its path", async () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   const cacheFolder = join(file, "cache");

@@ -1,13 +1,13 @@
-/** Snapshots held in memory: made of a dataset, or changed, by way of a folder that is gone afterwards. */
+/** Builds and changes snapshots in memory, with a temporary folder that is removed afterwards. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inTemporaryFolder } from "../../files/replace.ts";
 import { applyChanges } from "./apply.ts";
-import type { Lines } from "./dataset.ts";
 import { importDataset } from "./import.ts";
+import type { LineSource } from "./read-dataset.ts";
 
-/** The bytes of a snapshot made of a dataset, which may be empty. */
-export function buildSnapshot(dataset: Lines): Promise<Uint8Array> {
+/** Returns the bytes of a snapshot built from a dataset, which may be empty. */
+export function buildSnapshot(dataset: LineSource): Promise<Uint8Array> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     await importDataset(dataset, path, { allowEmpty: true });
@@ -15,12 +15,12 @@ export function buildSnapshot(dataset: Lines): Promise<Uint8Array> {
   });
 }
 
-/** The bytes of a snapshot with changes applied. */
-export function changeSnapshot(snapshot: Uint8Array, changes: Lines): Promise<Uint8Array> {
+/** Returns the bytes of a snapshot with changes applied. */
+export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     writeFileSync(path, snapshot);
-    // In memory nothing of a site is lost.
+    // The guard is for files. This is a copy in memory.
     await applyChanges(changes, path, { allowShrink: true });
     return readFileSync(path);
   });

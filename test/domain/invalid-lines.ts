@@ -1,4 +1,4 @@
-/** Lines of a dataset: one right of each type, and all that can be wrong in one. */
+/** Lines of a dataset: a valid one of each type, and many with one error each. */
 
 export const user = {
   type: "user",
@@ -23,12 +23,14 @@ export const achievement = {
 
 const id = "must be an integer from 1 to 9007199254740991";
 const count = "must be an integer from 0 to 9007199254740991";
-const name = "must be a string of 1 to 200 code points that is not blank";
+const name = "must be a non-blank string of 1 to 200 code points";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar =
-  "must be an http or https URL or a path that starts with one / (not / itself, nothing under /search, /users, /api, /health, /docs, and no ..), of at most 2048 code points, or null";
+  "must be an http or https URL or a path of at most 2048 code points (a path starts with a single " +
+  "/, is not just /, has no .. segment and is not under /search or /users or /api or /health or " +
+  "/docs), or null";
 
-/** Paths that lead to the API, by way of a browser or a proxy that decodes and merges. */
+/** Paths that lead to the API, directly or after a browser or a proxy has normalized them. */
 const ownPaths = [
   "/",
   "/?q=ab",
@@ -63,19 +65,19 @@ const ownPaths = [
   "/%2fsearch/users?q=ab",
 ];
 
-/** What is wrong, the line, and what is said of it. */
-export const wrongLines: [string, object | string, string][] = [
-  ["no JSON", '{"type":"user"', "is not valid JSON"],
-  ["a list", "[]", "must be a JSON object"],
+/** The name of a test, the invalid line, and the beginning of its message. */
+export const invalidLines: [string, object | string, string][] = [
+  ["invalid JSON", '{"type":"user"', "is not valid JSON"],
+  ["an array", "[]", "must be a JSON object"],
   ["null", "null", "must be a JSON object"],
-  ["no type", { id: 1 }, 'type: must be "role", "achievement", "company", "user" or "end"'],
+  ["a missing type", { id: 1 }, 'type: must be "role", "achievement", "company", "user" or "end"'],
   [
     "an unknown type",
     { ...user, type: "truck" },
     'type: must be "role", "achievement", "company", "user" or "end"',
   ],
   [
-    "a prototype's name as type",
+    "a type that names a property of Object.prototype",
     { type: "constructor" },
     'type: must be "role", "achievement", "company", "user" or "end"',
   ],
@@ -85,66 +87,74 @@ export const wrongLines: [string, object | string, string][] = [
     { type: "user", id: 1, public: false, nick: "A" },
     "nick: is not a known field",
   ],
-  ["an odd field name", { ...role, "a/b~c": 1 }, "a/b~c: is not a known field"],
-  ["no public", { type: "user", id: 1 }, "public: is missing"],
-  ["a public that is a word", { ...user, public: "yes" }, "public: must be true or false"],
-  ["no name", { ...user, name: undefined }, "name: is missing"],
+  ["a field name with / and ~", { ...role, "a/b~c": 1 }, "a/b~c: is not a known field"],
+  ["a missing public", { type: "user", id: 1 }, "public: is missing"],
+  ["a public that is a string", { ...user, public: "yes" }, "public: must be true or false"],
+  ["a missing name", { ...user, name: undefined }, "name: is missing"],
   ["an empty name", { ...company, name: "" }, `name: ${name}`],
   ["a blank name", { ...user, name: " \u3000" }, `name: ${name}`],
-  ["a name of 201", { ...role, name: "😀".repeat(201) }, `name: ${name}`],
+  ["a name of 201 code points", { ...role, name: "😀".repeat(201) }, `name: ${name}`],
   ["a name that is a number", { ...user, name: 7 }, `name: ${name}`],
   [
-    "half a surrogate pair",
+    "an unpaired surrogate",
     '{"type":"role","id":1,"name":"\\ud83d","hierarchy":1}',
     `name: ${name}`,
   ],
-  ["id 0", { ...user, id: 0 }, `id: ${id}`],
-  ["id 2^53", '{"type":"company","id":9007199254740992,"name":"A","member_count":1}', `id: ${id}`],
-  ["id 1.5", { ...role, id: 1.5 }, `id: ${id}`],
-  ["an id in quotes", { ...user, id: "1" }, `id: ${id}`],
-  ["a negative count", { ...company, member_count: -1 }, `member_count: ${count}`],
-  ["half a point", { ...achievement, points: 0.5 }, `points: ${count}`],
-  ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
-  ["a hierarchy in words", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
+  ["an id of 0", { ...user, id: 0 }, `id: ${id}`],
   [
-    "a field twice",
+    "an id of 2^53",
+    '{"type":"company","id":9007199254740992,"name":"A","member_count":1}',
+    `id: ${id}`,
+  ],
+  ["an id of 1.5", { ...role, id: 1.5 }, `id: ${id}`],
+  ["an id that is a string", { ...user, id: "1" }, `id: ${id}`],
+  ["a negative count", { ...company, member_count: -1 }, `member_count: ${count}`],
+  ["points with a fraction", { ...achievement, points: 0.5 }, `points: ${count}`],
+  ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
+  ["a hierarchy that is a string", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
+  [
+    "a duplicate field",
     '{"type":"user","id":1,"public":false,"name":"A","public":true}',
     "public: appears more than once",
   ],
   [
-    "a field twice, once escaped",
+    "a duplicate field, once escaped",
     '{"type":"user","id":1,"public":false,"p\\u0075blic" : false}',
     "public: appears more than once",
   ],
   [
-    "a field twice, deep inside",
+    "a duplicate field in a nested object",
     `{"type":"user","id":1,"public":false,"achievements":[{"id":1,"tier":1,"unlocked_at":"${user.created_at}"},{"id":2,"tier":1,"id":2,"unlocked_at":"${user.created_at}"}]}`,
     "achievements[1].id: appears more than once",
   ],
   [
-    "a description of 501",
+    "a description of 501 code points",
     { ...achievement, description: "😀".repeat(501) },
-    "description: must be a string of at most 500 code points of valid Unicode",
+    "description: must be a valid Unicode string of at most 500 code points",
   ],
   [
-    "an icon of 201",
+    "an icon of 201 code points",
     { ...achievement, icon: "i".repeat(201) },
-    "icon: must be a string of at most 200 code points of valid Unicode",
+    "icon: must be a valid Unicode string of at most 200 code points",
   ],
   [
-    "a kind of 101",
+    "a kind of 101 code points",
     { ...achievement, kind: "k".repeat(101) },
-    "kind: must be a string of at most 100 code points of valid Unicode",
+    "kind: must be a valid Unicode string of at most 100 code points",
   ],
-  ["an avatar of 2049", { ...user, avatar_url: `/${"a".repeat(2048)}` }, `avatar_url: ${avatar}`],
+  [
+    "an avatar of 2049 code points",
+    { ...user, avatar_url: `/${"a".repeat(2048)}` },
+    `avatar_url: ${avatar}`,
+  ],
   ["an avatar that is an object", { ...user, avatar_url: {} }, `avatar_url: ${avatar}`],
   [
-    "roles of 1001",
+    "1001 roles",
     { ...user, roles: Array.from({ length: 1001 }, (_, index) => index + 1) },
-    "roles: must be a list of at most 1000 role ids",
+    "roles: must be an array of at most 1000 role ids",
   ],
   [
-    "achievements of 1001",
+    "1001 achievements",
     {
       ...user,
       achievements: Array.from({ length: 1001 }, (_, index) => ({
@@ -153,15 +163,15 @@ export const wrongLines: [string, object | string, string][] = [
         unlocked_at: user.created_at,
       })),
     },
-    "achievements: must be a list of at most 1000 objects",
+    "achievements: must be an array of at most 1000 objects",
   ],
   [
-    "a company role of 201",
+    "a company role of 201 code points",
     { ...user, company: { id: 1, role: "r".repeat(201) } },
     `company.role: ${name}`,
   ],
   [
-    "an odd field name, which a terminal would act on",
+    "a field name with a terminal escape sequence",
     { ...role, "\u001b[31m\u202e": 1 },
     "\\u{1b}[31m\\u{202e}: is not a known field",
   ],
@@ -170,34 +180,38 @@ export const wrongLines: [string, object | string, string][] = [
     { ...role, ["x".repeat(1_000_000)]: 1 },
     `${"x".repeat(80)}…: is not a known field`,
   ],
-  ["an end without a number", { type: "end" }, "lines: is missing"],
-  ["an end with more", { type: "end", lines: 1, id: 1 }, "id: is not a known field"],
-  ["no description", { ...achievement, description: undefined }, "description: is missing"],
-  ["a time without zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
+  ["an end line without lines", { type: "end" }, "lines: is missing"],
   [
-    "a day that never was",
-    { ...user, created_at: "2023-02-29T00:00:00Z" },
-    "created_at: must be a day that exists",
+    "an end line with an unknown field",
+    { type: "end", lines: 1, id: 1 },
+    "id: is not a known field",
   ],
-  ["an hour 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
-  ["a date alone", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],
+  ["a missing description", { ...achievement, description: undefined }, "description: is missing"],
+  ["a time without a zone", { ...user, created_at: "2024-01-01T00:00:00" }, `created_at: ${time}`],
+  [
+    "a day that does not exist",
+    { ...user, created_at: "2023-02-29T00:00:00Z" },
+    "created_at: must be a real date",
+  ],
+  ["an hour of 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
+  ["a date without a time", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],
   [
     "an offset of 24 h",
     { ...user, created_at: "2024-01-01T00:00:00+24:00" },
     `created_at: ${time}`,
   ],
   [
-    "a year before 0 in UTC",
+    "a time before year 0 in UTC",
     { ...user, created_at: "0000-01-01T00:00:00+01:00" },
     `created_at: ${time}`,
   ],
   [
-    "an avatar of two slashes",
+    "an avatar that starts with two slashes",
     { ...user, avatar_url: "//evil.example/a.png" },
     `avatar_url: ${avatar}`,
   ],
   [
-    "an avatar of a slash and a backslash",
+    "an avatar that starts with a slash and a backslash",
     { ...user, avatar_url: "/\\evil.example" },
     `avatar_url: ${avatar}`,
   ],
@@ -207,28 +221,28 @@ export const wrongLines: [string, object | string, string][] = [
     `avatar_url: ${avatar}`,
   ]),
   ["an ftp avatar", { ...user, avatar_url: "ftp://cdn.example/a.png" }, `avatar_url: ${avatar}`],
-  ["a script as avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
-  ["an avatar without host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],
+  ["a javascript: avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
+  ["an avatar without a host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],
   ["an empty avatar", { ...user, avatar_url: "" }, `avatar_url: ${avatar}`],
-  ["a company without role", { ...user, company: { id: 1 } }, "company.role: is missing"],
+  ["a company without a role", { ...user, company: { id: 1 } }, "company.role: is missing"],
   [
     "a company that is a number",
     { ...user, company: 1 },
-    "company: must be null or an object with id and role",
+    "company: must be an object with id and role, or null",
   ],
   [
-    "roles that are no list",
+    "roles that are not an array",
     { ...user, roles: 1 },
-    "roles: must be a list of at most 1000 role ids",
+    "roles: must be an array of at most 1000 role ids",
   ],
-  ["a role in quotes", { ...user, roles: [1, "2"] }, `roles[1]: ${id}`],
+  ["a role that is a string", { ...user, roles: [1, "2"] }, `roles[1]: ${id}`],
   [
-    "an unlock without zone",
+    "an unlocked_at without a zone",
     { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: "2024-01-01T00:00:00" }] },
     `achievements[0].unlocked_at: ${time}`,
   ],
   [
-    "an unlock with more",
+    "an achievement with an unknown field",
     { ...user, achievements: [{ id: 1, tier: 1, unlocked_at: user.created_at, x: 1 }] },
     "achievements[0].x: is not a known field",
   ],

@@ -1,0 +1,150 @@
+/**
+ * The commands that the shared limit sends to Redis or Valkey, and the meaning of its errors.
+ * Messages never contain any part of the store's URL.
+ */
+import type { RedisClient } from "bun";
+import { codeOf } from "../files/errors.ts";
+import type { Decision } from "./limiter.ts";
+
+const KEY_PREFIX = "roadbook:limit:";
+
+/**
+ * Error codes for a rejected certificate: OpenSSL's verification results, and Node's code for a
+ * certificate of another host.
+ */
+const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_)/;
+
+/**
+ * The sliding window of `limiter.ts`, run atomically on the store and by the store's clock. Each
+ * client has a list of timestamps, oldest first, which the store deletes when its newest leaves the
+ * window. While the store's clock is behind a client's newest timestamp, time stands still, but the
+ * reported wait includes the lag. Expired timestamps are found by binary search and trimmed
+ * together: a large limit may leave 100,000, and popping them one by one would block the store for
+ * 0.1 s. RPUSH is the only command that a full store rejects, so a full store still refuses clients
+ * over the limit.
+ */
+const SCRIPT = `
+local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local is_counted = ARGV[3] == '1'
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
+
+local now = math.max(clock, at(-1) or clock)
+local used = redis.call('LLEN', key)
+local expired, high = 0, used
+while expired < high do
+  local middle = math.floor((expired + high) / 2)
+  if now - at(middle) >= window then expired = middle + 1 else high = middle end
+end
+if expired > 0 then redis.call('LTRIM', key, expired, -1) end
+used = used - expired
+-- After the limit was lowered, several requests must leave before one more is allowed.
+local last_to_leave = at(math.max(used - limit, 0)) or now
+
+local allowed = used < limit
+if allowed and is_counted then
+  redis.call('RPUSH', key, string.format('%.0f', now))
+  redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
+  used = used + 1
+end
+return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
+`;
+const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
+
+/** Rejects unless the store is a Redis and lets this user write. A full store is accepted. */
+export async function probe(store: RedisClient): Promise<void> {
+  try {
+    // The limit is never reached, so the request is always allowed, and counting it is a write.
+    await decide(store, "probe", { limit: 1_000_000, windowMs: 1, isCounted: true });
+  } catch (error) {
+    if (!isFullError(error)) throw error;
+  }
+}
+
+/** The store's `maxmemory-policy`; undefined if this user may not run INFO. */
+export async function findEvictionPolicy(store: RedisClient): Promise<string | undefined> {
+  try {
+    const info = await store.send("INFO", ["memory"]);
+    return /^maxmemory_policy:(\S+)/m.exec(String(info))?.[1];
+  } catch (error) {
+    if (isServerError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** The store's decision. With `isCounted`, an allowed request is counted. */
+export async function decide(
+  store: RedisClient,
+  client: string,
+  { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
+): Promise<Decision> {
+  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs), isCounted ? "1" : "0"];
+  let reply: unknown;
+  try {
+    reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
+  } catch (error) {
+    // The store has not seen the script yet, or has lost it by a restart or a flush.
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+    reply = await store.send("EVAL", [SCRIPT, ...args]);
+  }
+  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
+  const isDecision =
+    (allowed === 0 || allowed === 1) &&
+    isWhole(remaining, 0, limit) &&
+    isWhole(resetMs, 1, Number.MAX_SAFE_INTEGER);
+  if (!isDecision) throw new UnexpectedReply("unexpected reply from the store");
+  return { allowed: allowed === 1, limit, remaining, resetMs };
+}
+
+function isWhole(value: unknown, min: number, max: number): value is number {
+  return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
+}
+
+/** An error whose message may be logged as it is. */
+class StoreError extends Error {}
+
+export class UnexpectedReply extends StoreError {}
+
+/** The store responded to a command with an error. */
+export function isServerError(error: unknown): error is Error {
+  return error instanceof Error && codeOf(error) === "ERR_REDIS_SERVER_ERROR";
+}
+
+/** The store has reached its maxmemory and cannot add a timestamp. */
+export function isFullError(error: unknown): boolean {
+  return isServerError(error) && error.message.startsWith("OOM ");
+}
+
+/**
+ * Settles like `reply`, or rejects after the deadline. The deadline is made of two timers. A
+ * process that lags reads pending replies between the two, so a reply that has arrived never counts
+ * as late.
+ */
+export function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
+    let timer = setTimeout(() => {
+      timer = setTimeout(fail, deadlineMs / 2);
+    }, deadlineMs / 2);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/**
+ * A reason to log. An error from the store is reduced to its code, because some repeat the command,
+ * even AUTH with its password. A certificate error is cut before the host name.
+ */
+export function reasonOf(error: unknown, fallback = "the connection was closed"): string {
+  if (error instanceof StoreError) return error.message;
+  const { message } = error instanceof Error ? error : new Error();
+  const code = codeOf(error);
+  if (CERTIFICATE_CODE.test(code)) {
+    return `the store's certificate was rejected: ${message.split(":")[0]}`;
+  }
+  if (code === "EPROTO") return `the TLS handshake failed: ${message.split(":").at(-1)}`;
+  const [, errorCode] = /^([A-Z]{2,}) /.exec(message) ?? [];
+  if (errorCode === "NOAUTH") return "the store requires a password";
+  if (errorCode === "WRONGPASS") return "the store rejected the user name or password";
+  return errorCode ? `the store responded with ${errorCode}` : fallback;
+}

@@ -1,0 +1,79 @@
+/**
+ * Protects the target of an import or a change: a failed export must not empty a site, and a
+ * mistyped name must not overwrite another program's file. Reads only the header and the facts of
+ * the old file, which may have any schema version.
+ */
+import { sqlite } from "#sqlite";
+import { openFile } from "../../files/read.ts";
+import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts";
+import { type Counts, type Meta, readMeta } from "../format/meta.ts";
+import { CHECK_PIPE } from "./read-dataset.ts";
+
+/**
+ * Thrown instead of overwriting a file that is not a snapshot, or a snapshot with far less data.
+ */
+export class OverwriteError extends Error {
+  override name = "OverwriteError";
+}
+
+/** Throws an {@link OverwriteError} when a dataset has no users and no companies. */
+export function refuseEmpty({ users, companies }: Counts, lines: number): void {
+  if (users > 0 || companies > 0) return;
+  const advice = lines > 0 ? "" : ` (${CHECK_PIPE})`;
+  throw new OverwriteError(
+    `the dataset has no users and no companies; nothing was written${advice}`,
+  );
+}
+
+/**
+ * Throws an {@link OverwriteError} that names `target` when the file at `path` does not begin like
+ * a snapshot. A snapshot of any schema may be replaced, even if it is damaged.
+ */
+export async function refuseForeign(path: string, target: string): Promise<void> {
+  await using file = await openFile(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  try {
+    parseFileBytes(buffer.subarray(0, bytesRead), true);
+  } catch (error) {
+    if (!(error instanceof InvalidSnapshot)) throw error;
+    throw new OverwriteError(notOverwritten(target, "a Roadbook snapshot"));
+  }
+}
+
+/** The message for a target that is not `what` the command writes. */
+export function notOverwritten(target: string, what: string): string {
+  return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
+}
+
+/**
+ * Throws an {@link OverwriteError} when `target` would lose more than half of its users or
+ * companies. A user who goes private is not lost.
+ */
+export function refuseShrinking(target: string, old: Counts | undefined, counts: Counts): void {
+  for (const kind of ["users", "companies"] as const) {
+    const before = old?.[kind] ?? 0;
+    const lost = before - counts[kind];
+    if (lost <= before / 2) continue;
+    const share = `${lost.toLocaleString("en")} of its ${before.toLocaleString("en")} ${kind}`;
+    throw new OverwriteError(
+      `${target} would lose ${share}; nothing was written (to remove more than half, add --allow-shrink)`,
+    );
+  }
+}
+
+/**
+ * The facts of the snapshot at `path`. Undefined if they cannot be read, so that an import can
+ * replace a damaged snapshot.
+ */
+export function findMeta(path: string): Meta | undefined {
+  try {
+    const db = sqlite.openImmutable(path);
+    try {
+      return readMeta(db);
+    } finally {
+      db.$client.close();
+    }
+  } catch {
+    return undefined;
+  }
+}

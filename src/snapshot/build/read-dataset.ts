@@ -1,0 +1,210 @@
+/**
+ * Reads a dataset or a change file to its end and collects the errors in its lines. A `LineHandler`
+ * parses the lines and applies the valid ones.
+ */
+import { createHash } from "node:crypto";
+import type { EndLine } from "../../domain/dataset.ts";
+import {
+  detectOtherFormat,
+  findRecord,
+  type RecordKey,
+  type ValidationError,
+} from "../../domain/validation.ts";
+import { decompress } from "../../files/decompress.ts";
+import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import { DatasetError, type FinalError, LineErrorCollector } from "./line-errors.ts";
+
+/** The path of a file (NDJSON, plain, gzip or zstd), objects, or the bytes of such a file. */
+export type LineSource<Item extends object = object> =
+  | string
+  | Iterable<Item>
+  | AsyncIterable<Uint8Array>;
+
+/** Parses the lines of one kind of file and applies them to a database. */
+export interface LineHandler<Parsed> {
+  parse(text: string): Parsed | EndLine | ValidationError[];
+  /** Applies one line, or returns the errors in it. */
+  add(line: Parsed, number: number): ValidationError[];
+  /** Skips the invalid part of a line. Without this method, an invalid line is an error. */
+  skip?(line: TextLine): Skipped;
+  /** Called after the last line. Returns the errors that show only when all lines are known. */
+  finish(): Iterable<FinalError>;
+}
+
+export interface Skipped {
+  /** Why the line cannot be skipped. */
+  refused?: ValidationError[];
+  /** The errors in the fields that were skipped, if the rest of the line was kept. */
+  lost?: ValidationError[];
+}
+
+const END: RecordKey = { type: "end" };
+const RECODE = "convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE";
+/** Advice for a dataset that seems to be incomplete. */
+export const CHECK_PIPE =
+  "if the dataset comes through a pipe, check whether the command before it failed";
+
+export interface ReadOptions {
+  /** Whether a missing end line is an error. Without one, the dataset may be incomplete. */
+  expectEnd?: boolean | undefined;
+  /** Whether the snapshot may lose more than half of its users or companies. */
+  allowShrink?: boolean | undefined;
+  /** How many errors of each kind to report. Default 5. */
+  maxErrors?: number | undefined;
+}
+
+/**
+ * Passes each line of `input` to `handler`. Resolves to the SHA-256 of the lines as the snapshot
+ * keeps them (see meta.ts), in hexadecimal, and to the errors that were skipped. Rejects with a
+ * {@link DatasetError} when there are other errors. Signs of a damaged or incomplete dataset are
+ * never skipped: bytes that are not UTF-8, an unfinished last line, and an end line that is wrong
+ * or not last.
+ */
+export async function readDataset<Parsed extends RecordKey>(
+  input: LineSource,
+  handler: LineHandler<Parsed>,
+  { expectEnd = false, maxErrors }: ReadOptions = {},
+) {
+  const reader = new DatasetReader(handler, maxErrors);
+  for await (const batch of readLines(decompress(bytesOf(input)))) reader.read(batch);
+  return reader.finish(expectEnd);
+}
+
+class DatasetReader<Parsed extends RecordKey> {
+  private readonly handler: LineHandler<Parsed>;
+  private readonly hash = createHash("sha256");
+  private readonly errors: LineErrorCollector;
+  private readonly skipped: LineErrorCollector;
+  /** Records whose lines have errors. A reference to such a record is not another error. */
+  private readonly invalidRecords = new Set<string>();
+  /** The kept lines of a batch. Hashing them one by one would take twice as long. */
+  private kept: string[] = [];
+  private lineCount = 0;
+  private lastLine = 0;
+  private endLine = 0;
+
+  constructor(handler: LineHandler<Parsed>, maxErrors: number | undefined) {
+    this.handler = handler;
+    this.errors = new LineErrorCollector(maxErrors);
+    this.skipped = new LineErrorCollector(maxErrors);
+  }
+
+  read(batch: TextLine[]): void {
+    for (const line of batch) {
+      const [record, errors] = this.add(line);
+      this.lineCount++;
+      this.lastLine = line.number;
+      if (errors.length > 0) this.report(line, record, errors);
+    }
+    if (this.kept.length > 0) this.hash.update(`${this.kept.join("\n")}\n`);
+    this.kept = [];
+  }
+
+  finish(expectEnd: boolean) {
+    if (expectEnd && this.endLine === 0) {
+      const reason = "the end line is missing, so the dataset may be incomplete";
+      this.errors.add({ line: this.lastLine + 1, field: "", reason, fix: CHECK_PIPE, ...END });
+    }
+    const collector = this.handler.skip ? this.skipped : this.errors;
+    for (const { missing, ...error } of this.handler.finish()) {
+      if (missing && this.invalidRecords.has(keyOf(missing))) continue;
+      collector.summary.references++;
+      collector.add(error);
+    }
+    const { summary } = this.errors;
+    if (summary.count > 0) throw new DatasetError(summary);
+    const sha256 = this.hash.digest("hex");
+    return { sha256, skipped: this.skipped.summary, lines: this.lineCount };
+  }
+
+  /** Adds a line if it is valid. Returns the record that it is about, and the errors in it. */
+  private add({ number, text, problem, isGarbled }: TextLine): [RecordKey, ValidationError[]] {
+    if (this.endLine > 0) {
+      return [END, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]];
+    }
+    if (problem !== undefined) {
+      const fix = isGarbled && { fix: RECODE };
+      return [findRecord(text), [{ field: "", reason: problem, ...fix }]];
+    }
+    const parsed = this.handler.parse(text);
+    if (Array.isArray(parsed)) return [findRecord(text), parsed];
+    if (!("lines" in parsed)) {
+      const errors = this.handler.add(parsed, number);
+      if (errors.length === 0) this.kept.push(keptText(parsed, text));
+      return [parsed, errors];
+    }
+    this.endLine = number;
+    this.kept.push(text);
+    if (parsed.lines === this.lineCount) return [END, []];
+    const reason = `must be ${this.lineCount}, the number of lines before it, got ${parsed.lines}`;
+    return [END, [{ field: "lines", reason }]];
+  }
+
+  /** Skips the invalid part of a line, if that is possible. Collects the errors in it. */
+  private report(line: TextLine, record: RecordKey, errors: ValidationError[]): void {
+    const place = { line: line.number, type: record.type, id: record.id };
+    const mistake = this.lineCount === 1 && detectOtherFormat(line.text);
+    if (mistake) {
+      this.errors.add({ ...mistake, ...place });
+      throw new DatasetError(this.errors.summary);
+    }
+    const isUnfinished = isCutOff(line);
+    const isDamage = record.type === "end" || line.isGarbled || isUnfinished;
+    const skip = isDamage ? undefined : this.handler.skip?.(line);
+    if (!skip || skip.refused) {
+      if (record.type !== "user") this.invalidRecords.add(keyOf(record));
+      this.errors.summary.lines++;
+      const fix = isUnfinished && { kind: "is unfinished", fix: CHECK_PIPE };
+      for (const error of [...errors, ...(skip?.refused ?? [])]) {
+        this.errors.add({ ...fix, ...error, ...place });
+      }
+    } else if (skip.lost) {
+      const fields = new Set(skip.lost.map(({ field }) => field.replace(/\W.*/s, "")));
+      this.skipped.summary.fields += fields.size;
+      for (const error of skip.lost) {
+        const reason = `${error.reason}; only this field is skipped`;
+        this.skipped.add({ kind: error.reason, ...error, reason, ...place });
+      }
+    } else {
+      this.skipped.summary.lines++;
+      for (const error of errors) this.skipped.add({ ...error, ...place });
+    }
+  }
+}
+
+function keyOf({ type, id }: RecordKey): string {
+  return `${type} ${id}`;
+}
+
+/** The part of a line that is kept: the id of a private user, and all of any other line. */
+function keptText(line: object, text: string): string {
+  if (!("id" in line && "public" in line) || line.public) return text;
+  return JSON.stringify({ type: "user", id: line.id, public: false });
+}
+
+/** The SHA-256 of lines, each followed by a line feed, in hexadecimal. */
+export function hashLines(lines: Iterable<string>): string {
+  const hash = createHash("sha256");
+  for (const line of lines) hash.update(`${line}\n`);
+  return hash.digest("hex");
+}
+
+function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
+  if (typeof source === "string") return readFileBytes(source);
+  return Symbol.asyncIterator in source ? source : format(source);
+}
+
+async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
+  for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
+}
+
+/** Whether an invalid line is an unfinished last line. */
+function isCutOff({ text, isCut = false }: TextLine): boolean {
+  if (!isCut) return false;
+  try {
+    JSON.parse(text);
+    return false;
+  } catch {
+    return true;
+  }
+}
