@@ -43,7 +43,7 @@ export interface Fault {
 /** The `Retry-After` of an injected 429 or 503, short enough for a test to wait. */
 const RETRY_AFTER_MS = 1000;
 
-const EXAMPLE = "such as search:status=503,rate=0.1";
+const EXAMPLE = "as in search:status=503,rate=0.1";
 
 const PARTS = ["status", "close", "delay", "jitter", "rate"];
 
@@ -52,7 +52,9 @@ export function parseFault(text: string): Fault {
   const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   const target = targets.find((one) => one === name);
   if (!target)
-    throw new InvalidValue(`must start with a target (${targets.join(", ")}), ${EXAMPLE}`);
+    throw new InvalidValue(
+      `must start with a target (search, profile, achievements, health or *), ${EXAMPLE}`,
+    );
   const values = new Map<string, string | undefined>();
   for (const part of rest.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);

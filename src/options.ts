@@ -27,17 +27,26 @@ export function checkNames(options: object, known: readonly string[]): void {
 }
 
 /** Decimal digits only, and no leading zero. */
-export function parseInteger(min: number, max: number): (text: string) => number {
+export function parseInteger(
+  min: number,
+  max: number,
+  message = `must be a whole number from ${min} to ${max}`,
+): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (/^(?:0|[1-9]\d*)$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidValue(`must be a whole number from ${min} to ${max}`);
+    throw new InvalidValue(message);
   };
 }
 
 export const parsePort = parseInteger(0, 65_535);
 
-export const parseUserId = parseInteger(1, Number.MAX_SAFE_INTEGER);
+/** One id of a list. */
+export const parseUserId = parseInteger(
+  1,
+  Number.MAX_SAFE_INTEGER,
+  "must be a list of user ids, such as 1,2,3",
+);
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
@@ -46,7 +55,7 @@ export function parseDuration(text: string): number {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
   if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
-  throw new InvalidValue("must be a time from 1ms to 24d, such as 1h, 30m, 2s or 500ms");
+  throw new InvalidValue("must be a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
 /** A duration in milliseconds; a number without a unit is in seconds. */
@@ -60,7 +69,7 @@ const parseSeconds = parseInteger(0, 31_536_000);
 export function parseMaxAge(text: string): number {
   const seconds = /^\d+$/.test(text) ? parseSeconds(text) : parseDuration(text) / 1000;
   if (Number.isInteger(seconds)) return seconds;
-  throw new InvalidValue("must be a time in whole seconds, such as 5m or 300");
+  throw new InvalidValue("must be a duration in whole seconds, such as 5m or 300");
 }
 
 /** A duration as an operator would write it. */

@@ -355,7 +355,7 @@ function checkOptions(options: RoadbookOptions): void {
     throw new TypeError("give exactly one of snapshot, dataset and demo");
   }
   if (options.allowIndexing !== undefined && options.index !== undefined) {
-    throw new TypeError("index is the former name of allowIndexing; give only allowIndexing");
+    throw new TypeError("index is the old name of allowIndexing; use only allowIndexing");
   }
   if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
   if (kioskIdle !== undefined) explain("kioskIdle", kioskIdle, parseTime);

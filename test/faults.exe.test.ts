@@ -47,7 +47,7 @@ test.each([
     "search:status=200",
     "--fault must have a status of 400, 405, 429 or 500 to 599 for search, got ",
   ],
-  ["close", "--fault must start with a target (search, profile, achievements, health, *), such as"],
+  ["close", "--fault must start with a target (search, profile, achievements, health or *), as in"],
   ["", "--fault must not be empty"],
 ])("--fault %p is a usage error", async (fault, message) => {
   const { code, stderr } = await roadbook(["serve", "--port", "0", "--fault", fault]);

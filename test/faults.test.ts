@@ -35,7 +35,7 @@ test.each([
 });
 
 test.each([
-  ["", "must start with a target (search, profile, achievements, health, *), such as"],
+  ["", "must start with a target (search, profile, achievements, health or *), as in"],
   ["searches:close", "must start with a target"],
   ["search", "must start with a target"],
   ["toString:close", "must start with a target"],

@@ -101,12 +101,20 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("DATASET --to FILE [flags]")
     .description("build a snapshot from a dataset (NDJSON, gzip, zstd)")
     .argument("<DATASET>", "the dataset file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to write, also FILE.zst or s3://bucket/key")
+    .requiredOption("--to <FILE>", "the snapshot to write; can be FILE.zst or s3://bucket/key")
     .option("--dry-run", "check the dataset without writing anything", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option("--allow-shrink", "allow the loss of over half of the users or companies", false)
+    .option(
+      "--allow-shrink",
+      "allow the removal of more than half of the users or companies",
+      false,
+    )
     .option("--force", "overwrite the target even if it is not a snapshot", false)
-    .option("--unconditional", "write to s3:// without If-Match (safe for one writer only)", false)
+    .option(
+      "--unconditional",
+      "write to s3:// without If-Match (safe only with a single writer)",
+      false,
+    )
     .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .action(async (dataset, flags) => {
@@ -119,10 +127,18 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("CHANGES --to FILE [flags]")
     .description("apply a change file to a snapshot")
     .argument("<CHANGES>", "the change file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to change, also s3://bucket/key")
+    .requiredOption("--to <FILE>", "the snapshot to change; can be s3://bucket/key")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option("--allow-shrink", "allow the loss of over half of the users or companies", false)
-    .option("--unconditional", "write to s3:// without If-Match (safe for one writer only)", false)
+    .option(
+      "--allow-shrink",
+      "allow the removal of more than half of the users or companies",
+      false,
+    )
+    .option(
+      "--unconditional",
+      "write to s3:// without If-Match (safe only with a single writer)",
+      false,
+    )
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .addHelpText("after", "\nA running server switches to the new snapshot within a second.")
     .action(async (changes, flags) => {
@@ -133,9 +149,9 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
   program
     .command("export")
     .usage("FILE [--to OUT] [flags]")
-    .description("write the data of a snapshot as a dataset")
+    .description("export the data of a snapshot as a dataset")
     .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write, also OUT.gz or OUT.zst (default: standard output)")
+    .option("--to <OUT>", "the file to write; can be OUT.gz or OUT.zst (default: standard output)")
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (path, flags) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
@@ -167,18 +183,18 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     )
     .option(
       "--seed <S>",
-      "the same seed generates the same dataset",
+      "random seed; the same seed always generates the same dataset",
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write, also OUT.gz or OUT.zst (default: standard output)")
+    .option("--to <OUT>", "the file to write; can be OUT.gz or OUT.zst (default: standard output)")
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
   program
     .command("schema")
     .usage("[flags]")
-    .description("print the JSON Schema of dataset lines")
+    .description("print the JSON Schema for dataset lines")
     .action(async () => {
       const { datasetSchema } = await import("../domain/dataset.ts");
       writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
@@ -187,7 +203,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
   program
     .command("openapi")
     .usage("[flags]")
-    .description("print the OpenAPI document of the API")
+    .description("print the OpenAPI document for the API")
     .option(
       "--public-url <URL>",
       "the server URL in the document",
@@ -206,14 +222,15 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("[URL] [flags]")
     .description("check whether a running server is healthy")
     .argument("[URL]", "the server's base URL, such as https://api.example.org", parseBaseUrl)
-    .option("--host <ADDRESS>", "without URL: the server's address", "127.0.0.1")
-    .option("--port <N>", "without URL: the server's port", parsePort, 3000)
-    .option("--tls-cert <FILE>", "without URL: connect over https")
+    .option("--host <ADDRESS>", "the server's address, if no URL is given", "127.0.0.1")
+    .option("--port <N>", "the server's port, if no URL is given", parsePort, 3000)
+    .option("--tls-cert <FILE>", "connect over https, if no URL is given")
     .addHelpText(
       "after",
       `
-The flags and variables are those of serve, so both commands can share one
-environment. Exits with 1 if the server does not respond or is unhealthy.`,
+The flags and environment variables are the same as for serve, so both commands
+can share one environment. The exit code is 1 if the server does not respond or
+is unhealthy.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
 
@@ -234,10 +251,12 @@ function environmentHelp({ parent, options }: AnyCommand): string {
   const [option] = options;
   if (!parent || !option) return "";
   const hasBoolean = options.some((other) => other.isBoolean());
-  const booleanHelp = hasBoolean ? "\nFor a flag without a value, the variable is 1 or 0." : "";
+  const booleanHelp = hasBoolean
+    ? "\nFor a flag that takes no value, set the variable to 1 or 0."
+    : "";
   return `
 Every flag can also be set by an environment variable; the flag wins.
-The variable for --${option.name()} is ${variableOf(option)}.${booleanHelp}`;
+For example, ${variableOf(option)} sets --${option.name()}.${booleanHelp}`;
 }
 
 /**

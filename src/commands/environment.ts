@@ -84,9 +84,7 @@ function setOption(
   const isGiven = (name: AnyOption) => command.getOptionValueSource(name.attributeName()) === "cli";
   const [flag, other] = names.filter(isGiven);
   if (flag && other) {
-    throw new UsageError(
-      `${other.long} is the former name of ${flag.long}; give only ${flag.long}`,
-    );
+    throw new UsageError(`${other.long} is the old name of ${flag.long}; use only ${flag.long}`);
   }
   if (flag) {
     command.setOptionValueWithSource(key, command.getOptionValue(flag.attributeName()), "cli");

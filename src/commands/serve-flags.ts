@@ -55,7 +55,7 @@ export function declareServe(program: AnyCommand) {
       0,
     )
     .optionsGroup("Page:")
-    .option("--no-page", "do not serve the page for people at / and /drivers/{id}")
+    .option("--no-page", "do not serve the web page (/ and /drivers/{id})")
     .option(
       "--kiosk",
       "run the page as an unattended kiosk: no external links, no search limit for this machine",
@@ -112,7 +112,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "how many clients to track; beyond that a new one inherits the count of the least recently seen",
+      "how many clients to track; when full, a new client inherits the count of the least recently seen one",
       parseInteger(...bounds.maxClients),
       100_000,
     )
@@ -122,7 +122,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--rate-limit-store-file <FILE>",
-      "a file with that URL, so that ps does not show its password",
+      "a file that contains that URL, to keep its password out of ps",
     )
     .optionsGroup("Network:")
     .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")
@@ -169,23 +169,23 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--fault-seed <N>",
-      "the same seed and the same requests give the same faults",
+      "random seed; the same seed and requests give the same faults",
       parseInteger(...bounds.faultSeed),
       1,
     )
     .addHelpText(
       "after",
       `
-A TIME is a number of seconds, or has a unit: 500ms, 10s, 5m, 1h or 1d.
+A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.
 
-If a flag is given twice, the last value counts. Only --trusted-proxy and
---fault add up. Their environment variables hold a list, separated by commas in
-ROADBOOK_TRUSTED_PROXY and by semicolons in ROADBOOK_FAULT.
+If a flag is repeated, the last value wins, except that --trusted-proxy and
+--fault keep every value. To set several by an environment variable, separate
+them by commas in ROADBOOK_TRUSTED_PROXY and by semicolons in ROADBOOK_FAULT.
 
 A FAULT is a target, a colon and a comma-separated list. The target is search,
-profile, achievements, health or * (the first three). The list has at least one
-of status=503 (respond with this error), close (close the connection without a
-response) and delay=200ms (respond later). It may also have jitter=50ms (vary
+profile, achievements, health, or * for the first three. The list has at least
+one of status=503 (respond with this error), close (close the connection without
+a response) and delay=200ms (respond later). It may also have jitter=50ms (vary
 the delay) and rate=0.1 (affect only this share of the requests).`,
     );
 }

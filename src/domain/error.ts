@@ -5,12 +5,12 @@ export const errors = {
     status: 400,
     message:
       `The user id must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, ` +
-      "in digits only and without leading zeros.",
+      "written with digits only and no leading zeros.",
   },
   invalid_query: {
     status: 400,
     message:
-      "The query parameter q must be given exactly once, in UTF-8 and with at least 2 characters.",
+      "The query parameter q must appear exactly once, be valid UTF-8 and have at least 2 characters.",
   },
   profile_private: { status: 403, message: "This user's profile is private." },
   user_not_found: { status: 404, message: "There is no user with this id." },
@@ -21,7 +21,8 @@ export const errors = {
   method_not_allowed: { status: 405, message: "This API is read-only; use GET or HEAD." },
   rate_limited: {
     status: 429,
-    message: "Too many searches from your address; try again in retry_after seconds.",
+    message:
+      "Too many searches from your address; wait the seconds given in retry_after, then try again.",
   },
   internal_error: {
     status: 500,

@@ -62,9 +62,9 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 
 /** An avatar in a dataset. The API returns {@link Url}. */
 export const Avatar = string(
-  `an http or https URL or a path of at most ${AVATAR_MAX_CODE_POINTS} code points (a path ` +
-    "starts with a single /, is not just /, has no .. segment and is not under " +
-    `${OWN_PATHS.map((path) => `/${path}`).join(" or ")})`,
+  `an http or https URL, or a path, of at most ${AVATAR_MAX_CODE_POINTS} code points (a path has ` +
+    "one leading /, is not / itself, has no .. segment and is not under " +
+    `${OWN_PATHS.map((path) => `/${path}`).join(", ")})`,
   { maxLength: AVATAR_MAX_CODE_POINTS, pattern: AVATAR },
   isAvatar,
 );

@@ -113,12 +113,12 @@ describe("former names of flags", () => {
     [
       ["--grace", "1s", "--shutdown-timeout", "2s"],
       {},
-      "--grace is the former name of --shutdown-timeout; give only --shutdown-timeout",
+      "--grace is the old name of --shutdown-timeout; use only --shutdown-timeout",
     ],
     [
       ["--allow-indexing", "--index"],
       {},
-      "--index is the former name of --allow-indexing; give only --allow-indexing",
+      "--index is the old name of --allow-indexing; use only --allow-indexing",
     ],
     [["--grace="], {}, "--grace must not be empty"],
     [["--index=1"], {}, "--index takes no value"],
@@ -162,11 +162,11 @@ describe("a usage error is one clear line and exit code 2", () => {
     [["--search-limit", "-1"], '--search-limit must be a whole number from 0 to 1000000, got "-1"'],
     [
       ["--search-window", "3x"],
-      '--search-window must be a time from 1ms to 24d, such as 1h, 30m, 2s or 500ms, got "3x"',
+      '--search-window must be a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms, got "3x"',
     ],
     [
       ["--cache-max-age", "500ms"],
-      '--cache-max-age must be a time in whole seconds, such as 5m or 300, got "500ms"',
+      '--cache-max-age must be a duration in whole seconds, such as 5m or 300, got "500ms"',
     ],
     [["--kiosk", "--no-page"], "--kiosk and --no-page are mutually exclusive"],
     [

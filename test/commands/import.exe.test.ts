@@ -58,19 +58,19 @@ describe("the end line", () => {
       "is one too high",
       [role, ann, end(3)],
       [],
-      "line 3: lines: must be 2, the number of lines before it, got 3",
+      "line 3: lines: must be 2 (the number of lines before this one), got 3",
     ],
     [
       "is one too low",
       [role, ann, end(1)],
       [],
-      "line 3: lines: must be 2, the number of lines before it, got 1",
+      "line 3: lines: must be 2 (the number of lines before this one), got 1",
     ],
     [
       "counts blank lines",
       `${textOf([role])}\n \n${textOf([ann, end(4)])}`,
       [],
-      "line 5: lines: must be 2, the number of lines before it, got 4",
+      "line 5: lines: must be 2 (the number of lines before this one), got 4",
     ],
     ["is not the last", [role, end(1), ann], [], "line 3: comes after the end line (line 2)"],
     ["is repeated", [ann, end(1), end(2)], [], "line 3: comes after the end line (line 2)"],
@@ -134,7 +134,7 @@ describe("the end line", () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
     expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
-      "lines: must be 1, the number of lines before it, got 2",
+      "lines: must be 1 (the number of lines before this one), got 2",
     );
   });
 });
@@ -388,7 +388,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     [
       "an end line with the wrong number",
       textOf([bea, "x", end(9)] as object[]),
-      /lines: must be 2, the number of lines before it, got 9/,
+      /lines: must be 2 \(the number of lines before this one\), got 9/,
     ],
     ["an end line with a string", textOf([bea, end("1")]), /line 2: lines: must be/],
     ["a line after the end line", textOf([bea, end(1), ann]), /line 3: comes after the end line/],

@@ -185,7 +185,7 @@ test("errors are grouped by kind with a count, and the end line comes first", as
   const reason = "must be a non-blank string of 1 to 200 code points";
   const found = await errorsOf(...lines);
   expect(found).toEqual([
-    "line 1204: lines: must be 1203, the number of lines before it, got 9",
+    "line 1204: lines: must be 1203 (the number of lines before this one), got 9",
     ...[1, 2, 3, 4, 5].map((id) => `line ${id}: name: ${reason}, got "" (role ${id})`),
     "  … and 1,195 more like this (1,200 in all)",
     expect.stringMatching(/^line 1201: member_count: must be .*, got null \(company 1\)$/),

@@ -26,9 +26,9 @@ const count = "must be an integer from 0 to 9007199254740991";
 const name = "must be a non-blank string of 1 to 200 code points";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar =
-  "must be an http or https URL or a path of at most 2048 code points (a path starts with a single " +
-  "/, is not just /, has no .. segment and is not under /search or /users or /api or /health or " +
-  "/docs), or null";
+  "must be null, an http or https URL, or a path, of at most 2048 code points (a path has one " +
+  "leading /, is not / itself, has no .. segment and is not under /search, /users, /api, /health, " +
+  "/docs)";
 
 /** Paths that lead to the API, directly or after a browser or a proxy has normalized them. */
 const ownPaths = [

@@ -148,7 +148,7 @@ describe("seed", () => {
     const digest = async (...words: string[]) =>
       Bun.SHA256.hash(await succeed(["seed", ...words]), "hex");
     expect(await digest("--users", "3000")).toBe(
-      "96ed3408d63ccf151ed7eec8903f5c6daf46371eefe0fb67f615d16465466963",
+      "e96e274200f9d4394ca3e8e41272e1fa7f7f7f78e4d10555b5c7e63b1ae33070",
     );
     expect(await digest("--users", "3000", "--seed", "2")).not.toBe(
       await digest("--users", "3000"),

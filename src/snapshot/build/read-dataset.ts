@@ -136,7 +136,7 @@ class DatasetReader<Parsed extends RecordKey> {
     this.endLine = number;
     this.kept.push(text);
     if (parsed.lines === this.lineCount) return [END, []];
-    const reason = `must be ${this.lineCount}, the number of lines before it, got ${parsed.lines}`;
+    const reason = `must be ${this.lineCount} (the number of lines before this one), got ${parsed.lines}`;
     return [END, [{ field: "lines", reason }]];
   }
 
