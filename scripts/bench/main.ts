@@ -9,11 +9,13 @@ import { benchImport } from "./import.ts";
 import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
+import { benchSpellings } from "./spellings.ts";
 import { benchStart } from "./start.ts";
 
 const benches: Record<string, { run: (options: Options) => Promise<void>; summary: string }> = {
   http: { run: benchHttp, summary: "processor time per request, requests per second (needs wrk)" },
   search: { run: benchSearch, summary: "response time of each kind of query" },
+  spellings: { run: benchSpellings, summary: "file size and response time with names in Cyrillic" },
   start: { run: benchStart, summary: "time until ready, and memory a second later" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
   growth: {
