@@ -1,6 +1,6 @@
 /**
- * Measures what names in another script cost: the same community as generated, and with every second
- * name in Cyrillic letters. The queries are parts of the same names in both.
+ * Measures what names in another script cost. It compares a community as generated with the same
+ * community in which every second name is in Cyrillic letters. Queries are parts of the same names.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -47,11 +47,11 @@ function toCyrillic(name: string): string {
 
 export async function benchSpellings({ users, seed, isQuick }: Options): Promise<void> {
   const columns = Object.values(communities);
-  const files: number[] = [];
+  const snapshots: string[] = [];
+  for (const spell of columns) snapshots.push(await buildSnapshot(users, spell));
+  const files = snapshots.map((path) => statSync(path).size / 1e6);
   const connections: Connection[] = [];
-  for (const spell of columns) {
-    const snapshot = await buildSnapshot(users, spell);
-    files.push(statSync(snapshot).size / 1e6);
+  for (const snapshot of snapshots) {
     const { origin } = await openRoadbook(["--snapshot", snapshot, "--search-limit", "0"]);
     connections.push(await connect(origin));
   }
@@ -98,7 +98,7 @@ async function buildSnapshot(users: number, spell: Spell): Promise<string> {
   return join(folder, "snapshot");
 }
 
-/** Picks a user, and which part of the name is searched: some letters, all, or the words reversed. */
+/** Picks a user and the part of the name to search: some letters, all, or the words reversed. */
 function createSampler(users: number, seed: number) {
   const random = createRandom(seed);
   const sampleUser = createUserSampler(users, random);
