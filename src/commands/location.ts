@@ -1,4 +1,7 @@
-/** Parses flags whose value is a URL. No message repeats the value, as it may hold a secret. */
+/**
+ * Parses flags whose value is a URL. Messages never repeat the value, because it may contain a
+ * secret.
+ */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
@@ -11,7 +14,9 @@ import {
 import type { Environment } from "./environment.ts";
 import { requireBun, UsageError } from "./values.ts";
 
-/** Parses the value of a flag. Returns undefined for a file, and for a missing value. */
+/**
+ * Parses a flag's value into a location. Returns undefined if the value is a file or is missing.
+ */
 export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
@@ -49,7 +54,10 @@ function readS3Settings(env: Environment): S3Settings {
   };
 }
 
-/** The URL of the store that counts searches, given directly or in a file. A flag wins. */
+/**
+ * Returns the URL of the store that counts searches, given directly or in a file. Flags override
+ * variables.
+ */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
   const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");
