@@ -1,6 +1,6 @@
 /**
- * Runs before the tests of a process. Under `bun test FILE` it creates and removes the run's
- * folder; `bun run test` does so itself. Bun emits no "exit" event in tests, only `afterAll` and
+ * Runs before the tests of each process. Under `bun test FILE`, it creates and removes the run's
+ * folder. `bun run test` does so itself. In tests, Bun emits no "exit" event, only `afterAll` and
  * signals.
  */
 import { afterAll } from "bun:test";
@@ -16,7 +16,8 @@ if (!process.env.TEST_RUN_FOLDER) {
     ["SIGHUP", 1],
   ] as const) {
     process.on(signal, () => {
-      // A handler replaces the default action, and Bun does not kill its children when it exits.
+      // A handler replaces the signal's default action, and Bun does not kill its children when it
+      // exits.
       Bun.spawnSync(["pkill", "-KILL", "-P", String(process.pid)]);
       removeFolder(folder);
       process.exit(128 + number);
