@@ -14,10 +14,10 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The name of the demo's snapshot in the executable and in the package's `assets` folder. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
-/** The name of the snapshot that `build --dataset` embeds to replace the demo. */
+/** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 const pageLanguages = Object.keys(languages) as Language[];
-/** How to make each file, except for the demo. */
+/** The functions that make the files, except for the demo. */
 const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),
@@ -43,7 +43,7 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 
 let docs: Promise<Bytes> | undefined;
 
-/** Returns the docs page's script, gzip-compressed (1.3 MB). Only the first call reads it. */
+/** Returns the docs page's script, gzip-compressed (1.3 MB). Only the first call reads the file. */
 export function docsScript(): Promise<Bytes> {
   docs ??= readAsset("scalar.js.gz");
   return docs;
@@ -51,7 +51,7 @@ export function docsScript(): Promise<Bytes> {
 
 let page: Promise<PageAssets> | undefined;
 
-/** Returns the web page's scripts and style. Only the first call reads them. */
+/** Returns the web page's scripts and style. Only the first call reads the files. */
 export function pageAssets(): Promise<PageAssets> {
   page ??= readPageAssets();
   return page;
@@ -81,7 +81,9 @@ async function readAsset(name: string): Promise<Bytes> {
   throw new Error(`missing asset ${name}`);
 }
 
-/** The package does not export its browser bundle, but the bundle is next to its entry point. */
+/**
+ * Scalar's package does not export its browser bundle, but the bundle is next to the entry point.
+ */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });

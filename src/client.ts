@@ -10,18 +10,16 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
 
 export interface CallOptions {
-  /**
-   * Aborts the call, even while it waits to retry. The call then rejects with the signal's reason.
-   */
+  /** If aborted, the call rejects with the signal's reason, even while waiting to retry. */
   signal?: AbortSignal | undefined;
   /**
-   * How many times to retry a 429 or 503 response, each time after the wait in its `Retry-After`:
-   * at most 10, or `true` for 3. Default `false`.
+   * How many times to retry after a 429 or 503 response, waiting as its `Retry-After` says. At most
+   * 10; `true` means 3. Default `false`.
    */
   retry?: boolean | number | undefined;
   /**
-   * The call is not retried if a response asks for a longer wait than this. Default 3600, the
-   * server's default search window.
+   * The maximum wait before a retry. If a response asks for a longer wait, the call is not retried.
+   * Default 3600, the server's default search window.
    */
   maxWaitSeconds?: number | undefined;
 }
@@ -42,9 +40,8 @@ export interface Client {
 }
 
 /**
- * An error code from the API or from this client. `network_error` means that no complete response
- * arrived. `invalid_response` means that the response was not the API's JSON. Later servers may add
- * codes.
+ * An error code from the API or this client: `network_error` if no complete response arrived,
+ * `invalid_response` if the response was not the API's JSON. Later servers may add codes.
  */
 export type RoadbookErrorCode =
   | ErrorCode
@@ -65,7 +62,7 @@ export class RoadbookError extends Error {
   readonly code: RoadbookErrorCode;
   /** The response's status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** The wait that the response's `Retry-After` asks for. */
+  /** The wait in the response's `Retry-After`, if any. */
   readonly retryAfterSeconds: number | undefined;
   /** The response's `X-Request-Id`, which is also in the server's log. */
   readonly requestId: string | undefined;
@@ -128,8 +125,7 @@ const MAX_RETRIES = 10;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Returns the given field of a 200 response, or the error. If the signal is aborted, throws the
- * signal's reason.
+ * Returns `field` from a 200 response, or else an error. Throws the reason of an aborted signal.
  */
 async function send<Value>(
   fetchUrl: ClientOptions["fetch"] = (url, init) => fetch(url, init),
@@ -184,10 +180,7 @@ function parseRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
-/**
- * Waits, but stops early if the signal is aborted. The next request then throws the signal's
- * reason.
- */
+/** Resolves early if the signal is aborted. The next request then throws the signal's reason. */
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

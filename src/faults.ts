@@ -32,12 +32,12 @@ const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
 export interface Fault {
   target: keyof typeof routesOf;
-  /** The status of the error to respond with, if any. */
+  /** The status of the injected error, if there is one. */
   status: number | undefined;
   /** Whether to close the connection without a response. A HEAD request gets a 500 instead. */
   isClosing: boolean;
   delayMs: number;
-  /** By how much the delay may differ from `delayMs` in either direction. */
+  /** The delay differs from `delayMs` by up to this much, in either direction. */
   jitterMs: number;
   /** The fraction of requests that get this fault, above 0 and at most 1. */
   rate: number;
@@ -50,9 +50,7 @@ const EXAMPLE = "such as search:status=503,rate=0.1";
 
 const PARTS = ["status", "close", "delay", "jitter", "rate"];
 
-/**
- * Parses a fault such as `search:status=503,rate=0.1`. Throws an `InvalidValue` if it is invalid.
- */
+/** Parses a fault such as `search:status=503,rate=0.1`, or throws an `InvalidValue`. */
 export function parseFault(text: string): Fault {
   const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   const target = targets.find((one) => one === name);
@@ -101,14 +99,11 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   throw new InvalidValue(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
-/**
- * Returns the hook that injects the faults. Each fault has its own random sequence, derived from
- * `seed`.
- */
+/** Returns a hook that injects faults. Each fault gets its own random sequence from `seed`. */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
-    // The route may start with /api and with the path under which a host program mounts this one.
+    // The route may start with /api and with the path where a host program mounts Roadbook.
     const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
@@ -154,7 +149,9 @@ function codesOf(route: string): ErrorCode[] {
   return ["invalid_user_id", "profile_private", "user_not_found", ...common];
 }
 
-/** Returns the API's error for this status on this route, or `internal_error` for any other 5xx. */
+/**
+ * Returns the API's error for this status on this route. An unlisted 5xx is an `internal_error`.
+ */
 function failWith(status: number, route: string): Content {
   const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
@@ -165,8 +162,7 @@ function failWith(status: number, route: string): Content {
 
 /**
  * Returns a response whose body fails immediately, so that the server closes the connection without
- * responding. The failure has no reason, because Bun would print one. For HEAD, Bun still sends the
- * head.
+ * responding. The error has no reason, because Bun would print it. For HEAD, Bun sends the head.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

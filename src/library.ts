@@ -47,10 +47,7 @@ export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
-/**
- * The path or bytes of a dataset file (NDJSON, plain or compressed with gzip or zstd), or its lines
- * as objects.
- */
+/** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;
 
@@ -90,7 +87,7 @@ export async function applyChanges(
   return applyLines(changes, target, options);
 }
 
-/** The same function as in `roadbook/elysia`, but without the type of `app`. */
+/** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;
 
 /** The response bodies of the API's four endpoints. */

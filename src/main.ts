@@ -1,7 +1,4 @@
-/**
- * The entry point, which runs the command line. Exits with 0 on success, 1 on failure and 2 on
- * incorrect usage.
- */
+/** Runs the command line. Exits with 0 on success, 1 on failure and 2 on incorrect usage. */
 import "./node-version.ts";
 import { runCommandLine } from "./commands/command-line.ts";
 import { UsageError } from "./commands/values.ts";

@@ -3,8 +3,7 @@ import { closest } from "fastest-levenshtein";
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
 /**
- * Thrown by parsers. `message` continues a sentence that starts with the setting's name, such as
- * "must be 1 or 0".
+ * Thrown by parsers. `message` is a phrase such as "must be 1 or 0", to follow the setting's name.
  */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
@@ -22,10 +21,7 @@ export const bounds = {
   faultSeed: [0, 0xffff_ffff],
 } as const;
 
-/**
- * Throws a `TypeError` if an option is unknown. The message suggests the known option with the most
- * similar name.
- */
+/** Throws a `TypeError` for an unknown option and suggests the most similar known name. */
 export function checkNames(options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
@@ -98,20 +94,14 @@ export function parseTitle(text: string): string {
   throw new InvalidValue(`must be a name of 1 to ${MAX_TITLE_LENGTH} characters`);
 }
 
-/**
- * Parses a colour and returns it as `#rrggbb`. The `#` is optional, because in a shell an unquoted
- * `#` starts a comment.
- */
+/** Parses a colour into `#rrggbb`. The `#` is optional: unquoted, it starts a shell comment. */
 export function parseColour(text: string): string {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   if (digits !== undefined) return `#${digits.toLowerCase()}`;
   throw new InvalidValue("must be a colour such as #0a7d4f");
 }
 
-/**
- * Parses the path where a server is mounted. Removes a trailing slash, so the root is an empty
- * string.
- */
+/** Parses the path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
 export function parseBasePath(text: string): string {
   const path = text.replace(/\/+$/, "");
   if (/^(?:\/[\w.~-]*[\w~-])*$/.test(path)) return path;

@@ -1,7 +1,7 @@
 /**
  * Roadbook as a library: one object that serves a snapshot, a dataset or the demo. The `serve`
- * command and other programs embed it. It never reads the environment and, by default, logs nothing
- * but bugs.
+ * command and other programs embed this object. It never reads the environment. By default, it logs
+ * only bugs.
  */
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
@@ -38,22 +38,15 @@ import { isLanguage, languages } from "./web/texts.ts";
  * have plural names.
  */
 export interface RoadbookOptions extends PageOptions {
-  /**
-   * The path or bytes of a snapshot. Exactly one of `snapshot`, `dataset` and `demo` is required.
-   */
+  /** The path or bytes of a snapshot. Give exactly one of `snapshot`, `dataset` and `demo`. */
   snapshot?: string | Uint8Array | undefined;
-  /**
-   * The path or bytes of a dataset file (NDJSON, plain or compressed with gzip or zstd), or its
-   * lines as objects.
-   */
+  /** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
   dataset?: LineSource<DatasetLine | EndLine> | undefined;
   /** Serves the demo community that comes with Roadbook. */
   demo?: boolean | undefined;
-  /**
-   * Opens the first snapshot without verifying its checksum. Later snapshots are always verified.
-   */
+  /** Skips verifying the first snapshot's checksum. Later snapshots are always verified. */
   trustSnapshot?: boolean | undefined;
-  /** Returns the state of the source that the snapshot is fetched from, which /health shows. */
+  /** Returns the state of the snapshot's source, for /health. */
   snapshotSource?: (() => SourceStatus) | undefined;
   /** The base URL for avatar links and the API docs. Defaults to the origin of each request. */
   publicUrl?: string | undefined;
@@ -68,30 +61,21 @@ export interface RoadbookOptions extends PageOptions {
   searchWindow?: string | undefined;
   /** The search limit's clock, in milliseconds like `Date.now`. Meant for tests. */
   clock?: (() => number) | undefined;
-  /**
-   * The client address for requests that come without one. By default, their searches are not
-   * counted.
-   */
+  /** The address for requests that have none. By default, their searches are not counted. */
   defaultPeer?: string | undefined;
-  /**
-   * How many clients to track. Beyond that, a new client inherits the count of an old one. Default
-   * 100,000.
-   */
+  /** How many clients to track. Further clients inherit an old client's count. Default 100,000. */
   maxClients?: number | undefined;
   /** Counts searches instead of the built-in limiter. The caller must close it. */
   limiter?: Limiter | undefined;
-  /**
-   * The proxies, as CIDRs, whose X-Forwarded-For, -Proto and -Host headers are trusted. Default
-   * none.
-   */
+  /** The proxies (CIDRs) whose X-Forwarded-For, -Proto and -Host are trusted. Default none. */
   trustedProxies?: readonly string[] | undefined;
   /** IPv6 addresses that share a prefix of this length count as one client. Default 64. */
   ipv6Prefix?: number | undefined;
   /** How long caches may reuse a response without revalidating it, such as `5m`. Default `0`. */
   cacheMaxAge?: string | undefined;
   /**
-   * Compresses responses. Set this to false if the host program already compresses them, as Next.js
-   * does. Default true.
+   * Whether to compress responses. Set this to false if the host program compresses them, as
+   * Next.js does. Default true.
    */
   compress?: boolean | undefined;
   /** Serves the web page at / and /drivers/{id}. Default false. */
@@ -103,20 +87,17 @@ export interface RoadbookOptions extends PageOptions {
   /**
    * Makes requests fail on purpose, like `--fault`: `search:status=503,rate=0.1`,
    * `profile:delay=200ms,jitter=50ms`, `*:close`. With `close`, `fetch` returns a response whose
-   * body fails. `setFaults` works only if this option is set, even if to an empty list.
+   * body fails. `setFaults` requires this option, but the list may be empty.
    */
   faults?: readonly (string | Fault)[] | undefined;
-  /**
-   * The seed of the faults' random sequence. The same seed and the same requests give the same
-   * faults. Default 1.
-   */
+  /** The seed for the faults. The same seed and requests give the same faults. Default 1. */
   faultSeed?: number | undefined;
   /**
    * Called with every error that causes a 500 response, and with every error that `onResponse`
    * throws. Defaults to `console.error`.
    */
   onBug?: (error: unknown, requestId: string) => void;
-  /** Called for every response, with facts about it. */
+  /** Called with facts about every response. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
@@ -149,18 +130,15 @@ export interface Roadbook extends AsyncDisposable {
   listener: NodeListener;
   /**
    * The Elysia app, to mount in another app: `new Elysia().use(roadbook.app)`. Only
-   * `roadbook/elysia` exports its type, because Elysia's types need `skipLibCheck`.
+   * `roadbook/elysia` exports the app's type, because Elysia's types need `skipLibCheck`.
    */
   app: object;
-  /**
-   * Starts serving HTTP on an address. If that fails, rejects with an error that names the address.
-   */
+  /** Starts serving HTTP. If the address cannot be used, rejects with an error that names it. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
    * Applies all changes or none. Each line replaces or deletes the record with the same id. Rejects
-   * with a `DatasetError` if any line is invalid, and with another error after `close`. This works
-   * only for a snapshot in memory. To change a snapshot file, call `applyChanges` and then
-   * `refresh`.
+   * with a `DatasetError` if any line is invalid. Works only for a snapshot in memory, and only
+   * before `close`. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
   apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
   /** Returns facts about the snapshot being served. */
@@ -180,9 +158,7 @@ export interface Roadbook extends AsyncDisposable {
   resetLimit(): void;
   /** Returns the state of the search limit, or undefined if there is no limit. */
   limiterStatus(): LimiterStatus | undefined;
-  /**
-   * Stops listening and closes the snapshot. Afterwards, `fetch` responds with 503 `unavailable`.
-   */
+  /** Stops listening and closes the snapshot. From then on, `fetch` returns 503 `unavailable`. */
   close(): Promise<void>;
 }
 
@@ -258,7 +234,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   };
 }
 
-/** The options for `createApp` that do not need an open snapshot. */
+/** The options for `createApp` that do not depend on an open snapshot. */
 async function appOptionsOf(options: RoadbookOptions) {
   return {
     source: () => options.snapshotSource?.(),
@@ -279,9 +255,7 @@ async function appOptionsOf(options: RoadbookOptions) {
   };
 }
 
-/**
- * Returns the snapshot's path or bytes. Loads the code that builds snapshots only if it is needed.
- */
+/** Returns the snapshot's path or bytes. Imports the snapshot builder only if it is needed. */
 async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();

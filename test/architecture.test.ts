@@ -107,10 +107,7 @@ describe("imports", () => {
     }
   });
 
-  /**
-   * Node.js 18 lacks these functions. Importing one by name fails before node-version.ts can
-   * explain.
-   */
+  /** Node.js 18 lacks these functions. Importing one by name fails before node-version.ts runs. */
   const newerNames =
     /import \{[^}]*\b(?:hash|crc32|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|zlib)"/;
 

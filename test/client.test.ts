@@ -1,6 +1,4 @@
-/**
- * The typed client: its requests, results and errors, and whether it matches the OpenAPI document.
- */
+/** The typed client: requests, results, errors, and agreement with the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -13,10 +11,7 @@ import { community, openInProcess, type Target } from "./support.ts";
 type Returned<Name extends keyof Client> = Awaited<ReturnType<Client[Name]>>;
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : never;
 
-/**
- * The response of each call in the OpenAPI document: its field, its schema name, and whether it is
- * a list.
- */
+/** Each call's documented response: its field, its schema's name, and whether it is a list. */
 const calls = {
   getPublicUser: { field: "user", name: "User", isList: false, schema: User },
   listUserAchievements: {

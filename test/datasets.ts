@@ -57,7 +57,7 @@ export function longDataset(users: number): DatasetLine[] {
   ];
 }
 
-/** Returns a line for a public user. The fields in `more` are added, or replace the defaults. */
+/** A public user's line. Fields in `more` are added to the defaults or replace them. */
 export function user(id: number, name: string, more: object = {}): PublicUserLine {
   return {
     type: "user",
@@ -80,9 +80,7 @@ export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Arr
   yield Buffer.from(textOf(lines));
 }
 
-/**
- * Makes a snapshot in a new folder, without starting another process. Returns the snapshot's path.
- */
+/** In this process, makes a snapshot in a new folder. Returns the snapshot's path. */
 export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(lines), path, { allowEmpty: true });
@@ -96,7 +94,7 @@ export function makeFile(lines: Iterable<object>): string {
   return path;
 }
 
-/** Makes the dataset and the snapshot of a made-up community with the executable. */
+/** Uses the executable to make the dataset and the snapshot of a made-up community. */
 export async function makeSeeded(
   users: number,
   seed = 1,
@@ -136,9 +134,7 @@ export async function exported(path: string): Promise<string> {
   return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
 }
 
-/**
- * Lists all files in the same folder as `path`, except for the lock file, which is never removed.
- */
+/** Lists the files in the folder of `path`, except for the lock file, which is never removed. */
 export function listBeside(path: string): string[] {
   const lock = `.${basename(path)}.lock`;
   return readdirSync(dirname(path))

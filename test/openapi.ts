@@ -61,9 +61,7 @@ const templates = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^(?:/api)?${path.replace(/\{\w+\}/g, "[^/]+")}$`),
 }));
 
-/**
- * Returns the response if it matches the document or its path is undocumented. Otherwise throws.
- */
+/** Returns the response if it is as documented or its path is undocumented. Otherwise throws. */
 export async function checkResponse(
   { url, method }: { url: string; method: string },
   response: Response,
@@ -151,9 +149,7 @@ const decoders: Record<string, (bytes: Uint8Array) => Uint8Array> = {
   zstd: zstdDecompressSync,
 };
 
-/**
- * Decodes a body unless `fetch` has already decoded it. `fetch` keeps the Content-Encoding header.
- */
+/** Decodes a body that `fetch` has not decoded. `fetch` keeps the Content-Encoding header. */
 function decode(bytes: Uint8Array, headers: Headers): string {
   const decoder = decoders[headers.get("content-encoding") ?? ""];
   const plain = decoder && bytes[0] !== 0x7b ? decoder(bytes) : bytes;

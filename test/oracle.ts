@@ -1,6 +1,6 @@
 /**
- * An independent implementation of src/search/README.md, which compares every name with the query
- * and shares no code with src. Tests compare its results with the results of the index.
+ * An independent implementation of src/search/README.md. It compares every name with the query and
+ * shares no code with src. Tests expect the index to return the same results.
  */
 import anyAscii from "any-ascii";
 
@@ -60,7 +60,7 @@ function latinAsWritten(text: string): string {
   ).join("");
 }
 
-/** Returns the folded spellings of a name. Some may be equal. */
+/** Returns the folded spellings of a name, possibly with duplicates. */
 export function spellingsAsWritten(name: string): string[] {
   const digraph = Array.from(
     name.normalize("NFC"),
@@ -71,8 +71,7 @@ export function spellingsAsWritten(name: string): string[] {
 
 /** Returns a function that searches these names and returns the ids of the first ten results. */
 export function searchAsWritten(names: readonly Named[]): (query: string) => number[] {
-  // All names form a single text, because calling `includes` for each name would take most of the
-  // time.
+  // All names form a single text, because calling `includes` for each name would be too slow.
   const texts = names.map(({ spellings }) => `${spellings.join("\n")}\n`);
   const text = texts.join("");
   const ends: number[] = [];

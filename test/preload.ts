@@ -1,7 +1,7 @@
 /**
  * Runs before the tests of each process. Under `bun test FILE`, it creates and removes the run's
- * folder. `bun run test` does so itself. In tests, Bun emits no "exit" event, only `afterAll` and
- * signals.
+ * folder, as `bun run test` does itself. It uses `afterAll` and signals, because Bun emits no
+ * "exit" event in tests.
  */
 import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
@@ -16,8 +16,7 @@ if (!process.env.TEST_RUN_FOLDER) {
     ["SIGHUP", 1],
   ] as const) {
     process.on(signal, () => {
-      // A handler replaces the signal's default action, and Bun does not kill its children when it
-      // exits.
+      // A signal handler replaces the default action, and Bun does not kill its children on exit.
       Bun.spawnSync(["pkill", "-KILL", "-P", String(process.pid)]);
       removeFolder(folder);
       process.exit(128 + number);

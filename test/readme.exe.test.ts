@@ -1,7 +1,4 @@
-/**
- * Runs every command in the README, and compares the README's table of flags with the program's
- * flags.
- */
+/** Runs every command in the README and checks the README's table of flags. */
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -59,8 +56,7 @@ async function servesTheDemo(command: string, cwd: string, env: Record<string, s
     const user = await fetch(`${origin}/users/public/42`);
     expect(await user.text()).toContain("Łukasz Nowak");
   } finally {
-    // `bun run` and npx do not forward signals to the server, so this signals the whole process
-    // group.
+    // `bun run` and npx do not forward signals to the server, so this signals the process group.
     process.kill(-child.pid, "SIGTERM");
     await child.exited;
   }

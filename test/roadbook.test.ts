@@ -94,30 +94,33 @@ describe("under a base path", () => {
   test.each([
     ["the option", { basePath: "/rb/" }, "http://roadbook.test/rb"],
     ["the public URL", { publicUrl: "https://example.org/rb" }, "https://example.org/rb"],
-  ])("from %s, links in pages, docs and avatars start with it", async (_, options, base) => {
-    const given = { dataset: community, page: true, featured: [42], ...options };
-    await using roadbook = await createRoadbook(given);
-    for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
-      const response = await roadbook.fetch(
-        new Request(`http://roadbook.test${path}`, { headers: { accept: "text/html" } }),
-      );
-      expect([path, response.status]).toEqual([path, 200]);
-      const links = linksOf(await response.text());
-      expect(links.length).toBeGreaterThan(0);
-      for (const link of links) {
-        expect(link).toStartWith("/rb/");
-        expect([link, (await ask(roadbook, link)).status]).toEqual([link, 200]);
+  ])(
+    "from %s, links in pages, docs and avatars start with the base path",
+    async (_, options, base) => {
+      const given = { dataset: community, page: true, featured: [42], ...options };
+      await using roadbook = await createRoadbook(given);
+      for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
+        const response = await roadbook.fetch(
+          new Request(`http://roadbook.test${path}`, { headers: { accept: "text/html" } }),
+        );
+        expect([path, response.status]).toEqual([path, 200]);
+        const links = linksOf(await response.text());
+        expect(links.length).toBeGreaterThan(0);
+        for (const link of links) {
+          expect(link).toStartWith("/rb/");
+          expect([link, (await ask(roadbook, link)).status]).toEqual([link, 200]);
+        }
       }
-    }
-    const line = user(50, "Zofia", { avatar_url: null });
-    await roadbook.apply([line]);
-    for (const path of ["/rb/users/public/50", "/users/public/50"]) {
-      expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
-    }
-    expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
-    expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
-    expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
-  });
+      const line = user(50, "Zofia", { avatar_url: null });
+      await roadbook.apply([line]);
+      for (const path of ["/rb/users/public/50", "/users/public/50"]) {
+        expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
+      }
+      expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
+      expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
+      expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
+    },
+  );
 
   test("the start page redirects to the docs under the base path if there is no web page", async () => {
     await using roadbook = await createRoadbook({ dataset: community, basePath: "/rb" });

@@ -27,7 +27,7 @@ export function setTemporaryFolder(folder: string): void {
   process.env.TMPDIR = folder;
 }
 
-/** Removes a folder and its contents. If that fails, prints why, such as files of another user. */
+/** Removes a folder and its contents, or prints why not. Other users' files cannot be removed. */
 export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });

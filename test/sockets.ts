@@ -31,10 +31,7 @@ export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
   });
 }
 
-/**
- * Resolves when the other side has closed the connection, cleanly or not. Discards any data that
- * still arrives.
- */
+/** Resolves when the other side closes the connection, cleanly or not. Discards incoming data. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();
@@ -63,7 +60,7 @@ export async function converse(
   return received;
 }
 
-/** Parses the bytes received over one connection, which must not include responses to HEAD. */
+/** Parses the bytes received over one connection. Responses to HEAD are not supported. */
 export function parseResponses(bytes: Buffer): Received {
   const responses: RawResponse[] = [];
   let at = 0;
@@ -108,8 +105,8 @@ export async function whileServingOthers<T>(target: Target, work: () => Promise<
 }
 
 /**
- * Opens connections, a hundred at a time, that send a request and never read the response. `check`
- * runs after each hundred and may throw to stop early.
+ * Opens connections that send a request and never read the response. After every hundred, calls
+ * `check`, which may throw to stop early.
  */
 export async function holdUnread(
   target: Pick<Target, "origin">,
@@ -125,8 +122,7 @@ export async function holdUnread(
     socket.write(headOf(sockets.length));
     sockets.push(socket);
     if (sockets.length % 100 > 0) continue;
-    // Once this request has its response, the server has started responding to all earlier
-    // requests.
+    // This response means that the server has started responding to all earlier requests.
     await converse(target, lastRequest);
     check();
   }

@@ -1,6 +1,4 @@
-/**
- * Shared by the tests: a Roadbook in this process, the compiled executable, and temporary folders.
- */
+/** Test helpers: a Roadbook in this process, the compiled executable, and temporary folders. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
@@ -75,8 +73,7 @@ export async function makeOnce(
 }
 
 /**
- * Returns the path of the executable: `ROADBOOK_BIN`, or else one that is built once per run, alone
- * in a folder.
+ * Returns the executable's path: `ROADBOOK_BIN`, or a build made once per run in its own folder.
  */
 export async function executable(): Promise<string> {
   if (isQuick)
@@ -108,9 +105,7 @@ export function findFreePort(): number {
 
 const PATIENCE_MS = 30_000;
 
-/**
- * Waits until `condition` returns a truthy value, and returns that value. Throws at the deadline.
- */
+/** Waits for a truthy value from `condition` and returns that value. Throws at the deadline. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   deadlineMs = PATIENCE_MS,

@@ -228,7 +228,7 @@ environment. Exits with 1 if the server does not respond or is unhealthy.`,
   return program;
 }
 
-/** Returns help text about the environment variables for a command's flags, if it has any. */
+/** Returns help text about a command's environment variables; empty if the command has no flags. */
 function environmentHelp({ parent, options }: AnyCommand): string {
   const [option] = options;
   if (!parent || !option) return "";
@@ -240,7 +240,7 @@ The variable for --${option.name()} is ${variableOf(option)}.${booleanHelp}`;
 }
 
 /**
- * Inserts `serve` if no command is named. Drops everything after an unknown command, because a
+ * Inserts `serve` if no command is named. Drops the arguments after an unknown command, because
  * --help there would keep Commander from reporting the unknown command.
  */
 function completeArguments(program: AnyCommand, argv: string[]): string[] {
@@ -257,8 +257,8 @@ function completeArguments(program: AnyCommand, argv: string[]): string[] {
 }
 
 /**
- * Reduces `--flag=value` to `--flag` if the flag is unknown. The value may be a secret. It would
- * also keep Commander from suggesting the right flag.
+ * Reduces `--flag=value` to `--flag` if the flag is unknown, because the value may be a secret and
+ * would keep Commander from suggesting the right flag.
  */
 function dropStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
   const end = args.indexOf("--");
@@ -271,10 +271,7 @@ function dropStrayValues(command: AnyCommand | undefined, args: string[]): strin
   });
 }
 
-/**
- * Rewords one of Commander's errors in one line. Never repeats a flag's value, which may be a
- * secret.
- */
+/** Rewords a Commander error in one line. Never repeats a flag's value, which may be a secret. */
 function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
   const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];

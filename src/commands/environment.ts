@@ -1,7 +1,6 @@
 /**
- * Completes the declared commands: environment variables set flags, former names of flags keep
- * working, and errors name the invalid flag or variable. The environment is passed in as an
- * argument.
+ * Completes the declared commands: environment variables set flags, former flag names keep working,
+ * and errors name the invalid flag or variable. The environment is passed in as an argument.
  */
 import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
 import { InvalidValue } from "../options.ts";
@@ -10,10 +9,7 @@ import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from 
 export type Environment = Record<string, string | undefined>;
 type AnyOption = AnyCommand["options"][number];
 
-/**
- * Maps each renamed flag to its former name. Former names still work, but the help does not show
- * them.
- */
+/** Maps current flag names to former names, which still work but are hidden from the help. */
 const formerNames: Record<string, string> = {
   "allow-indexing": "index",
   "shutdown-timeout": "grace",
@@ -24,7 +20,7 @@ export function variableOf(option: { name(): string }): string {
   return `ROADBOOK_${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** Lists variables that look like settings but match no flag. Most likely, they are misspelt. */
+/** Lists the variables that look like settings but match no flag, most likely because of a typo. */
 export function listUnknownVariables(program: AnyCommand, env: Environment): string[] {
   const known = new Set(program.commands.flatMap(({ options }) => options.map(variableOf)));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
@@ -41,7 +37,7 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
   }
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of [...command.options]) {
-    // If `--to` is misspelt, Commander would otherwise report that `--to` is missing.
+    // Otherwise, if `--to` is misspelt, Commander would report only that `--to` is missing.
     option.mandatory = false;
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
     const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
@@ -102,8 +98,8 @@ function setOption(
 }
 
 /**
- * Adds the name of a flag or variable to the errors of its parser. An empty value is an error and
- * never means the default, because an empty host would listen on every address.
+ * Adds the name of a flag or variable to its parser's errors. An empty value is an error and never
+ * means the default, because an empty host would listen on every address.
  */
 function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
   return (text, previous) => {

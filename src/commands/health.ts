@@ -1,6 +1,4 @@
-/**
- * `roadbook health`: checks a running server. It is meant for scripts and container health checks.
- */
+/** `roadbook health`: checks a running server, for use in scripts and container health checks. */
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { writeStdout } from "./output.ts";
 import { requireBun } from "./values.ts";
@@ -53,9 +51,7 @@ export async function runHealth(
   writeStdout(`${body}\n`);
 }
 
-/**
- * Returns the `success` field, which every JSON body from Roadbook has; undefined for other bodies.
- */
+/** Returns `success`, a field of every JSON body from Roadbook; undefined for any other body. */
 function findSuccess(body: string): boolean | undefined {
   try {
     const { success } = JSON.parse(body);

@@ -1,7 +1,4 @@
-/**
- * `roadbook import` builds a snapshot from a dataset; `roadbook apply` applies changes to a
- * snapshot.
- */
+/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
@@ -15,7 +12,7 @@ import { endProgress, showBytes, showShare } from "./progress.ts";
 
 /** The file or object that a snapshot is written to. */
 interface Target extends PutOptions {
-  /** The value of `--to` as given. */
+  /** The value of `--to`, as given. */
   to: string;
   /** The location in an object store, if the target is not a file. */
   location: RemoteLocation | undefined;
@@ -86,8 +83,8 @@ async function writeSnapshot<T>(
 }
 
 /**
- * Warns if only the owner can read the file. If root wrote it with a strict umask, a service that
- * runs as another user cannot read it.
+ * Warns if only the owner can read the file, as when root wrote it with a strict umask. A service
+ * that runs as another user could not open the file.
  */
 function warnIfPrivate(file: string): void {
   const mode = statSync(file).mode & 0o777;
@@ -102,7 +99,7 @@ function warn(message: string): void {
   process.stderr.write(`roadbook: warning: ${message}\n`);
 }
 
-/** Reads a dataset and shows the progress. The total length of standard input is unknown. */
+/** Reads a dataset and shows the progress, in bytes if the dataset comes from standard input. */
 async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   let read = 0;

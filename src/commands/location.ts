@@ -1,7 +1,4 @@
-/**
- * Parses flags whose value is a URL. Messages never repeat the value, because it may contain a
- * secret.
- */
+/** Parses flags whose value is a URL. Messages never repeat the URL, which may contain a secret. */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
@@ -14,9 +11,7 @@ import {
 import type { Environment } from "./environment.ts";
 import { requireBun, UsageError } from "./values.ts";
 
-/**
- * Parses a flag's value into a location. Returns undefined if the value is a file or is missing.
- */
+/** Parses a flag's value into a location; undefined if the value is missing or is a file path. */
 export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
@@ -55,8 +50,8 @@ function readS3Settings(env: Environment): S3Settings {
 }
 
 /**
- * Returns the URL of the store that counts searches, given directly or in a file. Flags override
- * variables.
+ * Returns the URL of the store that counts searches, given directly or in a file. A flag overrides
+ * the environment variables.
  */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));

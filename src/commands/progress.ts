@@ -3,7 +3,7 @@
 const CELLS = 30;
 let shown = "";
 
-/** Shows what share of a step is done, from 0 to 1. Larger values count as 1. */
+/** Shows how much of a step is done, from 0 to 1. Larger values count as 1. */
 export function showShare(step: string, share: number): void {
   const done = Math.min(1, share);
   const cells = Math.floor(done * CELLS);

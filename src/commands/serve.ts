@@ -20,10 +20,7 @@ import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/**
- * How often to check whether the snapshot file has been replaced. A new snapshot must be served
- * within a second.
- */
+/** How often to look for a new snapshot file, which must be served within a second. */
 const REFRESH_MS = 200;
 
 /** The flags of `serve`, plus settings derived from the flags and the environment. */
@@ -37,7 +34,7 @@ interface ServeConfig extends ServeFlags {
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  // Without a handler, the signal would end the process. There is nothing to reload yet.
+  // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
   const needsFolder = config.location && config.cacheDir === undefined;
@@ -53,7 +50,7 @@ export async function runServe(config: ServeConfig): Promise<void> {
 /** The state that the parts of a running server share. */
 interface ServerState {
   isStopping: boolean;
-  /** The number of 503 responses since a new snapshot was last served. */
+  /** The number of 503 responses since the latest snapshot was first served. */
   unavailable: number;
   /** Undefined if there is no admin port. */
   metrics: Metrics | undefined;
@@ -86,8 +83,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const admin = await openAdmin(config, state, roadbook, source);
   const respond = createRespond(roadbook, state);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
-  // Must precede the ready line. A program that waits for the ready line may send a signal
-  // immediately.
+  // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
   const reloading = startReloading(config, log, state, roadbook, source);
   const renewCertificate = tlsPaths && tls && createRenewal(tlsPaths, tls, listener, log);
@@ -123,7 +119,7 @@ async function openAdmin(
 ): Promise<Listener | undefined> {
   const { adminHost: host, adminPort: port } = config;
   if (port === undefined) return undefined;
-  // Loaded only if needed, because loading the metrics slows startup.
+  // Imported only if needed, because the metrics slow down startup.
   const { createMetrics } = await import("../http/metrics.ts");
   const { createAdminFetch } = await import("../http/admin.ts");
   state.metrics = createMetrics({ ...roadbook, source: source?.status });
@@ -131,10 +127,7 @@ async function openAdmin(
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
-/**
- * Adds `Connection: close` to responses during shutdown, and adds to HEAD responses the date that
- * Bun omits.
- */
+/** Adds `Connection: close` during shutdown, and for HEAD requests the `Date` that Bun omits. */
 function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
   const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;
@@ -193,7 +186,7 @@ function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
   }
 }
 
-/** Returns the flags that are options of the library. */
+/** Maps the flags to the library's options. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
   const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
@@ -294,7 +287,7 @@ function logAccess(log: Logger, facts: ResponseFacts): void {
   log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
-/** `unavailable` is the number of 503 responses since a new snapshot was last served. */
+/** `unavailable` is the number of 503 responses since the latest snapshot was first served. */
 function logReplacement(log: Logger, replacement: Replacement, unavailable: number): void {
   if ("meta" in replacement) {
     const { built_at: builtAt, counts } = replacement.meta;

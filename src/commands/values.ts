@@ -1,7 +1,4 @@
-/**
- * Parsers for flag values, and the error for incorrect usage. This file never reads the
- * environment.
- */
+/** Parsers for flag values, and the error for incorrect usage. Never reads the environment. */
 import { InvalidValue } from "../options.ts";
 
 /** Reports incorrect usage. The message is for the operator, and the command exits with 2. */
@@ -9,10 +6,7 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/**
- * Throws a {@link UsageError} under Node.js, where the npm package can run but `flag` is
- * unsupported.
- */
+/** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks `flag`. */
 export function requireBun(flag: string): void {
   if (process.versions.bun) return;
   throw new UsageError(`${flag} does not work on Node.js; use the executable or Bun`);
@@ -21,7 +15,7 @@ export function requireBun(flag: string): void {
 /** Parses text into a value, or throws an {@link InvalidValue}. Empty text is never valid. */
 export type Parser<T> = (text: string, previous: T) => T;
 
-/** Accepts any text except empty text. */
+/** Accepts any non-empty text. */
 export function parseNonEmpty(text: string): string {
   if (text !== "") return text;
   throw new InvalidValue("must not be empty");

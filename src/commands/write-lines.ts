@@ -1,6 +1,6 @@
 /**
- * Writes a dataset as text to standard output or to a file. A file is replaced as a whole. Unless
- * `force` is set, a file that is not a dataset is never replaced.
+ * Writes a dataset as text to standard output or to a file. A file is replaced as a whole. A file
+ * that is not a dataset is replaced only if `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { PassThrough } from "node:stream";

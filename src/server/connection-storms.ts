@@ -17,13 +17,13 @@
  * in a storm, requests on a different connection from the previous request.
  */
 
-/** In a tick that has already lasted longer, requests with `Connection: close` are deferred. */
+/** Once a tick has lasted longer than this, requests with `Connection: close` are deferred. */
 const MAX_TICK_MS = 20;
 
 /** The first requests of each tick are only counted, because looking up a client's port is slow. */
 const UNCHECKED_REQUESTS = 512;
 
-/** A tick is a storm if its requests after the unchecked ones use more connections than this. */
+/** A tick is a storm if the requests after the unchecked ones use more connections than this. */
 const MAX_CONNECTIONS = 512;
 
 /** A tick of the event loop, starting with its first request. */
@@ -31,7 +31,7 @@ interface Tick {
   readonly startMs: number;
   readonly ended: Promise<void>;
   requests: number;
-  /** Ignores the connections of unchecked requests. */
+  /** Counts only connections whose requests were checked. */
   connections: number;
   lastPort: number | undefined;
 }
@@ -68,8 +68,7 @@ function startTick(onEnd: () => void): Tick {
 }
 
 /**
- * Counts the request. Returns true if there are too many connections and the request is not
- * pipelined.
+ * Counts the request. Returns whether it is part of a storm, which a pipelined request never is.
  */
 function isInStorm(tick: Tick, portOf: () => number | undefined): boolean {
   tick.requests++;

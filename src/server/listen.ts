@@ -1,7 +1,6 @@
 /**
- * Listens on an address under Bun and passes requests on to a handler. It renews the certificate
- * without interruption and stops without losing a request. It never reads a body and knows no
- * routes.
+ * Listens on an address under Bun and passes requests to a handler. It renews the certificate
+ * without a pause and stops without losing a request. It never reads a body or looks at a route.
  */
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -27,9 +26,7 @@ export interface Listener {
 export interface ListenAddress {
   host: string;
   port: number;
-  /**
-   * Lets other processes listen on the same address. The system distributes connections among them.
-   */
+  /** Lets other processes listen on the same address. The system distributes the connections. */
   reusePort?: boolean;
   /** The prefix of the flags for host and port. If set, errors name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
@@ -44,10 +41,7 @@ const FIRST_UNPRIVILEGED_PORT = 1024;
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
-/**
- * The TLS 1.2 ciphers with forward secrecy and authenticated encryption. All TLS 1.3 ciphers have
- * both.
- */
+/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Explains to the operator why an address cannot be listened on, and what to do. */
@@ -87,8 +81,7 @@ export function listen(
         development: false,
         reusePort: at.reusePort ?? false,
         ...(files && { tls: { ...files, ciphers: CIPHERS } }),
-        // Bodies of any size are discarded. Bun's own 413 would lack the JSON body and most
-        // headers.
+        // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
           const peer = () => server.requestIP(request)?.address;

@@ -3,10 +3,7 @@ import { reasonOf } from "../files/errors.ts";
 import { NotAFileError, openFile } from "../files/read.ts";
 import { type Logo, MAX_LOGO_BYTES, parseLogo } from "../web/brand.ts";
 
-/**
- * `logo` is the logo's path or bytes. If it is invalid, throws an error whose message is for the
- * operator.
- */
+/** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
 export async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   const name = typeof logo === "string" ? logo : "the logo";
   try {

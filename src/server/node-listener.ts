@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "../http/app.ts";
 
-/** If `next` is given, as in Express, it is called for requests for unknown paths. */
+/** If `next` is given, as in Express, it is called when the path is unknown. */
 export type NodeListener = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -15,9 +15,7 @@ export function createNodeListener(respond: FetchHandler): NodeListener {
   };
 }
 
-/**
- * Reads the whole response body before sending the head, so that nothing is sent if the body fails.
- */
+/** Reads the whole response body before sending the head, so that a failing body sends nothing. */
 async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -36,7 +34,7 @@ async function send(
 
 /**
  * A HEAD response has no body, so an unknown user looks like an unknown path, and the request is
- * passed on. This does no harm, because no other handler has such a path.
+ * passed on to the next handler. This does no harm, because no other handler has such a path.
  */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
@@ -48,7 +46,7 @@ function requestOf(incoming: IncomingMessage): Request {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     all.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   }
-  // The Fetch standard forbids TRACE and TRACK. A POST request gets the same 405 response.
+  // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
   const isForbidden = method === "TRACE" || method === "TRACK";
   const request = new Request("http://localhost", {
     method: isForbidden ? "POST" : method,

@@ -1,4 +1,4 @@
-/** The command line of the executable, which is alone in its folder. */
+/** The executable's command line. The executable is alone in its folder. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -95,7 +95,7 @@ describe("former names of flags", () => {
     expect(await isIndexed(args, env as Record<string, string>)).toBe(expected);
   });
 
-  test("have environment variables that are recognized", async () => {
+  test("can be set by environment variables without a warning", async () => {
     let log = "";
     const env = { ROADBOOK_GRACE: "10s", ROADBOOK_INDEX: "1" };
     const target = await openExecutable(["--grace", "1s"], (text) => (log += text), env);

@@ -124,7 +124,7 @@ describe("the end line", () => {
       const lines = stdout.trim().split("\n");
       expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
       expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
-      // A broken pipe may end right after a complete line.
+      // A truncated stream may end right after a complete line.
       const cut = `${lines.slice(0, -1).join("\n")}\n`;
       expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
     }
@@ -139,7 +139,7 @@ describe("the end line", () => {
   });
 });
 
-describe("importing nothing, or removing more than half of the users or companies, is an error", () => {
+describe("an import that is empty or would remove more than half of the users or companies is an error", () => {
   const people = (count: number, from = 1) =>
     Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
   const companies = (count: number) =>
@@ -574,7 +574,7 @@ test("an import from a pipe and a seed show their progress on a terminal", async
   expect(stdout).not.toContain("\u001b");
 });
 
-test("the target file:/s is a path in a folder, not a URI", async () => {
+test("a target such as file:/s is a path, not a URI", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "file:"));
   const stdin = textOf([ann]);

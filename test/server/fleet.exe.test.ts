@@ -29,9 +29,7 @@ const KEY = "community.snapshot";
 
 type Instance = Target & { pid: number };
 
-/**
- * A community with `word` in every name, so that a response that mixes two snapshots is noticed.
- */
+/** A community with `word` in every name, which reveals a response that mixes two snapshots. */
 function datasetWith(word: string): string {
   return makeFile(
     community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),
@@ -67,9 +65,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
   }
 
-  /**
-   * Starts nginx as configured in scripts/deploy, but with all instances and without a certificate.
-   */
+  /** Starts nginx as in scripts/deploy, but with all instances and without a certificate. */
   async function openBalancer(port: number): Promise<Bun.Subprocess> {
     const folder = temporaryFolder();
     const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
@@ -106,7 +102,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     if (code !== 0) throw new Error(stderr);
   }
 
-  /** The distinct words in a profile. */
+  /** Returns the distinct words in a profile, or the status of an error. */
   async function wordsIn(response: Response): Promise<string> {
     const text = await response.text();
     if (response.status !== 200) return `${response.status}`;

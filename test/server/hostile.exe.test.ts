@@ -105,10 +105,7 @@ function expectBounded(pid: number, before: number | undefined) {
     expect(after - before).toBeLessThan(BOUND_MEGABYTES);
 }
 
-/**
- * Opens up to `wanted` connections. Uses at most a third of the file descriptors that this process
- * may open.
- */
+/** Opens up to `wanted` connections, using at most a third of this process's file descriptors. */
 async function dialMany(target: { origin: string }, wanted: number): Promise<Socket[]> {
   const { stdout } = await run(["sh", "-c", "ulimit -n"]);
   const limit = Number(stdout);
@@ -126,9 +123,7 @@ const HEAD_LENGTH = 240_000;
 const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
 const search = "/search/users?q=";
 
-/**
- * None of these requests may delay others. Normalizing the first one to NFC used to take minutes.
- */
+/** Requests that must not delay others. Normalizing the first to NFC used to take minutes. */
 const heavy: [string, string, string?][] = [
   ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
   ["marks that folding keeps", `${search}a${filled("%D6%B0%D6%91")}`],
@@ -308,7 +303,8 @@ const UNREAD = 400;
 /** The maximum memory for connections that all wait for the same body. */
 const UNREAD_MEGABYTES = 100;
 /**
- * The maximum memory for different bodies of 3 MB each. 400 clients use about 100 MB, as do 800.
+ * The maximum memory for connections that wait for different bodies of 3 MB each. Both 400 and 800
+ * clients use about 100 MB.
  */
 const LONGEST_MEGABYTES = 150;
 
@@ -461,7 +457,7 @@ test(
   "no variation of the path or host evades the search limit",
   async () => {
     const snapshot = await importByExecutable(community);
-    // The start page must not already contain the search result.
+    // With `--featured`, the start page does not already contain the search result.
     const flags = ["--search-limit", "1", "--featured", "42"];
     const target = await openExecutable(["--snapshot", snapshot, ...flags]);
     const search = "/search/users?q=nowak";
@@ -501,7 +497,7 @@ test(
         const { responses, rest } = await converse(target, Buffer.from(head, "latin1"));
         expect(rest).toBe("");
         const [{ status = 0, body = "" } = {}] = responses;
-        // Requests for the page itself are not limited, but the searches it makes are.
+        // Requests for the page itself are not limited, but the page's searches are.
         const isPage = body.startsWith("<!doctype html>");
         if ((status === 200 && !isPage) || status === 500)
           outcomes.add(`${status} for ${JSON.stringify(head)}`);
@@ -580,7 +576,7 @@ describe("paths", () => {
     },
   );
 
-  // Bun does not expose the raw request target, and its URL has slashes instead of backslashes.
+  // Bun does not expose the raw request target, only a URL in which backslashes become slashes.
   test.each(["/users\\public\\42", "/users/public\\42"])(
     "a backslash counts as a slash, as in any URL: %s",
     async (path) => {

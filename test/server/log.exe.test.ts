@@ -246,8 +246,7 @@ test.skipIf(process.platform !== "linux")(
       stdout: "pipe",
     });
     const child = Bun.spawn(
-      // Opening the FIFO for both reading and writing succeeds at once, and gives it a reader that
-      // never reads.
+      // Opening the FIFO for reading too does not block, and leaves a reader that never reads.
       ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
       { cwd: folder, stdout: "pipe" },
     );

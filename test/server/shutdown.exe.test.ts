@@ -112,8 +112,7 @@ test("idle connections and incomplete requests do not delay the shutdown", async
   const stopped = target.close();
   await Promise.all([...idle, halfHead, halfOfSecond].map(closed));
   await stopped;
-  // Linux does not pass on a connection before its first byte arrives, so the server cannot close
-  // it.
+  // Linux passes on a connection only after its first byte, so the server cannot close this one.
   untouched.destroy();
 }, 60_000);
 
@@ -139,7 +138,7 @@ test("slow clients get complete responses", async () => {
   for (let times = 0; times < 20; times++) await target.fetch("/health");
 
   const stopped = target.close();
-  // If the shutdown did not wait for slow clients, it would cut them off within this time.
+  // A shutdown that does not wait would cut off slow clients within this time.
   await Bun.sleep(500);
   for (const { responses, rest } of await Promise.all(slow.map(readAll))) {
     expect(rest).toBe("");

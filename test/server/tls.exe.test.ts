@@ -177,7 +177,7 @@ describe("a listener in this process", () => {
     listener.renewTls(readTls(other));
     listener.renewTls(readTls(one));
     const drained = listener.drain().then(() => events.push("drained"));
-    // If draining did not wait for the request, it would end after a tenth of this time.
+    // Draining would end after a tenth of this time if it did not wait for the request.
     await Bun.sleep(1000);
     events.push("released");
     release(hello());
