@@ -17,7 +17,7 @@ export const DEMO_SNAPSHOT = "demo.snapshot";
 /** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 const pageLanguages = Object.keys(languages) as Language[];
-/** The functions that make the files, except for the demo. */
+/** The function that makes each file, except for the demo. */
 const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),

@@ -10,7 +10,7 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
 
 export interface CallOptions {
-  /** If aborted, the call rejects with the signal's reason, even while waiting to retry. */
+  /** Aborts the call, even while it waits to retry. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
    * How many times to retry after a 429 or 503 response, waiting as its `Retry-After` says. At most
@@ -56,7 +56,7 @@ interface Facts {
   cause?: unknown;
 }
 
-/** The error that a failed call rejects with, unless its signal was aborted. */
+/** The error that a failed call rejects with, unless the call's signal was aborted. */
 export class RoadbookError extends Error {
   override readonly name = "RoadbookError";
   readonly code: RoadbookErrorCode;

@@ -43,7 +43,7 @@ export interface Fault {
   rate: number;
 }
 
-/** The `Retry-After` of an injected 429 or 503. It is short enough for a test to wait. */
+/** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "such as search:status=503,rate=0.1";

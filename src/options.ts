@@ -2,9 +2,7 @@
 import { closest } from "fastest-levenshtein";
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
-/**
- * Thrown by parsers. `message` is a phrase such as "must be 1 or 0", to follow the setting's name.
- */
+/** Thrown by parsers. `message`, such as "must be 1 or 0", is shown after the setting's name. */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
   /** The invalid part of the text, if only part of the text is invalid. */
@@ -94,7 +92,7 @@ export function parseTitle(text: string): string {
   throw new InvalidValue(`must be a name of 1 to ${MAX_TITLE_LENGTH} characters`);
 }
 
-/** Parses a colour into `#rrggbb`. The `#` is optional: unquoted, it starts a shell comment. */
+/** Returns a colour as `#rrggbb`. Input may omit the `#`, which starts a comment in shells. */
 export function parseColour(text: string): string {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   if (digits !== undefined) return `#${digits.toLowerCase()}`;

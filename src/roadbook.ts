@@ -51,8 +51,8 @@ export interface RoadbookOptions extends PageOptions {
   /** The base URL for avatar links and the API docs. Defaults to the origin of each request. */
   publicUrl?: string | undefined;
   /**
-   * The path where another program mounts this one, such as `/rb`. All links start with it, but
-   * requests may omit it. Defaults to the path of `publicUrl`, or to none.
+   * The path where another program mounts Roadbook, such as `/rb`. All links start with this path,
+   * but requests may omit it. Defaults to the path of `publicUrl`, if that option is set.
    */
   basePath?: string | undefined;
   /** How many searches a client may make per window, or 0 for no limit. Default 30. */
@@ -61,7 +61,7 @@ export interface RoadbookOptions extends PageOptions {
   searchWindow?: string | undefined;
   /** The search limit's clock, in milliseconds like `Date.now`. Meant for tests. */
   clock?: (() => number) | undefined;
-  /** The address for requests that have none. By default, their searches are not counted. */
+  /** The client address for requests without one. By default, their searches are not counted. */
   defaultPeer?: string | undefined;
   /** How many clients to track. Further clients inherit an old client's count. Default 100,000. */
   maxClients?: number | undefined;
@@ -385,7 +385,7 @@ function checkFaults(faults: readonly (string | Fault)[]): Fault[] {
   });
 }
 
-/** Calls the parser. If it throws, adds the option's name to the error. */
+/** Runs `parse`. If parsing fails, the error names the option. */
 function explain<T>(option: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);

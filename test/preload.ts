@@ -1,7 +1,7 @@
 /**
- * Runs before the tests of each process. Under `bun test FILE`, it creates and removes the run's
- * folder, as `bun run test` does itself. It uses `afterAll` and signals, because Bun emits no
- * "exit" event in tests.
+ * Runs before the tests of each process. Unless `bun run test` has created the run's folder, this
+ * file creates and removes the folder. It uses `afterAll` and signals, because Bun emits no "exit"
+ * event in tests.
  */
 import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";

@@ -105,8 +105,8 @@ export async function whileServingOthers<T>(target: Target, work: () => Promise<
 }
 
 /**
- * Opens connections that send a request and never read the response. After every hundred, calls
- * `check`, which may throw to stop early.
+ * Opens connections that send a request and never read the response. After every hundred
+ * connections, calls `check`, which may throw to stop early.
  */
 export async function holdUnread(
   target: Pick<Target, "origin">,
@@ -122,7 +122,7 @@ export async function holdUnread(
     socket.write(headOf(sockets.length));
     sockets.push(socket);
     if (sockets.length % 100 > 0) continue;
-    // This response means that the server has started responding to all earlier requests.
+    // A response here means that the server has started responding to all earlier requests.
     await converse(target, lastRequest);
     check();
   }

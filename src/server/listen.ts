@@ -28,7 +28,7 @@ export interface ListenAddress {
   port: number;
   /** Lets other processes listen on the same address. The system distributes the connections. */
   reusePort?: boolean;
-  /** The prefix of the flags for host and port. If set, errors name these flags. */
+  /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
 }
 

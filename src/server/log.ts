@@ -20,7 +20,7 @@ const CLOSE_MS = 1000;
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  // Using `process.stderr` loads Bun's streams, which slows startup, so files and pipes avoid it.
+  // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
   const format = isTerminal ? await createPretty() : (line: string) => line;
   const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
