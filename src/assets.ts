@@ -1,7 +1,7 @@
 /**
- * The files that come with Roadbook: the demo, the script of the docs page, and the scripts and
- * style of the page for people. scripts/build.ts and scripts/package.ts put them into the
- * executable and the package. When Roadbook runs from source, Bun makes each on first use.
+ * The files that come with Roadbook: the demo, the docs page's script, and the web page's scripts
+ * and style. scripts/build.ts embeds them in the executable, and scripts/package.ts adds them to
+ * the package. When Roadbook runs from source, Bun builds each file when it is first needed.
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -12,12 +12,12 @@ import { type Language, languages } from "./web/texts.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The names of the files inside the executable, and in the folder `assets` of the package. */
+/** The name of the demo's snapshot in the executable and in the package's `assets` folder. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
-/** The snapshot of `build --dataset`, which replaces the demo. */
+/** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 const pageLanguages = Object.keys(languages) as Language[];
-/** How to make each file except the demo. */
+/** The function that makes each file, except for the demo. */
 const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),
@@ -26,7 +26,7 @@ for (const language of pageLanguages) {
   makers[`page-${language}.js.asset`] = () => bundle("web/browser.ts", language);
 }
 
-/** The bytes of the demo's snapshot, or of the snapshot that replaces it. */
+/** Returns the demo's snapshot, or the snapshot that replaces it. */
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (ready) return ready;
@@ -35,7 +35,7 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   return buildSnapshot(demoDataset());
 }
 
-/** Makes all files except the demo, by name. */
+/** Makes every file except the demo, keyed by name. */
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));
@@ -43,7 +43,7 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
 
 let docs: Promise<Bytes> | undefined;
 
-/** The script of the docs page, gzip-compressed (1.3 MB). Read once. */
+/** Returns the docs page's script, gzip-compressed (1.3 MB). Only the first call reads the file. */
 export function docsScript(): Promise<Bytes> {
   docs ??= readAsset("scalar.js.gz");
   return docs;
@@ -51,7 +51,7 @@ export function docsScript(): Promise<Bytes> {
 
 let page: Promise<PageAssets> | undefined;
 
-/** The scripts and the style of the page for people. Read once. */
+/** Returns the web page's scripts and style. Only the first call reads the files. */
 export function pageAssets(): Promise<PageAssets> {
   page ??= readPageAssets();
   return page;
@@ -67,7 +67,7 @@ async function readPageAssets(): Promise<PageAssets> {
   };
 }
 
-/** The served file's name changes with its content. */
+/** The served file name contains a hash of the content, so the name changes with the content. */
 async function readPageAsset(asset: string): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);
@@ -81,13 +81,15 @@ async function readAsset(name: string): Promise<Bytes> {
   throw new Error(`missing asset ${name}`);
 }
 
-/** The package does not export its browser bundle, which lies next to its entry point. */
+/**
+ * Scalar's package does not export its browser bundle, but the bundle is next to the entry point.
+ */
 function packDocsScript(): Bytes {
   const entry = Bun.resolveSync("@scalar/api-reference", import.meta.dir);
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
-/** Bundles a file. A script contains the texts of one language only. */
+/** Bundles a file for the browser. Each script contains the texts of only one language. */
 async function bundle(file: string, language?: Language): Promise<Bytes> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, file)],
@@ -111,7 +113,7 @@ async function bundle(file: string, language?: Language): Promise<Bytes> {
   return new TextEncoder().encode(await outputs[0]?.text());
 }
 
-/** The file inside the executable or the package; undefined when Roadbook runs from source. */
+/** The file from the executable or the package; undefined when Roadbook runs from source. */
 async function findReady(name: string): Promise<Bytes | undefined> {
   const embedded = findEmbedded(name);
   if (embedded) return embedded.bytes();

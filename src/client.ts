@@ -1,6 +1,6 @@
 /**
- * The typed client of the API for browsers, Node and Bun, with one function per operation of the
- * OpenAPI document. It imports only types and never reads its environment.
+ * The typed API client for browsers, Node and Bun, with one function per operation in the OpenAPI
+ * document. It imports nothing but types and never reads its environment.
  */
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -10,35 +10,38 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
 
 export interface CallOptions {
-  /** Ends the call, even while it waits to retry. It then rejects with the signal's reason. */
+  /** Aborts the call, even while it waits to retry. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How often to retry a 429 or 503 after its `Retry-After`: `true` is 3 times, and 10 is the
-   * maximum. Default `false`.
+   * How many times to retry after a 429 or 503 response, waiting as its `Retry-After` says. At most
+   * 10; `true` means 3. Default `false`.
    */
   retry?: boolean | number | undefined;
-  /** A response that asks for a longer wait is not retried. Default 3600, the server's window. */
+  /**
+   * The maximum wait before a retry. If a response asks for a longer wait, the call is not retried.
+   * Default 3600, the server's default search window.
+   */
   maxWaitSeconds?: number | undefined;
 }
 
 export interface ClientOptions extends Omit<CallOptions, "signal"> {
-  /** Sends the requests. Default: the platform's `fetch`. */
+  /** Sends the requests. Defaults to the platform's `fetch`. */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
 }
 
 export interface Client {
   getPublicUser(id: number, options?: CallOptions): Promise<User>;
-  /** Newest first. */
+  /** Returns the newest achievements first. */
   listUserAchievements(id: number, options?: CallOptions): Promise<AchievementEntry[]>;
-  /** At most 10, best matches first. */
+  /** Returns at most 10 companies, best matches first. */
   searchCompanies(q: string, options?: CallOptions): Promise<CompanySearchResult[]>;
-  /** At most 10, best matches first. */
+  /** Returns at most 10 users, best matches first. */
   searchUsers(q: string, options?: CallOptions): Promise<UserSearchResult[]>;
 }
 
 /**
- * A code of the API or of the client. `network_error` means that no complete response arrived,
- * `invalid_response` that it was not the API's JSON. Later servers may have further codes.
+ * An error code from the API or this client: `network_error` if no complete response arrived,
+ * `invalid_response` if the response was not the API's JSON. Later servers may add codes.
  */
 export type RoadbookErrorCode =
   | ErrorCode
@@ -53,13 +56,13 @@ interface Facts {
   cause?: unknown;
 }
 
-/** The error of every failed call, except when its signal was aborted. */
+/** The error that a failed call rejects with, unless the call's signal was aborted. */
 export class RoadbookError extends Error {
   override readonly name = "RoadbookError";
   readonly code: RoadbookErrorCode;
-  /** The status of the response; undefined if there was none. */
+  /** The response's status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** The wait from the response's `Retry-After`. */
+  /** The wait in the response's `Retry-After`, if any. */
   readonly retryAfterSeconds: number | undefined;
   /** The response's `X-Request-Id`, which is also in the server's log. */
   readonly requestId: string | undefined;
@@ -74,8 +77,9 @@ export class RoadbookError extends Error {
 }
 
 /**
- * Creates a client of the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser it
- * may be a path, or empty for the page's own origin. Throws a TypeError for a query or a fragment.
+ * Creates a client for the Roadbook at `baseUrl`, such as `https://example.org/api`. In a browser,
+ * `baseUrl` may also be a path, or empty for the page's own origin. Throws a TypeError if `baseUrl`
+ * has a query or a fragment.
  */
 export function createClient(baseUrl: string, options: ClientOptions = {}): Client {
   if (/[?#]/.test(baseUrl)) throw new TypeError("The base URL must not have a query or a fragment");
@@ -96,7 +100,7 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
       if (!(result instanceof RoadbookError)) return result.value;
       const { status, retryAfterSeconds: seconds } = result;
       const isTemporary = status === 429 || status === 503;
-      // `retriesLeft > 0` is false for NaN, so an invalid `retry` does not loop forever.
+      // If `retry` is invalid, `retriesLeft` is NaN. `NaN > 0` is false, so the loop still ends.
       const mayRetry = retriesLeft > 0 && seconds !== undefined && seconds <= maxWaitSeconds;
       if (!isTemporary || !mayRetry) throw result;
       await wait(seconds, signal);
@@ -117,10 +121,12 @@ export function createClient(baseUrl: string, options: ClientOptions = {}): Clie
 const DEFAULT_MAX_WAIT_SECONDS = 3600;
 const DEFAULT_RETRIES = 3;
 const MAX_RETRIES = 10;
-/** A timer with a longer delay fires at once. */
+/** A timer with a longer delay would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Returns the field of a 200, or the error. Throws the reason of an aborted signal. */
+/**
+ * Returns `field` from a 200 response, or else an error. Throws the reason of an aborted signal.
+ */
 async function send<Value>(
   fetchUrl: ClientOptions["fetch"] = (url, init) => fetch(url, init),
   url: string,
@@ -166,7 +172,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Parses seconds, or the date that a proxy may send instead (RFC 9110, 10.2.3). */
+/** Parses a number of seconds, or the date that a proxy may send instead (RFC 9110, 10.2.3). */
 function parseRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text);
@@ -174,7 +180,7 @@ function parseRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(0, Math.ceil(ms / 1000));
 }
 
-/** Ends early if the signal is aborted. The next request then throws its reason. */
+/** Resolves early if the signal is aborted. The next request then throws the signal's reason. */
 function wait(seconds: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {

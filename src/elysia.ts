@@ -1,4 +1,4 @@
-/** `createRoadbook` for Elysia programs, with the type of `app`. */
+/** Exports `createRoadbook` with the full type of `app`, for programs that use Elysia. */
 import "./node-version.ts";
 
 export type { App } from "./http/app.ts";

@@ -1,5 +1,5 @@
 /**
- * The fault injector: makes chosen requests fail or respond late, so that authors of clients can
+ * The fault injector: makes selected requests fail or respond late, so that client developers can
  * test how their code copes. It does nothing unless faults are configured.
  */
 import { setTimeout } from "node:timers/promises";
@@ -11,7 +11,10 @@ import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { InvalidValue, parseDuration } from "./options.ts";
 
-/** The routes of each target. `*` leaves out /health, as programs wait for it before they start. */
+/**
+ * The routes that each target covers. `*` omits /health, because programs wait for a healthy server
+ * before they start.
+ */
 const routesOf = {
   search: ["/search/companies", "/search/users"],
   profile: ["/users/public/:userId"],
@@ -29,25 +32,25 @@ const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
 
 export interface Fault {
   target: keyof typeof routesOf;
-  /** The response is an error with this status. */
+  /** The status of the injected error, if there is one. */
   status: number | undefined;
-  /** Whether the connection is closed without a response. HEAD gets a 500 instead. */
+  /** Whether to close the connection without a response. A HEAD request gets a 500 instead. */
   isClosing: boolean;
   delayMs: number;
-  /** How much shorter or longer than `delayMs` the delay may be. */
+  /** The delay differs from `delayMs` by up to this much, in either direction. */
   jitterMs: number;
-  /** The share of requests that fail, above 0 and at most 1. */
+  /** The fraction of requests that get this fault, above 0 and at most 1. */
   rate: number;
 }
 
-/** The `Retry-After` of an injected 429 or 503, short enough for a test to wait. */
+/** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "as in search:status=503,rate=0.1";
 
 const PARTS = ["status", "close", "delay", "jitter", "rate"];
 
-/** Reads a fault such as `search:status=503,rate=0.1`; throws an `InvalidValue`. */
+/** Parses a fault such as `search:status=503,rate=0.1`, or throws an `InvalidValue`. */
 export function parseFault(text: string): Fault {
   const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   const target = targets.find((one) => one === name);
@@ -82,8 +85,8 @@ export function parseFault(text: string): Fault {
 }
 
 /**
- * Throws an `InvalidValue` for a status that a target cannot have. A 4xx must be one that the API
- * has at every route of the target. Any 5xx is allowed, as proxies add their own.
+ * Throws an `InvalidValue` if the target cannot have this status. A 4xx status must be one that
+ * every route of the target can return. Any 5xx status is allowed, because proxies add their own.
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
   const [first = [], ...others] = routesOf[target].map((route) =>
@@ -98,13 +101,11 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   throw new InvalidValue(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
-/**
- * Returns the hook that injects the faults. Each fault has its own random sequence from the seed.
- */
+/** Returns a hook that injects faults. Each fault gets its own random sequence from `seed`. */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
-    // The route may have prefixes: /api and that of a host program.
+    // The route may start with /api and with the path where a host program mounts Roadbook.
     const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
@@ -142,7 +143,7 @@ function parseRate(text = ""): number {
   throw new InvalidValue("must have a rate above 0 and at most 1");
 }
 
-/** The errors that the API can return at a route. */
+/** The codes of the errors that the API can return from a route. */
 function codesOf(route: string): ErrorCode[] {
   const common: ErrorCode[] = ["method_not_allowed", "unavailable"];
   if (route.startsWith("/search/")) return ["invalid_query", "rate_limited", ...common];
@@ -150,7 +151,9 @@ function codesOf(route: string): ErrorCode[] {
   return ["invalid_user_id", "profile_private", "user_not_found", ...common];
 }
 
-/** The API's error with this status at the route, or `internal_error` for any other 5xx. */
+/**
+ * Returns the API's error for this status on this route. An unlisted 5xx is an `internal_error`.
+ */
 function failWith(status: number, route: string): Content {
   const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
@@ -160,8 +163,8 @@ function failWith(status: number, route: string): Content {
 }
 
 /**
- * A response whose body fails at once, so that the server closes the connection without a response.
- * Bun would print an error with a reason, and still sends the head for HEAD.
+ * Returns a response whose body fails immediately, so that the server closes the connection without
+ * responding. The error has no reason, because Bun would print it. For HEAD, Bun sends the head.
  */
 function brokenResponse(): Response {
   return new Response(new ReadableStream({ start: (controller) => controller.error() }));

@@ -1,4 +1,4 @@
-/** The exports of the package: the library, the types of its input and output, and its errors. */
+/** The package's exports: the library, its input and output types, and its errors. */
 import "./node-version.ts";
 import type { AchievementEntry } from "./domain/achievement.ts";
 import type { CompanySearchResult } from "./domain/company.ts";
@@ -47,7 +47,7 @@ export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
-/** A file's path or bytes (NDJSON, plain, gzip or zstd), or lines as objects. */
+/** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;
 
@@ -67,7 +67,7 @@ const importOptions = {
 } satisfies Names<ImportOptions>;
 type Names<Options> = Record<keyof Options, true>;
 
-/** Builds a snapshot file, as the command `import` does. */
+/** Builds a snapshot file, like the `import` command. */
 export async function importDataset(
   dataset: Dataset,
   target: string,
@@ -77,7 +77,7 @@ export async function importDataset(
   return importLines(dataset, target, options);
 }
 
-/** Changes a snapshot file, as the command `apply` does. */
+/** Changes a snapshot file, like the `apply` command. */
 export async function applyChanges(
   changes: Changes,
   target: string,
@@ -87,27 +87,27 @@ export async function applyChanges(
   return applyLines(changes, target, options);
 }
 
-/** `createRoadbook` of `roadbook/elysia` without the type of `app`. */
+/** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;
 
-/** The bodies of the four endpoints. */
+/** The response bodies of the API's four endpoints. */
 export type PublicUserBody = { success: true; user: User };
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
 export type UserSearchBody = { success: true; users: UserSearchResult[] };
 
-/** The body of every response outside 2xx and 3xx. */
+/** The body of every response whose status is not 2xx or 3xx. */
 export interface ErrorBody {
   success: false;
   error: {
     code: ErrorCode;
     message: string;
-    /** Whole seconds to wait, only with `rate_limited`. */
+    /** How many whole seconds to wait. Only `rate_limited` errors have this field. */
     retry_after?: number;
   };
 }
 
-/** The body of /health. */
+/** The response body of /health. */
 export interface HealthBody {
   success: true;
   api_version: string;

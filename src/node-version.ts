@@ -1,7 +1,7 @@
 /**
- * Fails with one sentence on a Node.js that is too old. Every entry point of the npm package
- * imports this file first. No file may import by name a function that an older Node.js lacks, as
- * that would fail before this file runs.
+ * Stops with a one-sentence error if the Node.js version is too old. Every entry point of the npm
+ * package imports this file first. No file may import by name a function that an older Node.js
+ * lacks, because that import would fail before this file runs.
  */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

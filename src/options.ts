@@ -1,17 +1,17 @@
-/** Bounds and parsers of settings, shared by the command's flags and the library's options. */
+/** Bounds and parsers for settings, shared by the command's flags and the library's options. */
 import { closest } from "fastest-levenshtein";
 import { parseCidr as readCidr } from "./limit/client-address.ts";
 
-/** Thrown by parsers. `message` follows the name of the setting, as "must be 1 or 0" does. */
+/** Thrown by parsers. `message`, such as "must be 1 or 0", is shown after the setting's name. */
 export class InvalidValue extends Error {
   override name = "InvalidValue";
-  /** The invalid part of the text, if the rest of it is valid. */
+  /** The invalid part of the text, if only part of the text is invalid. */
   value?: string;
-  /** Advice that follows the message. */
+  /** Advice to show after the message. */
   hint?: string;
 }
 
-/** The min and max of whole numbers. */
+/** The minimum and maximum of each whole-number setting. */
 export const bounds = {
   searchLimit: [0, 1_000_000],
   maxClients: [1, 2 ** 24],
@@ -19,14 +19,14 @@ export const bounds = {
   faultSeed: [0, 0xffff_ffff],
 } as const;
 
-/** Throws a `TypeError` that names an unknown option and the most similar known one. */
+/** Throws a `TypeError` for an unknown option and suggests the most similar known name. */
 export function checkNames(options: object, known: readonly string[]): void {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new TypeError(`unknown option ${unknown}; did you mean ${closest(unknown, known)}?`);
 }
 
-/** Decimal digits only, and no leading zero. */
+/** Returns a parser that accepts only decimal digits without a leading zero. */
 export function parseInteger(
   min: number,
   max: number,
@@ -50,7 +50,7 @@ export const parseUserId = parseInteger(
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** A duration in milliseconds. */
+/** Parses a duration and returns milliseconds. */
 export function parseDuration(text: string): number {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
@@ -58,21 +58,21 @@ export function parseDuration(text: string): number {
   throw new InvalidValue("must be a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms");
 }
 
-/** A duration in milliseconds; a number without a unit is in seconds. */
+/** Parses a duration and returns milliseconds. A number without a unit is in seconds. */
 export function parseTime(text: string): number {
   return parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
 }
 
 const parseSeconds = parseInteger(0, 31_536_000);
 
-/** A duration in whole seconds; a number without a unit is in seconds. */
+/** Parses a duration and returns whole seconds. A number without a unit is in seconds. */
 export function parseMaxAge(text: string): number {
   const seconds = /^\d+$/.test(text) ? parseSeconds(text) : parseDuration(text) / 1000;
   if (Number.isInteger(seconds)) return seconds;
   throw new InvalidValue("must be a duration in whole seconds, such as 5m or 300");
 }
 
-/** A duration as an operator would write it. */
+/** Formats a duration the way an operator would write it. */
 export function formatDuration(ms: number): string {
   if (ms === 0) return "0";
   const [unit, length] = Object.entries(unitMs).findLast(([, unitMs]) => ms % unitMs === 0) ?? [
@@ -93,7 +93,7 @@ export function parseCidr(text: string): string {
 
 const MAX_TITLE_LENGTH = 60;
 
-/** A name that is shown on one line. */
+/** Parses a title that is shown on one line. */
 export function parseTitle(text: string): string {
   const title = text.trim();
   const isVisible = title !== "" && !/\p{Cc}/u.test(title);
@@ -101,21 +101,21 @@ export function parseTitle(text: string): string {
   throw new InvalidValue(`must be a name of 1 to ${MAX_TITLE_LENGTH} characters`);
 }
 
-/** A colour as `#rrggbb`. The `#` is optional, as an unquoted one starts a comment in a shell. */
+/** Returns a colour as `#rrggbb`. Input may omit the `#`, which starts a comment in shells. */
 export function parseColour(text: string): string {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
   if (digits !== undefined) return `#${digits.toLowerCase()}`;
   throw new InvalidValue("must be a colour such as #0a7d4f");
 }
 
-/** The path under which a server is mounted, without a trailing slash; empty for the root. */
+/** Parses the path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
 export function parseBasePath(text: string): string {
   const path = text.replace(/\/+$/, "");
   if (/^(?:\/[\w.~-]*[\w~-])*$/.test(path)) return path;
   throw new InvalidValue("must be a path such as /rb");
 }
 
-/** An absolute URL to which paths are appended. */
+/** Parses an absolute URL to which paths can be appended. */
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text;

@@ -1,6 +1,7 @@
 /**
- * Roadbook as a library: one object that responds from a snapshot, a dataset or the demo. The
- * command `serve` and other programs embed it. It never logs or reads the environment.
+ * Roadbook as a library: one object that serves a snapshot, a dataset or the demo. The `serve`
+ * command and other programs embed this object. It never reads the environment. By default, it logs
+ * only bugs.
  */
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, createFaults, type Fault, parseFault } from "./faults.ts";
@@ -32,130 +33,138 @@ import type { SourceStatus } from "./snapshot/remote/source.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
 import { isLanguage, languages } from "./web/texts.ts";
 
-/** Most options have the names and values of the flags of `serve`. Lists are in the plural. */
+/**
+ * Most options have the same names and values as the flags of `serve`. Options that take a list
+ * have plural names.
+ */
 export interface RoadbookOptions extends PageOptions {
-  /** A snapshot, as a path or as bytes. Give exactly one of this, `dataset` and `demo`. */
+  /** The path or bytes of a snapshot. Give exactly one of `snapshot`, `dataset` and `demo`. */
   snapshot?: string | Uint8Array | undefined;
-  /** A dataset, as the path or the bytes of a file (NDJSON, plain, gzip or zstd), or as objects. */
+  /** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
   dataset?: LineSource<DatasetLine | EndLine> | undefined;
-  /** Serves the community that comes with Roadbook. */
+  /** Serves the demo community that comes with Roadbook. */
   demo?: boolean | undefined;
-  /** Opens the first snapshot without verifying its checksum. Later ones are verified. */
+  /** Skips verifying the first snapshot's checksum. Later snapshots are always verified. */
   trustSnapshot?: boolean | undefined;
-  /** The state of the source that the snapshot is fetched from, for /health. */
+  /** Returns the state of the snapshot's source, for /health. */
   snapshotSource?: (() => SourceStatus) | undefined;
-  /** The base URL for avatar links and the API docs. Default: the origin of each request. */
+  /** The base URL for avatar links and the API docs. Defaults to the origin of each request. */
   publicUrl?: string | undefined;
   /**
-   * The path under which another program mounts this one, such as `/rb`. All links start with it;
-   * requests may or may not. Default: the path of `publicUrl`, or none.
+   * The path where another program mounts Roadbook, such as `/rb`. All links start with this path,
+   * but requests may omit it. Defaults to the path of `publicUrl`, if that option is set.
    */
   basePath?: string | undefined;
-  /** How many searches a client may make per window; 0 for no limit. Default 30. */
+  /** How many searches a client may make per window, or 0 for no limit. Default 30. */
   searchLimit?: number | undefined;
-  /** The length of the window, such as `1h`, `500ms`, or `90` (seconds). Default `1h`. */
+  /** The length of the search window, such as `1h`, `500ms` or `90` (seconds). Default `1h`. */
   searchWindow?: string | undefined;
-  /** The clock of the search limit, in milliseconds as of `Date.now`. For tests. */
+  /** The search limit's clock, in milliseconds like `Date.now`. Meant for tests. */
   clock?: (() => number) | undefined;
-  /** The address of requests that come without one. By default, their searches are not counted. */
+  /** The client address for requests without one. By default, their searches are not counted. */
   defaultPeer?: string | undefined;
-  /** How many clients to track before new ones inherit an old one's count. Default 100,000. */
+  /** How many clients to track. Further clients inherit an old client's count. Default 100,000. */
   maxClients?: number | undefined;
-  /** Counts the searches in place of the built-in limiter. The caller closes it. */
+  /** Counts searches instead of the built-in limiter. The caller must close it. */
   limiter?: Limiter | undefined;
-  /** The proxies, as CIDRs, whose X-Forwarded-For, -Proto and -Host are trusted. Default none. */
+  /** The proxies (CIDRs) whose X-Forwarded-For, -Proto and -Host are trusted. Default none. */
   trustedProxies?: readonly string[] | undefined;
-  /** The prefix length by which IPv6 clients are counted. Default 64. */
+  /** IPv6 addresses that share a prefix of this length count as one client. Default 64. */
   ipv6Prefix?: number | undefined;
   /** How long caches may reuse a response without revalidating it, such as `5m`. Default `0`. */
   cacheMaxAge?: string | undefined;
   /**
-   * Compresses responses. Set it to false where the host does so, as Next.js does. Default true.
+   * Whether to compress responses. Set this to false if the host program compresses them, as
+   * Next.js does. Default true.
    */
   compress?: boolean | undefined;
-  /** Serves the page for people at / and /drivers/{id}. Default false. */
+  /** Serves the web page at / and /drivers/{id}. Default false. */
   page?: boolean | undefined;
-  /** The scripts and the style of that page. Default: those that come with Roadbook. */
+  /** The web page's scripts and style. Defaults to the files that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
-  /** The script of the page at /docs, gzip-compressed. Default: the script in the package. */
+  /** The script for the page at /docs, gzip-compressed. Defaults to the script in the package. */
   docsScript?: DocsScript;
   /**
-   * Makes requests fail on purpose, as `--fault` does: `search:status=503,rate=0.1`,
-   * `profile:delay=200ms,jitter=50ms`, `*:close`. For `close`, `fetch` returns a response whose
-   * body fails. `setFaults` requires this option, which may be an empty list.
+   * Makes requests fail on purpose, like `--fault`: `search:status=503,rate=0.1`,
+   * `profile:delay=200ms,jitter=50ms`, `*:close`. With `close`, `fetch` returns a response whose
+   * body fails. `setFaults` requires this option, but the list may be empty.
    */
   faults?: readonly (string | Fault)[] | undefined;
-  /** The same seed and the same requests give the same faults. Default 1. */
+  /** The seed for the faults. The same seed and requests give the same faults. Default 1. */
   faultSeed?: number | undefined;
-  /** Called with every bug that became a 500, and with every error of `onResponse`. */
+  /**
+   * Called with every error that causes a 500 response, and with every error that `onResponse`
+   * throws. Defaults to `console.error`.
+   */
   onBug?: (error: unknown, requestId: string) => void;
-  /** Called with the facts of every response. */
+  /** Called with facts about every response. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
 export interface ListenOptions {
-  /** Default 0, which picks a free port. */
+  /** Defaults to 0, which picks a free port. */
   port?: number;
-  /** Default 127.0.0.1. */
+  /** Defaults to 127.0.0.1. */
   host?: string;
 }
 
 export interface Listening {
-  /** Such as http://127.0.0.1:3000, without a trailing slash. */
+  /** The origin, such as http://127.0.0.1:3000, without a trailing slash. */
   url: string;
-  /** Closes all connections at once. */
+  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 
 export interface Roadbook extends AsyncDisposable {
   /**
-   * Responds to a request. A runtime can use it as its fetch handler. The second argument gives the
-   * client's address, by which searches are counted. It is the address, a function that returns it,
-   * or the argument that Bun, Deno or Hono passes. Without an address, see `defaultPeer`.
+   * Responds to a request. A runtime can use this function as its fetch handler. The second
+   * argument provides the client's address, which is used to count searches. It can be the address,
+   * a function that returns the address, or the argument that Bun, Deno or Hono passes. Without an
+   * address, `defaultPeer` applies.
    */
   fetch: FetchHandler;
   /**
-   * The same as a listener for Node's `http.createServer` and as middleware for Express, which gets
-   * requests for unknown paths back.
+   * `fetch` as a listener for Node's `http.createServer`, and as middleware for Express. As
+   * middleware, it passes requests for unknown paths on to the next handler.
    */
   listener: NodeListener;
   /**
-   * The Elysia app, for mounting in another: `new Elysia().use(roadbook.app)`. Its type is exported
-   * from `roadbook/elysia` only, as Elysia's types need `skipLibCheck`.
+   * The Elysia app, to mount in another app: `new Elysia().use(roadbook.app)`. Only
+   * `roadbook/elysia` exports the app's type, because Elysia's types need `skipLibCheck`.
    */
   app: object;
-  /** Serves HTTP on an address. Rejects with an error that names the address. */
+  /** Starts serving HTTP. If the address cannot be used, rejects with an error that names it. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
-   * Applies all changes or none. Each line replaces or deletes the record with its id. Rejects with
-   * a `DatasetError` if lines are invalid. This works only for a snapshot in memory. For a file,
-   * use `applyChanges` and then `refresh`. Rejects after `close`.
+   * Applies all changes or none. Each line replaces or deletes the record with the same id. Rejects
+   * with a `DatasetError` if any line is invalid. Works only for a snapshot in memory, and only
+   * before `close`. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
   apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
-  /** Facts about the snapshot being served. */
+  /** Returns facts about the snapshot being served. */
   meta(): Meta;
   /**
-   * Checks whether the snapshot's file has been replaced. If every byte of the new file is valid,
-   * it is served from then on. Resolves to the outcome, or to undefined if there is no new file. A
-   * refused file is tried again when it changes, or at once with `isForced`.
+   * Checks whether the snapshot file has been replaced. If every byte of the new file is valid,
+   * serves the new snapshot from then on. Resolves to the outcome, or to undefined if there is no
+   * new file. A rejected file is tried again when it changes, or immediately if `isForced` is true.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /**
-   * Replaces the faults from the next request on and restarts their random sequence. Throws for an
-   * invalid fault, and if `createRoadbook` was called without `faults`.
+   * Replaces the faults, starting with the next request, and restarts their random sequence. Throws
+   * if a fault is invalid or if `createRoadbook` was called without `faults`.
    */
   setFaults(faults: readonly (string | Fault)[], seed?: number): void;
-  /** Gives every client its full search limit again. Throws if the `limiter` has no `reset`. */
+  /** Resets the search count of every client. Throws if `limiter` has no `reset` method. */
   resetLimit(): void;
-  /** The state of the search limit; undefined without a limit. */
+  /** Returns the state of the search limit, or undefined if there is no limit. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Stops listening and closes the snapshot. `fetch` then responds with 503 `unavailable`. */
+  /** Stops listening and closes the snapshot. From then on, `fetch` returns 503 `unavailable`. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the data to serve. Rejects with a `SnapshotError` or a `DatasetError` whose message is for
- * the operator, or with a `RangeError` or a `TypeError` that names an invalid option.
+ * Opens the data to serve. Rejects with a `SnapshotError` or `DatasetError` whose message is for
+ * the operator, or with a `RangeError` or `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   checkOptions(options);
@@ -163,7 +172,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   let faults = options.faults && createFaults(checkFaults(options.faults), faultSeed);
   const searchLimit = createSearchLimit(options);
   const appOptions = await appOptionsOf(options);
-  // The demo was verified when it was built.
+  // The demo's snapshot was verified when it was built.
   const trust = options.trustSnapshot || options.demo || false;
   const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
   let isClosed = false;
@@ -173,7 +182,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     snapshot: reloadable.current,
     refused: reloadable.refused,
     searchLimit,
-    // Elysia awaits only hooks that are declared async.
+    // Elysia awaits a hook only if it is declared async.
     fault: faults && (async (context) => faults?.(context)),
   });
   const listening: Listening[] = [];
@@ -225,7 +234,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   };
 }
 
-/** The options of the app that need no open snapshot. */
+/** The options for `createApp` that do not depend on an open snapshot. */
 async function appOptionsOf(options: RoadbookOptions) {
   return {
     source: () => options.snapshotSource?.(),
@@ -246,7 +255,7 @@ async function appOptionsOf(options: RoadbookOptions) {
   };
 }
 
-/** The path or the bytes of the snapshot. Loads the code that builds one only if it is needed. */
+/** Returns the snapshot's path or bytes. Imports the snapshot builder only if it is needed. */
 async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
@@ -299,7 +308,7 @@ function isPathOrObject(value: unknown): boolean {
   return typeof value === "string" || (typeof value === "object" && value !== null);
 }
 
-/** Every option and the kind of its value. */
+/** The kind of value that each option must have. */
 const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   snapshot: "a path or bytes",
   dataset: "a path, lines or bytes",
@@ -376,7 +385,7 @@ function checkFaults(faults: readonly (string | Fault)[]): Fault[] {
   });
 }
 
-/** Names the option in the error of a parser. */
+/** Runs `parse`. If parsing fails, the error names the option. */
 function explain<T>(option: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);

@@ -1,6 +1,6 @@
 /**
- * Enforces the layers and invariants of ARCHITECTURE.md, checks links in documents, and bounds the
- * lengths of lines and functions.
+ * Enforces the layers and invariants described in ARCHITECTURE.md, checks links in documents, and
+ * limits the length of lines and functions.
  */
 import { describe, expect, test } from "bun:test";
 import { existsSync, linkSync, readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const allFiles = ["src", "test", "scripts"].flatMap((folder) =>
   ),
 );
 
-/** Files directly under src, and folders that are not layers, belong to the outermost layer. */
+/** Files directly in src, and folders that are not layers, belong to the outermost layer. */
 function layerOf(file: string): string {
   const [folder = ""] = file.split("/");
   return layers.includes(folder) ? folder : "main";
@@ -33,7 +33,7 @@ function importsOf(text: string): string[] {
 
 const filesWith = (pattern: RegExp) => files.filter((file) => pattern.test(texts.get(file) ?? ""));
 
-/** The rule that an import breaks, if any. */
+/** Returns the rule that an import breaks, if any. */
 function brokenRule(file: string, path: string): string | undefined {
   const layer = layerOf(file);
   if (path === "#sqlite") {
@@ -51,7 +51,7 @@ function brokenRule(file: string, path: string): string | undefined {
 }
 
 describe("imports", () => {
-  test("a file imports only from its own layer and from those before it", () => {
+  test("a file imports only from its own layer and the layers before it", () => {
     const broken = files.flatMap((file) =>
       importsOf(texts.get(file) ?? "").flatMap((path) => {
         const rule = brokenRule(file, path);
@@ -98,7 +98,7 @@ describe("imports", () => {
     expect(first).toBeUndefined();
   });
 
-  test("the routes of one feature do not import those of another", () => {
+  test("the routes of one feature do not import the routes of another", () => {
     const features = ["users", "search", "health", "docs", "drawings", "pages", "sitemap"];
     for (const feature of features) {
       const imports = importsOf(texts.get(`http/${feature}.ts`) ?? "");
@@ -107,7 +107,7 @@ describe("imports", () => {
     }
   });
 
-  /** Node.js 18 lacks these. A named import of one fails before node-version.ts can explain it. */
+  /** Node.js 18 lacks these functions. Importing one by name fails before node-version.ts runs. */
   const newerNames =
     /import \{[^}]*\b(?:hash|crc32|\w*[zZ]std\w*)\b[^}]*\} from "node:(?:crypto|zlib)"/;
 
@@ -125,7 +125,7 @@ describe("invariants", () => {
       () => importDataset(community, path),
     ];
     for (const replace of replacements) {
-      // A second name for the old file, which stays when the first leads to the new one.
+      // A hard link to the old file, which remains when `path` is replaced.
       const old = join(temporaryFolder(), "old");
       linkSync(path, old);
       const before = readFileSync(old);
@@ -157,18 +157,18 @@ describe("invariants", () => {
       /\b(?:Date\.now|performance\.now|new Date\(\)|nanoseconds|hrtime|Temporal\.Now|setTimeout|setInterval)\b/;
     expect("const now = Date.now();").toMatch(clock);
     const timeless = /^(?:domain|search|sqlite|snapshot\/read|snapshot\/name-index|web)\//;
-    // The browser's own script waits and counts down.
+    // The browser script needs a clock to wait and count down.
     const found = filesWith(clock).filter((file) => file !== "web/browser.ts");
     expect(found.filter((file) => timeless.test(file))).toEqual([]);
   });
 
-  test("only http/result.ts writes the body of an error", () => {
+  test("only http/result.ts writes error bodies", () => {
     const described = ["http/openapi.ts", "library.ts"];
     const written = filesWith(/\bsuccess"?: *false\b/).filter((file) => !described.includes(file));
     expect(written).toEqual(["http/result.ts"]);
   });
 
-  test("only http/response.ts makes a Response, except for faults and the operator's address", () => {
+  test("only http/response.ts makes a Response, except for faults and the admin port", () => {
     expect(filesWith(/\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/)).toEqual([
       "faults.ts",
       "http/admin.ts",
@@ -189,7 +189,7 @@ describe("documents", () => {
   const folders = ["domain", "search", "snapshot", "limit", "http"];
 
   test.each([...documents, ...folders.map((folder) => `src/${folder}/README.md`)])(
-    "%s has only links that lead somewhere",
+    "%s has no broken links to files",
     (document) => {
       const text = readFileSync(join(root, document), "utf8");
       const links = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].map(
@@ -223,8 +223,8 @@ describe("style", () => {
   const isComment = /^\s*(?:\*|\/[*/])|[;,{}()[\]] +\/\/ /;
 
   /**
-   * Lines over 100 columns that could be shorter. Biome breaks code wherever it can, so in code
-   * only comments can be at fault. A URL is never broken.
+   * Finds lines over 100 columns that could be shorter. Biome breaks code wherever it can, so in
+   * code files only comments are checked. Lines with a URL are exempt.
    */
   function overlong(file: string, text: string): number[] {
     const isCode = /\.m?ts$|\.mjs$/.test(file);
@@ -246,7 +246,7 @@ describe("style", () => {
     expect(checked.length).toBeGreaterThan(100);
   });
 
-  test("a long comment counts as overlong, a long string does not", () => {
+  test("a long comment counts as overlong, but a long string does not", () => {
     const words = "word ".repeat(25);
     const lines = [`// ${words}`, `/** ${words} */`, ` * ${words}`, `go(); // ${words}`];
     expect(overlong("a.ts", lines.join("\n"))).toEqual([1, 2, 3, 4]);

@@ -1,10 +1,10 @@
-/** A headless Chromium, and accessibility checks of a page with axe. */
+/** A headless Chromium browser, and accessibility checks of a page with axe. */
 import { type Browser, chromium, type Page } from "playwright-core";
 
 const found = Bun.which("chromium");
 export const chromiumPath = found ?? "chromium";
 
-/** Whether to run browser tests: if Chromium is installed, or if its absence must fail the run. */
+/** Browser tests run if Chromium is installed, or if the test run must fail without it. */
 export const tryBrowser = found !== null || Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
 export function launchBrowser(): Promise<Browser> {
@@ -18,11 +18,11 @@ const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.di
 export interface Violation {
   id: string;
   impact: string;
-  /** The HTML of the elements. */
+  /** The HTML of the elements that violate the rule. */
   nodes: string[];
 }
 
-/** Checks all of axe's rules, or only those with the given ids. */
+/** Checks a page against all of axe's rules, or only against the rules with the given ids. */
 export async function listViolations(page: Page, ...rules: string[]): Promise<Violation[]> {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async (rules) => {

@@ -1,4 +1,4 @@
-/** The typed client: its requests, results and errors, and its match with the OpenAPI document. */
+/** The typed client: requests, results, errors, and agreement with the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -11,7 +11,7 @@ import { community, openInProcess, type Target } from "./support.ts";
 type Returned<Name extends keyof Client> = Awaited<ReturnType<Client[Name]>>;
 type Same<One, Other> = [One, Other] extends [Other, One] ? true : never;
 
-/** The response of each call in the document: field, schema name, and whether it is a list. */
+/** Each call's documented response: its field, its schema's name, and whether it is a list. */
 const calls = {
   getPublicUser: { field: "user", name: "User", isList: false, schema: User },
   listUserAchievements: {
@@ -48,7 +48,7 @@ beforeAll(async () => {
   server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    // Imitates prefixes, and proxies that respond themselves.
+    // Imitates path prefixes, and proxies that send their own responses.
     async fetch(request) {
       const { pathname, search } = new URL(request.url);
       const [, prefix = "", ...rest] = pathname.split("/");
@@ -78,7 +78,7 @@ afterAll(async () => {
 
 const at = (path = "") => createClient(`http://127.0.0.1:${server.port}${path}`);
 
-/** The error of a call. */
+/** Returns the error that a call rejects with. */
 async function failureOf(call: Promise<unknown>): Promise<RoadbookError> {
   const error = await call.then(
     () => undefined,
@@ -113,7 +113,7 @@ describe("the client and the OpenAPI document", () => {
     }
   });
 
-  test("responses have the types of the client", async () => {
+  test("responses have the types that the client declares", async () => {
     const { searchUsers, searchCompanies, getPublicUser, listUserAchievements } = at();
     const values = {
       getPublicUser: await getPublicUser(42),
@@ -208,7 +208,7 @@ describe("errors", () => {
 });
 
 describe("retries", () => {
-  test("happen only with retry, and wait for Retry-After", async () => {
+  test("happen only if retry is set, and wait for Retry-After", async () => {
     const client = at("/limited");
     await client.searchUsers("nowak");
     const error = await failureOf(client.searchUsers("nowak"));
@@ -240,7 +240,7 @@ describe("retries", () => {
     expect(sent).toBe(times);
   });
 
-  test("end with the reason of an aborted signal, like calls", async () => {
+  test("end with the reason of an aborted signal, as calls do", async () => {
     const reason = new Error("enough");
     const controller = new AbortController();
     const waiting = createClient("http://roadbook.test", {

@@ -1,4 +1,4 @@
-/** Datasets as lines, and files made from them, for the tests of snapshots. */
+/** Datasets as lines, and files made from them, for tests of snapshots. */
 import {
   copyFileSync,
   readdirSync,
@@ -37,8 +37,8 @@ export const community: DatasetLine[] = [
 ];
 
 /**
- * Users with ids from 1. Each has a thousand achievements with descriptions that are as long as
- * possible in JSON, so the achievements of one user are a response of 3 MB.
+ * Users with ids from 1. Each has a thousand achievements whose descriptions are as long as
+ * possible in JSON, so the response with one user's achievements is 3 MB.
  */
 export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
@@ -57,7 +57,7 @@ export function longDataset(users: number): DatasetLine[] {
   ];
 }
 
-/** A line of a public user. `more` adds or replaces fields. */
+/** A public user's line. Fields in `more` are added to the defaults or replace them. */
 export function user(id: number, name: string, more: object = {}): PublicUserLine {
   return {
     type: "user",
@@ -80,21 +80,21 @@ export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Arr
   yield Buffer.from(textOf(lines));
 }
 
-/** Makes a snapshot in a new folder, in this process. Returns its path. */
+/** In this process, makes a snapshot in a new folder. Returns the snapshot's path. */
 export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(lines), path, { allowEmpty: true });
   return path;
 }
 
-/** Writes lines to a file in a new folder. Returns its path. */
+/** Writes lines to a file in a new folder. Returns the file's path. */
 export function makeFile(lines: Iterable<object>): string {
   const path = join(temporaryFolder(), "lines.ndjson");
   writeFileSync(path, textOf(lines));
   return path;
 }
 
-/** Makes the dataset and the snapshot of an invented community with the executable. */
+/** Uses the executable to make the dataset and the snapshot of a made-up community. */
 export async function makeSeeded(
   users: number,
   seed = 1,
@@ -106,7 +106,7 @@ export async function makeSeeded(
   return { dataset, snapshot };
 }
 
-/** Copies a snapshot that is too large for memory. The original is made once per run. */
+/** Copies a snapshot that is too large for memory. The original is made only once per test run. */
 export async function makeLarge(users = 5000): Promise<string> {
   const made = await makeOnce(`large-${users}`, async (folder) => {
     const avatar_url = `/${"a".repeat(2000)}`;
@@ -134,7 +134,7 @@ export async function exported(path: string): Promise<string> {
   return [...(await exportDataset(path))].map((line) => `${line}\n`).join("");
 }
 
-/** The names of all files in the folder of `path`, except its lock file, which stays there. */
+/** Lists the files in the folder of `path`, except for the lock file, which is never removed. */
 export function listBeside(path: string): string[] {
   const lock = `.${basename(path)}.lock`;
   return readdirSync(dirname(path))
@@ -142,7 +142,7 @@ export function listBeside(path: string): string[] {
     .sort();
 }
 
-/** The same names, and a hash of the file. */
+/** Returns the same list as `listBeside`, plus a hash of the file at `path`. */
 export function stateOf(path: string): { beside: string[]; bytes: string } {
   return {
     beside: listBeside(path),

@@ -12,13 +12,13 @@ test("faults are off by default, and the log does not mention them", async () =>
   expect(log).not.toMatch(/fault/i);
 });
 
-test("flags add up, and each fault is logged as a warning", async () => {
+test("repeated flags add up, and each fault is logged as a warning", async () => {
   let log = "";
   const faults = ["--fault", "profile:status=503,rate=1", "--fault", "achievements:close"];
   const target = await openExecutable([...faults, "--fault-seed", "7"], (text) => {
     log += text;
   });
-  // Uses fetch, as the target fails on a response that the API's document does not allow.
+  // Uses the global `fetch`, because `target.fetch` throws on undocumented responses.
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
   expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
@@ -30,7 +30,7 @@ test("flags add up, and each fault is logged as a warning", async () => {
     faultSeed: 7,
   });
   await target.close();
-  // A closed connection prints nothing outside the log.
+  // A connection closed by a fault prints nothing besides the log.
   for (const line of log.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("level");
 });
 

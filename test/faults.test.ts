@@ -68,7 +68,7 @@ test.each([
   expect(() => parseFault(text)).toThrow(message);
 });
 
-test("the error of the option names the option and the fault", async () => {
+test("the error for the option names the option and the fault", async () => {
   expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
     'faults must have a status of 400, 405, 429 or 500 to 599 for search, got "search:status=200"',
   );
@@ -144,7 +144,7 @@ test("a client over the limit gets a real 429 and no fault", async () => {
   await withFaults(["search:status=503"], check, { searchLimit: 1 });
 });
 
-test("the rate is the share of faulty requests, and the seed determines which", async () => {
+test("the rate is the share of requests that fail, and the seed determines which requests fail", async () => {
   const draw = async (faultSeed: number) => {
     const statuses: number[] = [];
     const check = async (ask: (path: string) => Promise<Response>) => {
@@ -186,13 +186,13 @@ test("a delayed response is correct", async () => {
   await withFaults(["profile:delay=60ms,jitter=20ms", "profile:delay=30ms"], async (ask) => {
     const start = performance.now();
     const response = await ask("/users/public/42");
-    // The delays add up to at least 70 ms, and each timer may be a millisecond early.
+    // The delays add up to at least 70 ms, and each timer may fire a millisecond early.
     expect(performance.now() - start).toBeGreaterThan(68);
     expect(await response.text()).toContain("Łukasz Nowak");
   });
 });
 
-test("a closed connection gets no byte, and the server goes on", async () => {
+test("a closed connection gets no bytes, and the server keeps running", async () => {
   await using roadbook = await createRoadbook({ dataset: community, faults: ["profile:close"] });
   const { url } = await roadbook.listen();
   expect(await bytesOf(url, "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n")).toBe("");
@@ -201,7 +201,7 @@ test("a closed connection gets no byte, and the server goes on", async () => {
   expect((await fetch(`${url}/users/42/achievements`)).status).toBe(200);
 });
 
-test("through fetch, a closed connection is a body that fails", async () => {
+test("with fetch, a closed connection becomes a response whose body fails", async () => {
   await withFaults(["*:close"], async (ask) => {
     const response = await ask("/users/public/42");
     expect(response.text()).rejects.toBeUndefined();

@@ -1,7 +1,7 @@
 /**
- * Checks the status, headers and body of every response of a documented path against the OpenAPI
- * document. The validator (Ajv) shares no code with the product, and allows no undocumented field
- * or header.
+ * Checks the status, headers and body of every response from a documented path against the OpenAPI
+ * document. The validator (Ajv) shares no code with the product, and allows no undocumented fields
+ * or headers.
  */
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -40,13 +40,13 @@ export async function readDocument(url: string): Promise<OpenApiDocument> {
   return (await roadbook.fetch(new Request("http://localhost/docs/json"))).json();
 }
 
-/** The headers of HTTP itself, which the document omits. */
+/** Headers that belong to HTTP itself, which the document omits. */
 const headersOfHttp = new Set(
   "connection content-length content-type date keep-alive transfer-encoding".split(" "),
 );
 
 interface ResponseValidators {
-  /** By lower-case name. */
+  /** Keyed by lower-case name. */
   headers: Map<string, { required: boolean; isNumber: boolean; validate: ValidateFunction }>;
   body: ValidateFunction | undefined;
 }
@@ -61,7 +61,7 @@ const templates = Object.keys(document.paths).map((path) => ({
   pattern: new RegExp(`^(?:/api)?${path.replace(/\{\w+\}/g, "[^/]+")}$`),
 }));
 
-/** Returns the response if it is as documented or its path is undocumented. Throws otherwise. */
+/** Returns the response if it is as documented or its path is undocumented. Otherwise throws. */
 export async function checkResponse(
   { url, method }: { url: string; method: string },
   response: Response,
@@ -113,7 +113,7 @@ function createValidators(
   status: number,
 ): ResponseValidators | undefined {
   const methods = document.paths[path] ?? {};
-  // An unsupported method gets the 405 that is documented for GET.
+  // An unsupported method gets the 405 response that is documented for GET.
   const { responses = {} } = methods[method.toLowerCase()] ?? methods.get ?? {};
   const described = responses[status];
   if (!described) return undefined;
@@ -149,7 +149,7 @@ const decoders: Record<string, (bytes: Uint8Array) => Uint8Array> = {
   zstd: zstdDecompressSync,
 };
 
-/** `fetch` over HTTP decodes the body but keeps the header. */
+/** Decodes a body that `fetch` has not decoded. `fetch` keeps the Content-Encoding header. */
 function decode(bytes: Uint8Array, headers: Headers): string {
   const decoder = decoders[headers.get("content-encoding") ?? ""];
   const plain = decoder && bytes[0] !== 0x7b ? decoder(bytes) : bytes;

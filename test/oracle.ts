@@ -1,13 +1,13 @@
 /**
- * A second implementation of src/search/README.md. It compares every name with the query and shares
- * no code with src. Tests compare the results of the index with its results.
+ * An independent implementation of src/search/README.md. It compares every name with the query and
+ * shares no code with src. Tests expect the index to return the same results.
  */
 import anyAscii from "any-ascii";
 
 export interface Named {
   id: number;
   spellings: string[];
-  /** Names of one tier are ordered by this key, then by id. */
+  /** Names in the same tier are sorted by this key, then by id. */
   sortKey: number;
 }
 
@@ -60,7 +60,7 @@ function latinAsWritten(text: string): string {
   ).join("");
 }
 
-/** The folded spellings of a name. Some may be equal. */
+/** Returns the folded spellings of a name, possibly with duplicates. */
 export function spellingsAsWritten(name: string): string[] {
   const digraph = Array.from(
     name.normalize("NFC"),
@@ -69,22 +69,22 @@ export function spellingsAsWritten(name: string): string[] {
   return [...new Set([name, digraph, latinAsWritten(name)])].map(foldAsWritten);
 }
 
-/** Returns a search of these names, which returns the ids of the first ten results. */
+/** Returns a function that searches these names and returns the ids of the first ten results. */
 export function searchAsWritten(names: readonly Named[]): (query: string) => number[] {
-  // All names are one text, because a call of `includes` per name would take most of the time.
+  // All names form a single text, because calling `includes` for each name would be too slow.
   const texts = names.map(({ spellings }) => `${spellings.join("\n")}\n`);
   const text = texts.join("");
   const ends: number[] = [];
   for (const { length } of texts) ends.push((ends.at(-1) ?? 0) + length);
 
-  /** The names that match a spelling of a query, with their tiers. */
+  /** Returns the names that match one spelling of the query, with their tiers. */
   function findAll(f: string): Map<Named, number> {
     const words = f.split(" ");
     const [first = ""] = words;
     const isTierFive = words.length > 1 && words.every((word) => Array.from(word).length >= 2);
     const found = new Map<Named, number>();
     let at = 0;
-    // In every tier, the name contains the first word.
+    // In every tier, the name contains the query's first word.
     for (let hit = text.indexOf(first); hit >= 0; hit = text.indexOf(first, ends[at - 1])) {
       while ((ends[at] ?? 0) <= hit) at++;
       const name = names[at++];
@@ -113,7 +113,7 @@ export function searchAsWritten(names: readonly Named[]): (query: string) => num
   };
 }
 
-/** The start of a word. Marks belong to the letter before them. */
+/** Matches the start of a word. Marks belong to the letter before them. */
 const wordStart = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 
 function tierAsWritten(name: string, f: string, words: string[] | undefined): number | undefined {

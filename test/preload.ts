@@ -1,7 +1,7 @@
 /**
- * Runs before the tests of a process. Under `bun test FILE` it creates and removes the run's
- * folder; `bun run test` does so itself. Bun emits no "exit" event in tests, only `afterAll` and
- * signals.
+ * Runs before the tests of each process. Unless `bun run test` has created the run's folder, this
+ * file creates and removes the folder. It uses `afterAll` and signals, because Bun emits no "exit"
+ * event in tests.
  */
 import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
@@ -16,7 +16,7 @@ if (!process.env.TEST_RUN_FOLDER) {
     ["SIGHUP", 1],
   ] as const) {
     process.on(signal, () => {
-      // A handler replaces the default action, and Bun does not kill its children when it exits.
+      // A signal handler replaces the default action, and Bun does not kill its children on exit.
       Bun.spawnSync(["pkill", "-KILL", "-P", String(process.pid)]);
       removeFolder(folder);
       process.exit(128 + number);

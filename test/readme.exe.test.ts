@@ -1,4 +1,4 @@
-/** Runs every command of the README, and compares its table of flags with the program's. */
+/** Runs every command in the README and checks the README's table of flags. */
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,7 +12,7 @@ const blocks = (language: string) =>
   );
 const [start = "", testCommand = "", ...everyday] = blocks("sh");
 
-/** A copy of the files in git, with uncommitted changes, as a new user would check it out. */
+/** Copies the files in git, including uncommitted changes, as a new user would check them out. */
 async function checkOut(): Promise<string> {
   const folder = temporaryFolder();
   const { stdout } = await run(["git", "ls-files", "-co", "--exclude-standard"], { cwd: root });
@@ -27,8 +27,8 @@ async function checkOut(): Promise<string> {
 const npx = Bun.which("npx");
 
 /**
- * A PATH with these programs, those of the system, and those installed beside npx. It has no Bun
- * unless `programs` does, even if `npm install -g` has put one there.
+ * Returns a PATH with these programs, the system's programs, and the programs installed beside npx.
+ * It has no Bun unless `programs` does, even if `npm install -g` has put Bun beside npx.
  */
 function pathWith(programs: Record<string, string>): string {
   const folder = temporaryFolder();
@@ -56,7 +56,7 @@ async function servesTheDemo(command: string, cwd: string, env: Record<string, s
     const user = await fetch(`${origin}/users/public/42`);
     expect(await user.text()).toContain("Łukasz Nowak");
   } finally {
-    // `bun run` and npx do not forward signals to the server, so signal the whole group.
+    // `bun run` and npx do not forward signals to the server, so this signals the process group.
     process.kill(-child.pid, "SIGTERM");
     await child.exited;
   }
@@ -74,7 +74,7 @@ describe("on a clean checkout", () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/\b[1-9]\d* pass\n\s*0 fail/)]);
   }, 120_000);
 
-  test("every script installs its dependencies, and those with flags have --help", async () => {
+  test("every script installs its dependencies, and scripts with flags support --help", async () => {
     const { scripts } = await Bun.file(join(root, "package.json")).json();
     for (const command of Object.values(scripts)) {
       expect(command).toStartWith("bun install --frozen-lockfile --silent && ");
@@ -159,7 +159,7 @@ test("the everyday commands work as written", async () => {
   expect(now).not.toContain("Baltic");
 }, 120_000);
 
-test("the export command is the one in the head of the SQL script", async () => {
+test("the export command is the same as at the top of the SQL script", async () => {
   const [command = ""] = blocks("bash");
   const script = await Bun.file(join(root, "scripts/export/postgresql.sql")).text();
   const flatten = (text: string) => text.replaceAll(/^(?:-- )?\s*/gm, "");
@@ -178,7 +178,7 @@ test("the TypeScript example runs", async () => {
   expect(await run([process.execPath, file])).toMatchObject({ code: 0, stdout: "403\n" });
 });
 
-test("this table and the one for several machines list exactly the flags of serve", async () => {
+test("the tables here and in scripts/deploy/README.md list exactly the flags of serve", async () => {
   const rowsIn = (text: string) =>
     [...text.matchAll(/^\| `--(\S+?)(?: (.*?))?` \| (?:`(.*)`)? ?\| (.*) \|$/gm)].map(
       ([, name, value, standard, description]) => ({ name, value, standard, description }),

@@ -61,7 +61,7 @@ test.each([
 });
 
 describe("the clock", () => {
-  test("lets a test skip the hour of the limit", async () => {
+  test("lets a test skip the limit's one-hour window", async () => {
     let now = Date.UTC(2026, 0, 1);
     await using roadbook = await createRoadbook({ dataset: community, clock: () => now });
     for (let i = 0; i < 30; i++)
@@ -94,32 +94,35 @@ describe("under a base path", () => {
   test.each([
     ["the option", { basePath: "/rb/" }, "http://roadbook.test/rb"],
     ["the public URL", { publicUrl: "https://example.org/rb" }, "https://example.org/rb"],
-  ])("from %s, pages, docs and avatars link below it", async (_, options, base) => {
-    const given = { dataset: community, page: true, featured: [42], ...options };
-    await using roadbook = await createRoadbook(given);
-    for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
-      const response = await roadbook.fetch(
-        new Request(`http://roadbook.test${path}`, { headers: { accept: "text/html" } }),
-      );
-      expect([path, response.status]).toEqual([path, 200]);
-      const links = linksOf(await response.text());
-      expect(links.length).toBeGreaterThan(0);
-      for (const link of links) {
-        expect(link).toStartWith("/rb/");
-        expect([link, (await ask(roadbook, link)).status]).toEqual([link, 200]);
+  ])(
+    "from %s, links in pages, docs and avatars start with the base path",
+    async (_, options, base) => {
+      const given = { dataset: community, page: true, featured: [42], ...options };
+      await using roadbook = await createRoadbook(given);
+      for (const path of ["/rb", "/rb/", "/", "/rb/?q=express", "/rb/drivers/42", "/rb/docs"]) {
+        const response = await roadbook.fetch(
+          new Request(`http://roadbook.test${path}`, { headers: { accept: "text/html" } }),
+        );
+        expect([path, response.status]).toEqual([path, 200]);
+        const links = linksOf(await response.text());
+        expect(links.length).toBeGreaterThan(0);
+        for (const link of links) {
+          expect(link).toStartWith("/rb/");
+          expect([link, (await ask(roadbook, link)).status]).toEqual([link, 200]);
+        }
       }
-    }
-    const line = user(50, "Zofia", { avatar_url: null });
-    await roadbook.apply([line]);
-    for (const path of ["/rb/users/public/50", "/users/public/50"]) {
-      expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
-    }
-    expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
-    expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
-    expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
-  });
+      const line = user(50, "Zofia", { avatar_url: null });
+      await roadbook.apply([line]);
+      for (const path of ["/rb/users/public/50", "/users/public/50"]) {
+        expect(await (await ask(roadbook, path)).text()).toContain(`"${base}/avatars/50.svg"`);
+      }
+      expect((await ask(roadbook, "/rb/docs/json")).status).toBe(200);
+      expect(await (await ask(roadbook, "/rb/docs")).text()).toContain("&quot;/rb/docs/json&quot;");
+      expect((await ask(roadbook, "/rbx/users/public/50")).status).toBe(404);
+    },
+  );
 
-  test("the start redirects to the docs below it if there is no page", async () => {
+  test("the start page redirects to the docs under the base path if there is no web page", async () => {
     await using roadbook = await createRoadbook({ dataset: community, basePath: "/rb" });
     expect((await ask(roadbook, "/rb")).headers.get("location")).toBe("/rb/docs");
   });
@@ -134,7 +137,7 @@ describe("a request without a peer", () => {
     }
   });
 
-  test("is counted under the default peer if there is one", async () => {
+  test("is counted under the default peer if defaultPeer is set", async () => {
     await using roadbook = await createRoadbook({
       dataset: community,
       searchLimit: 1,
@@ -165,7 +168,7 @@ test("a callback that throws does not affect the response, and onBug gets the er
       throw error;
     },
   });
-  // A synchronous response and a delayed one.
+  // One response is synchronous, and the other is delayed.
   expect((await ask(roadbook, "/users/public/42")).status).toBe(200);
   expect((await ask(roadbook, "/users/42/achievements")).status).toBe(200);
   expect(bugs.map(String)).toEqual([
@@ -175,7 +178,7 @@ test("a callback that throws does not affect the response, and onBug gets the er
 });
 
 describe("changes", () => {
-  test("are served at once and applied one after the other", async () => {
+  test("are served immediately and applied one after another", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const before = roadbook.meta().dataset_sha256;
     await Promise.all([
@@ -188,7 +191,7 @@ describe("changes", () => {
     expect(roadbook.meta().counts).toMatchObject({ users: 4, public_users: 2 });
   });
 
-  test("that are invalid change nothing", async () => {
+  test("change nothing if any of them is invalid", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const changes: ChangeLine[] = [
       user(50, "Zofia Nowak"),
@@ -199,7 +202,7 @@ describe("changes", () => {
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
   });
 
-  test("that are invalid give the errors as data", async () => {
+  test("that are invalid produce errors as data", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const lines = [user(50, "Zofia Nowak"), { type: "usr", id: 1 } as unknown as ChangeLine];
     const error = await roadbook.apply(lines).catch((error: unknown) => error);
@@ -209,7 +212,7 @@ describe("changes", () => {
     expect(error.errors[0]?.reason).toStartWith("must be ");
   });
 
-  test("of a file need applyChanges, and refresh finds them", async () => {
+  test("to a file need applyChanges, and refresh finds them", async () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
     const changes: ChangeLine[] = [{ type: "user", id: 42, public: false }];
@@ -219,7 +222,7 @@ describe("changes", () => {
     expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
   });
 
-  test("work for a snapshot given as bytes", async () => {
+  test("also work if the snapshot was given as bytes", async () => {
     const bytes = readFileSync(await makeSnapshot());
     await using roadbook = await createRoadbook({ snapshot: bytes });
     await roadbook.apply([{ type: "user", id: 42, deleted: true }]);
@@ -237,7 +240,7 @@ describe("close", () => {
     expect(await refresh).toBeUndefined();
   });
 
-  test("finishes a change in progress and rejects further ones", async () => {
+  test("finishes a change in progress and rejects further changes", async () => {
     const roadbook = await createRoadbook({ dataset: community });
     const { counts } = roadbook.meta();
     const change = roadbook.apply([user(50, "Zofia Nowak")]);
@@ -248,7 +251,7 @@ describe("close", () => {
     await roadbook.close();
   });
 
-  test("makes every path a 503, even for a request in progress", async () => {
+  test("makes every path respond with 503, even to a request in progress", async () => {
     const roadbook = await createRoadbook({
       dataset: community,
       page: true,
@@ -290,7 +293,7 @@ describe("listen", () => {
     expect(roadbook.listen(options)).rejects.toThrow("unknown option prot; did you mean port?");
   });
 
-  test("serves on a free port, counts by address, and ends with close", async () => {
+  test("serves on a free port, counts searches by address, and stops on close", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const { url } = await roadbook.listen();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
@@ -303,7 +306,7 @@ describe("listen", () => {
     expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 
-  test("names an address that is in use", async () => {
+  test("reports an address that is in use", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const { url, close } = await roadbook.listen();
     const port = Number(new URL(url).port);
@@ -314,7 +317,7 @@ describe("listen", () => {
   });
 });
 
-test("the demo has its docs and its page without a network", async () => {
+test("the demo serves its docs and its page without a network", async () => {
   await using roadbook = await createRoadbook({ demo: true, page: true });
   expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
   expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
@@ -330,7 +333,7 @@ test.each([{ allowIndexing: true }, { index: true }])("%j allows indexing", asyn
 });
 
 test("ten instances coexist and leave no temporary files", async () => {
-  // A folder of its own, as other tests create temporary folders too.
+  // Uses its own folder, because other tests create temporary folders too.
   const { TMPDIR } = process.env;
   const folder = temporaryFolder();
   process.env.TMPDIR = folder;
@@ -386,6 +389,6 @@ test("HealthBody has the fields of /health", async () => {
   expect(Object.keys(body)).toEqual(Object.keys(fields));
 });
 
-test("fold is the folding of searches", () => {
+test("fold folds text in the same way as searches do", () => {
   expect(fold("Łódź  Straße")).toBe("lodz strasse");
 });

@@ -6,13 +6,13 @@ import { executable, root, run, temporaryFolder, until } from "./support.ts";
 
 const runTests = [process.execPath, "--no-orphans", "scripts/test.ts"];
 
-/** The environment of a separate test run with its own temporary folder. */
+/** The environment for a separate test run with its own temporary folder. */
 async function environment(folder: string): Promise<Record<string, string>> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME, TMPDIR: folder, ROADBOOK_BIN: await executable() };
 }
 
-test("a test run removes its folder and those of killed runs", async () => {
+test("a test run removes its own folder and the folders of killed runs", async () => {
   const folder = temporaryFolder();
   const { pid, exited } = Bun.spawn(["true"]);
   await exited;
@@ -26,14 +26,14 @@ test("a test run removes its folder and those of killed runs", async () => {
   expect(readdirSync(folder)).toEqual([`roadbook-test-${process.pid}`]);
 }, 60_000);
 
-/** The command lines of processes whose temporary folder is inside this one. */
+/** Lists the command lines of processes whose temporary folder is inside `folder`. */
 function listCommands(folder: string): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     try {
       const isOurs = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`TMPDIR=${folder}`);
       return isOurs ? readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ") : [];
     } catch {
-      return []; // Not a process, or it has exited.
+      return []; // The entry is not a process, or the process has exited.
     }
   });
 }

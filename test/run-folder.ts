@@ -1,5 +1,5 @@
 /**
- * Manages the temporary folder of a test run and of all programs that it starts. The folder is
+ * Manages the temporary folder of a test run and of all programs that the run starts. The folder is
  * named after the process id, so that a later run can remove the folders of dead processes.
  */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 const NAME = /^roadbook-test-(\d+)$/;
 
-/** Creates the folder of this process and removes those of dead processes. */
+/** Creates the folder for this process and removes the folders of dead processes. */
 export function openRunFolder(): string {
   const parent = tmpdir();
   for (const name of readdirSync(parent)) {
@@ -21,13 +21,13 @@ export function openRunFolder(): string {
   return folder;
 }
 
-/** Sets the temporary folder of this process and of the programs that it starts. */
+/** Sets the temporary folder for this process and for the programs that it starts. */
 export function setTemporaryFolder(folder: string): void {
   process.env.TEST_RUN_FOLDER = folder;
   process.env.TMPDIR = folder;
 }
 
-/** Removes a folder with its content, except for files of other users. */
+/** Removes a folder and its contents, or prints why not. Other users' files cannot be removed. */
 export function removeFolder(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true });

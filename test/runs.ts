@@ -1,4 +1,5 @@
 /**
- * The number of runs of a property: five times as many in a run that requires everything, as in CI.
+ * How many times to check a property. A run that requires everything, as in CI, checks five times
+ * as often.
  */
 export const runs = (few: number): number => (process.env.ROADBOOK_REQUIRE_ALL ? 5 * few : few);

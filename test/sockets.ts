@@ -1,4 +1,4 @@
-/** Raw TCP clients: they send arbitrary bytes and parse the responses. */
+/** Raw TCP clients that send arbitrary bytes and parse the responses. */
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -19,10 +19,10 @@ export interface Received {
   rest: string;
 }
 
-/** A request after which the server must respond and close the connection. */
+/** A request that makes the server respond and then close the connection. */
 export const lastRequest = "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n";
 
-/** Opens a connection. The caller must handle its later errors. */
+/** Opens a connection. The caller must handle any later errors on the connection. */
 export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function dial({ origin }: Pick<Target, "origin">): Promise<Socket> {
   });
 }
 
-/** Resolves when the other side has closed, cleanly or not. Discards what it still sends. */
+/** Resolves when the other side closes the connection, cleanly or not. Discards incoming data. */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();
@@ -41,7 +41,7 @@ export function closed(socket: Socket): Promise<void> {
   });
 }
 
-/** Reads until the other side closes. */
+/** Reads until the other side closes the connection. */
 export async function readAll(socket: Socket): Promise<Received> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -49,7 +49,7 @@ export async function readAll(socket: Socket): Promise<Received> {
   return parseResponses(Buffer.concat(chunks));
 }
 
-/** Sends the bytes and reads until the other side closes. */
+/** Sends the bytes, then reads until the other side closes the connection. */
 export async function converse(
   target: Pick<Target, "origin">,
   ...parts: (string | Uint8Array)[]
@@ -60,7 +60,7 @@ export async function converse(
   return received;
 }
 
-/** Parses the bytes received over one connection, without responses to HEAD. */
+/** Parses the bytes received over one connection. Responses to HEAD are not supported. */
 export function parseResponses(bytes: Buffer): Received {
   const responses: RawResponse[] = [];
   let at = 0;
@@ -78,7 +78,7 @@ export function parseResponses(bytes: Buffer): Received {
   return { responses, rest: bytes.toString("latin1", at) };
 }
 
-/** Requests a profile repeatedly, on new connections, until the work is done. */
+/** Requests a profile repeatedly, on new connections, until `work` is done. */
 export async function whileServingOthers<T>(target: Target, work: () => Promise<T>): Promise<T> {
   let isDone = false;
   const client = (async () => {
@@ -105,8 +105,8 @@ export async function whileServingOthers<T>(target: Target, work: () => Promise<
 }
 
 /**
- * Opens connections that send a request and never read the response, a hundred at a time. `check`
- * runs after each hundred and may end it early by throwing.
+ * Opens connections that send a request and never read the response. After every hundred
+ * connections, calls `check`, which may throw to stop early.
  */
 export async function holdUnread(
   target: Pick<Target, "origin">,
@@ -122,17 +122,17 @@ export async function holdUnread(
     socket.write(headOf(sockets.length));
     sockets.push(socket);
     if (sockets.length % 100 > 0) continue;
-    // When this request has its response, those of the earlier ones have been started.
+    // A response here means that the server has started responding to all earlier requests.
     await converse(target, lastRequest);
     check();
   }
   return sockets;
 }
 
-/** The memory that a process uses now, in megabytes; undefined without /proc. */
+/** Returns how many megabytes of memory a process uses now; undefined without /proc. */
 export const residentMegabytes = (pid: number) => readMegabytes(pid, "VmRSS");
 
-/** The peak memory of a process so far, in megabytes; undefined without /proc. */
+/** Returns the peak memory of a process so far, in megabytes; undefined without /proc. */
 export const peakMegabytes = (pid: number) => readMegabytes(pid, "VmHWM");
 
 function readMegabytes(pid: number, key: "VmHWM" | "VmRSS"): number | undefined {

@@ -1,7 +1,7 @@
 /**
- * `bun test/storm.ts ORIGIN CLIENTS`: clients that open a new connection for each request. Prints a
- * line once 500 responses have arrived. When the server has stopped, it prints how many requests on
- * connections opened before SIGUSR1 got no response.
+ * `bun test/storm.ts ORIGIN CLIENTS` runs clients that open a new connection for each request. It
+ * prints a line once 500 responses have arrived. When the server has stopped, it prints how many
+ * requests got no response, counting only connections opened before SIGUSR1.
  */
 import { connect } from "node:net";
 

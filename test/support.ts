@@ -1,6 +1,4 @@
-/**
- * Shared by the tests: a Roadbook in this process, the compiled executable, and temporary folders.
- */
+/** Test helpers: a Roadbook in this process, the compiled executable, and temporary folders. */
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
@@ -19,7 +17,7 @@ export interface Target {
   close(): Promise<void>;
 }
 
-/** Opens a Roadbook in this process. All requests come from the same address. */
+/** Opens a Roadbook in this process. All requests come from the same client address. */
 export async function openInProcess(
   options: Omit<RoadbookOptions, "dataset"> & { dataset?: LineSource },
 ): Promise<Target> {
@@ -37,10 +35,10 @@ export async function openInProcess(
   };
 }
 
-/** `bun run test:quick` starts no programs. */
+/** Whether to skip tests that start programs, as `bun run test:quick` does. */
 export const isQuick = Boolean(process.env.TEST_QUICK);
 
-/** The folder of the test run, from test/preload.ts. Scripts that use this file open their own. */
+/** The test run's folder, set by test/preload.ts. Scripts that import this file open their own. */
 const runFolder = process.env.TEST_RUN_FOLDER ?? openOwnFolder();
 
 function openOwnFolder(): string {
@@ -51,7 +49,10 @@ function openOwnFolder(): string {
 
 const FILL_MS = 120_000;
 
-/** Returns a folder that is filled once per test run and shared by its processes. Read-only. */
+/**
+ * Returns a folder that is filled once per test run and shared by all processes of the run. Callers
+ * must not change it.
+ */
 export async function makeOnce(
   name: string,
   fill: (folder: string) => Promise<void>,
@@ -61,7 +62,7 @@ export async function makeOnce(
   try {
     mkdirSync(lock);
   } catch {
-    // Another test file or process of the run is filling it.
+    // Another test file or another process of the run is filling the folder.
     await until(() => existsSync(folder), FILL_MS);
     return folder;
   }
@@ -71,7 +72,9 @@ export async function makeOnce(
   return folder;
 }
 
-/** The path of the executable: `ROADBOOK_BIN`, or else built once per run, alone in a folder. */
+/**
+ * Returns the executable's path: `ROADBOOK_BIN`, or a build made once per run in its own folder.
+ */
 export async function executable(): Promise<string> {
   if (isQuick)
     throw new Error("a test that starts a program must be in a file named *.exe.test.ts");
@@ -85,8 +88,8 @@ export async function executable(): Promise<string> {
 }
 
 /**
- * Finds a free port on 127.0.0.1 for a program that cannot pick its own. It is below the range from
- * which systems pick ports, so that no other test gets it before the program does.
+ * Finds a free port on 127.0.0.1 for a program that cannot pick its own. The port is below the
+ * range from which systems pick ports, so that no other test gets it before the program does.
  */
 export function findFreePort(): number {
   for (;;) {
@@ -102,7 +105,7 @@ export function findFreePort(): number {
 
 const PATIENCE_MS = 30_000;
 
-/** Waits until the condition is truthy and returns its value. Throws at the deadline. */
+/** Waits for a truthy value from `condition` and returns that value. Throws at the deadline. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   deadlineMs = PATIENCE_MS,
@@ -116,7 +119,7 @@ export async function until<T>(
   }
 }
 
-/** The distinct results of four clients that call `ask` repeatedly while `act` runs. */
+/** Returns the distinct results of four clients that call `ask` repeatedly while `act` runs. */
 export async function underLoad<T>(
   ask: () => Promise<T>,
   act: () => Promise<unknown>,
@@ -147,7 +150,7 @@ interface RunOptions {
   stdin?: string | Uint8Array;
 }
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export async function run(command: string[], options: RunOptions = {}): Promise<Outcome> {
   const { stdin = "", ...rest } = options;
   const child = Bun.spawn(command, {
@@ -165,10 +168,10 @@ export async function run(command: string[], options: RunOptions = {}): Promise<
   return { code, stdout, stderr };
 }
 
-/** The environment of the executable. */
+/** The minimal environment for the executable. */
 const bareEnvironment = () => ({ TMPDIR: runFolder });
 
-/** Runs the executable with a bare environment in an empty folder. */
+/** Runs the executable with a minimal environment in an empty folder. */
 export async function roadbook(args: string[], options: RunOptions = {}): Promise<Outcome> {
   return run([await executable(), ...args], {
     cwd: temporaryFolder(),
@@ -177,7 +180,7 @@ export async function roadbook(args: string[], options: RunOptions = {}): Promis
   });
 }
 
-/** Starts the executable on a free port. `onLog` gets its log. */
+/** Starts the executable on a free port. `onLog` is called with its log output. */
 export async function openExecutable(
   args: string[],
   onLog?: (text: string) => void,
@@ -210,7 +213,7 @@ async function readText(stream: ReadableStream<Uint8Array>, onText: (text: strin
   for await (const chunk of stream) onText(Buffer.from(chunk).toString());
 }
 
-/** The address in the ready line, which must be the first line. */
+/** Returns the address in the ready line, which must be the first line. */
 export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<string> {
   let text = "";
   for await (const chunk of stdout) {
@@ -221,7 +224,7 @@ export async function readyOrigin(stdout: ReadableStream<Uint8Array>): Promise<s
   throw new Error(`no ready line, only: ${text}`);
 }
 
-/** A new empty folder, removed at the end of the test run. */
+/** Creates an empty folder that is removed at the end of the test run. */
 export function temporaryFolder(): string {
   return mkdtempSync(join(runFolder, "test-"));
 }

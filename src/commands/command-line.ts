@@ -1,7 +1,7 @@
 /**
  * Declares every command with its arguments, flags, defaults and help. The flags of `serve` are in
  * serve-flags.ts. This is the only file that reads the environment. It loads a command's code only
- * when the command runs, which keeps `--version`, `--help` and the start of the server fast.
+ * when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
 import {
   type CommandUnknownOpts as AnyCommand,
@@ -24,7 +24,7 @@ import { UsageError } from "./values.ts";
 
 const parseMaxErrors = parseInteger(1, 1_000_000);
 
-/** Runs a command line. Rejects with a {@link UsageError} or with the error of the command. */
+/** Runs a command line. Rejects with a {@link UsageError} or with the command's own error. */
 export async function runCommandLine(argv: string[]): Promise<void> {
   const program = createProgram(process.env);
   const args = completeArguments(program, argv);
@@ -33,12 +33,11 @@ export async function runCommandLine(argv: string[]): Promise<void> {
     await program.parseAsync(dropStrayValues(command, args), { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Commander also ends --help and --version with an error.
+    // Commander throws an error even after --help and --version.
     if (error.exitCode !== 0) throw usageErrorOf(error, command ?? program);
   }
 }
 
-/** Declares all commands. */
 export function createProgram(env: Environment): AnyCommand {
   const program: AnyCommand = new Command("roadbook");
   program
@@ -246,7 +245,7 @@ is unhealthy.`,
   return program;
 }
 
-/** Explains the environment variables of a command's flags, if it has any. */
+/** Returns help text about a command's environment variables; empty if the command has no flags. */
 function environmentHelp({ parent, options }: AnyCommand): string {
   const [option] = options;
   if (!parent || !option) return "";
@@ -260,8 +259,8 @@ For example, ${variableOf(option)} sets --${option.name()}.${booleanHelp}`;
 }
 
 /**
- * Adds `serve` if no command is named. Drops everything after an unknown command, where a --help
- * would keep Commander from reporting it.
+ * Inserts `serve` if no command is named. Drops the arguments after an unknown command, because
+ * --help there would keep Commander from reporting the unknown command.
  */
 function completeArguments(program: AnyCommand, argv: string[]): string[] {
   const [first = "serve", ...rest] = argv;
@@ -277,8 +276,8 @@ function completeArguments(program: AnyCommand, argv: string[]): string[] {
 }
 
 /**
- * Reduces `--flag=value` to `--flag` for an unknown flag. The value may be a secret, and it would
- * keep Commander from suggesting the right flag.
+ * Reduces `--flag=value` to `--flag` if the flag is unknown, because the value may be a secret and
+ * would keep Commander from suggesting the right flag.
  */
 function dropStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
   const end = args.indexOf("--");
@@ -291,7 +290,7 @@ function dropStrayValues(command: AnyCommand | undefined, args: string[]): strin
   });
 }
 
-/** Rewords Commander's errors in one line. Never repeats a value, which may be a secret. */
+/** Rewords a Commander error in one line. Never repeats a flag's value, which may be a secret. */
 function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
   const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
   const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];

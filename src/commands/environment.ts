@@ -1,6 +1,6 @@
 /**
- * Completes the declared commands: environment variables set flags, former names of flags keep
- * working, and errors name the flag or variable at fault. It gets the environment as an argument.
+ * Completes the declared commands: environment variables set flags, former flag names keep working,
+ * and errors name the invalid flag or variable. The environment is passed in as an argument.
  */
 import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
 import { InvalidValue } from "../options.ts";
@@ -9,29 +9,27 @@ import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from 
 export type Environment = Record<string, string | undefined>;
 type AnyOption = AnyCommand["options"][number];
 
-/**
- * Former names of flags, by the name that replaced them. They keep working, but no help shows them.
- */
+/** Maps current flag names to former names, which still work but are hidden from the help. */
 const formerNames: Record<string, string> = {
   "allow-indexing": "index",
   "shutdown-timeout": "grace",
 };
 
-/** The environment variable that sets a flag. */
+/** Returns the name of the environment variable that sets a flag. */
 export function variableOf(option: { name(): string }): string {
   return `ROADBOOK_${option.name().toUpperCase().replaceAll("-", "_")}`;
 }
 
-/** The variables that look like settings but are not, most likely because they are misspelt. */
+/** Lists the variables that look like settings but match no flag, most likely because of a typo. */
 export function listUnknownVariables(program: AnyCommand, env: Environment): string[] {
   const known = new Set(program.commands.flatMap(({ options }) => options.map(variableOf)));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
 }
 
 /**
- * Completes the declaration of a command. A flag or an argument without a parser accepts any text.
- * Commander's own `env` is no use here: it takes any value of a boolean as true, and a bad value
- * breaks even `--help`.
+ * Completes a command's declaration. A flag or argument without a parser accepts any text.
+ * Commander's own `env` is unsuitable: it treats any value of a boolean variable as true, and an
+ * invalid value breaks even `--help`.
  */
 export function completeDeclaration(command: AnyCommand, env: Environment): void {
   for (const argument of command.registeredArguments) {
@@ -39,7 +37,7 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
   }
   const mandatory = command.options.filter((option) => option.mandatory);
   for (const option of [...command.options]) {
-    // Otherwise Commander would report a missing `--to` instead of the misspelt `--too`.
+    // Otherwise, if `--to` is misspelt, Commander would report only that `--to` is missing.
     option.mandatory = false;
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
     const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
@@ -59,7 +57,7 @@ export function usageOf(command: AnyCommand): string {
   return `usage: roadbook ${command.name()} ${command.usage()}`.trimEnd();
 }
 
-/** Declares the former name of a flag, if it has one. */
+/** Declares the former name of a flag, if the flag has one. */
 function addFormerName(command: AnyCommand, option: AnyOption): AnyOption[] {
   const formerName = formerNames[option.name()];
   if (formerName === undefined) return [];
@@ -69,8 +67,9 @@ function addFormerName(command: AnyCommand, option: AnyOption): AnyOption[] {
 }
 
 /**
- * Sets an option from its flag or variable, under its current or former name. A flag hides all
- * variables, even invalid ones. The variable of the current name hides that of the former name.
+ * Sets an option from its flag or variable, under its current or former name. A flag overrides all
+ * variables, even invalid ones. The variable with the current name overrides the variable with the
+ * former name.
  */
 function setOption(
   command: AnyCommand,
@@ -96,7 +95,10 @@ function setOption(
   command.setOptionValueWithSource(key, value, "env");
 }
 
-/** An empty value never means the default, as an empty host would listen on every address. */
+/**
+ * Adds the name of a flag or variable to its parser's errors. An empty value is an error and never
+ * means the default, because an empty host would listen on every address.
+ */
 function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
   return (text, previous) => {
     try {

@@ -1,38 +1,38 @@
-/** `roadbook health`: checks a running server, for scripts and container health checks. */
+/** `roadbook health`: checks a running server, for use in scripts and container health checks. */
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { writeStdout } from "./output.ts";
 import { requireBun } from "./values.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Longer error bodies are cut, as a proxy may respond with a whole page. */
+/** Longer response bodies are truncated, because a proxy may respond with a whole page. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** Better words for some system errors. */
+/** Clearer wording for some system errors. */
 const reasons: Record<string, string> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was closed",
   ENOTFOUND: "cannot resolve host name",
 };
 
-/** `base` is the server's base URL or its /health; by default, a server on this machine. */
+/** `base` is the server's base URL or its /health URL. Defaults to a server on this machine. */
 export async function runHealth(
   base: string | undefined,
   { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
 ): Promise<void> {
-  // Node's fetch checks the name in every certificate.
+  // Under Node, `fetch` cannot skip the check of a certificate's host name.
   if (base === undefined && tlsCert) requireBun("--tls-cert without URL");
   const scheme = tlsCert ? "https" : "http";
   const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
   url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");
-  // A password in the URL is sent but never printed.
+  // A password in the URL is sent to the server but never printed.
   const shown = url.href.replace(/\/\/[^/]*@/, "//");
   let response: Response;
   let body: string;
   try {
     response = await fetch(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      // The certificate is issued for the server's public name, not for this machine's address.
+      // A local server's certificate names its public host, not this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
     body = (await response.text()).trim();
@@ -44,14 +44,14 @@ export async function runHealth(
     const { status } = response;
     const shownBody = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
     const line = `responded with ${status}: ${shownBody}`;
-    // A 5xx may come from a proxy in front of a Roadbook that is down.
+    // A 5xx response might come from a proxy in front of a Roadbook that is down.
     const isForeign = isSuccess === undefined && status < 500;
     throw new Error(isForeign ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
   }
   writeStdout(`${body}\n`);
 }
 
-/** The `success` field of every JSON body of Roadbook; undefined for any other body. */
+/** Returns `success`, a field of every JSON body from Roadbook; undefined for any other body. */
 function findSuccess(body: string): boolean | undefined {
   try {
     const { success } = JSON.parse(body);

@@ -1,4 +1,4 @@
-/** `roadbook import` builds a snapshot from a dataset; `roadbook apply` applies changes to one. */
+/** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { applyChanges } from "../snapshot/build/apply.ts";
@@ -10,15 +10,15 @@ import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
 
-/** The file or object to write a snapshot to. */
+/** The file or object that a snapshot is written to. */
 interface Target extends PutOptions {
-  /** The value of the flag as given. */
+  /** The value of `--to`, as given. */
   to: string;
-  /** The object store's location, if the target is not a file. */
+  /** The location in an object store, if the target is not a file. */
   location: RemoteLocation | undefined;
 }
 
-/** `dataset` is the path of a file, or `-`. */
+/** `dataset` is the path of a file, or `-` for standard input. */
 export async function runImport(
   dataset: string,
   { to, location, unconditional, ...options }: Target & ImportOptions,
@@ -44,7 +44,7 @@ export async function runImport(
   writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
 }
 
-/** `changes` is the path of a file, or `-`. */
+/** `changes` is the path of a file, or `-` for standard input. */
 export async function runApply(
   changes: string,
   { to, location, unconditional, ...options }: Target & ReadOptions,
@@ -57,8 +57,9 @@ export async function runApply(
 }
 
 /**
- * Writes the target from the plain file that `write` creates. The target may be compressed or an
- * object in a store. A `DatasetError` becomes an error that counts and lists the errors in `input`.
+ * Writes the target from the plain file that `write` creates. The target may be a compressed file
+ * or an object in a store. Turns a `DatasetError` into an error that counts and lists the problems
+ * in `input`.
  */
 async function writeSnapshot<T>(
   input: string,
@@ -81,7 +82,10 @@ async function writeSnapshot<T>(
   }
 }
 
-/** A service that runs as another user cannot read a file that root wrote with a strict umask. */
+/**
+ * Warns if only the owner can read the file, as when root wrote it with a strict umask. A service
+ * that runs as another user could not open the file.
+ */
 function warnIfPrivate(file: string): void {
   const mode = statSync(file).mode & 0o777;
   if ((mode & 0o044) > 0) return;
@@ -95,7 +99,7 @@ function warn(message: string): void {
   process.stderr.write(`roadbook: warning: ${message}\n`);
 }
 
-/** Reads a dataset and shows the progress. The length of standard input is unknown. */
+/** Reads a dataset and shows the progress, in bytes if the dataset comes from standard input. */
 async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   let read = 0;
@@ -107,7 +111,7 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Describes the skipped parts at the end of a message; empty if there are none. */
+/** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */
 function describeSkipped({ lines, fields, references }: LineErrors): string {
   const parts = [
     ...(lines > 0 ? [plural(lines, "line")] : []),

@@ -1,4 +1,4 @@
-/** Parses flags whose value is a URL. No message repeats the value, as it may hold a secret. */
+/** Parses flags whose value is a URL. Messages never repeat the URL, which may contain a secret. */
 import { readFileSync } from "node:fs";
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
 import { reasonOf } from "../files/errors.ts";
@@ -11,7 +11,7 @@ import {
 import type { Environment } from "./environment.ts";
 import { requireBun, UsageError } from "./values.ts";
 
-/** Parses the value of a flag. Returns undefined for a file, and for a missing value. */
+/** Parses a flag's value into a location; undefined if the value is missing or is a file path. */
 export function readLocation(
   flag: "--snapshot" | "--to",
   text: string | undefined,
@@ -49,7 +49,10 @@ function readS3Settings(env: Environment): S3Settings {
   };
 }
 
-/** The URL of the store that counts searches, given directly or in a file. A flag wins. */
+/**
+ * Returns the URL of the store that counts searches, given directly or in a file. A flag overrides
+ * the environment variables.
+ */
 export async function findStoreUrl(serve: AnyCommand): Promise<string | undefined> {
   const given = ["rateLimitStore", "rateLimitStoreFile"].filter((key) => serve.getOptionValue(key));
   const onCommandLine = given.filter((key) => serve.getOptionValueSource(key) === "cli");

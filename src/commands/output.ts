@@ -9,7 +9,7 @@ import { UsageError } from "./values.ts";
 const STDOUT = 1;
 
 /**
- * Writes a text to standard output. Returns false if the reader has stopped early, as `head` does.
+ * Writes text to standard output. Returns false if the reader has stopped early, as `head` does.
  * Throws on any other failure, such as a full disk.
  */
 export function writeStdout(text: string): boolean {
@@ -22,21 +22,21 @@ export function writeStdout(text: string): boolean {
       if (codeOf(error) !== "EAGAIN") {
         throw new Error(`cannot write to standard output: ${reasonOf(error)}`);
       }
-      // The reader has made the pipe non-blocking, and it is full.
+      // The pipe is full, and its reader has made it non-blocking.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
     }
   }
   return true;
 }
 
-/** Throws a {@link UsageError} if a command would overwrite its own input. */
+/** Throws a {@link UsageError} if a command would overwrite its own input file. */
 export function refuseSameFile(source: string, target: string): void {
   if (!isSameFile(source, target)) return;
   const name = source === "-" ? "standard input" : source;
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. On a signal, removes unfinished files and ends the process. */
+/** Runs `write`. If a signal arrives, removes unfinished files and ends the process. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
@@ -53,7 +53,7 @@ export async function endOnSignal<T>(
   }
 }
 
-/** Describes the counts of a snapshot in a message. */
+/** Describes a snapshot's counts for a message. */
 export function describeCounts(counts: Counts): string {
   const publicUsers = counts.public_users.toLocaleString("en");
   const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
@@ -62,7 +62,7 @@ export function describeCounts(counts: Counts): string {
   return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
 }
 
-/** A number with its noun, such as "1 line" or "1,000 lines". */
+/** Formats a number with its noun, such as "1 line" or "1,000 lines". */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }

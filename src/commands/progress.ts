@@ -1,9 +1,9 @@
-/** Shows the progress of a command on one line of standard error if that is a terminal. */
+/** Shows a command's progress on one line of standard error, if standard error is a terminal. */
 
 const CELLS = 30;
 let shown = "";
 
-/** Shows the share of a step that is done; values above 1 count as 1. */
+/** Shows how much of a step is done, from 0 to 1. Larger values count as 1. */
 export function showShare(step: string, share: number): void {
   const done = Math.min(1, share);
   const cells = Math.floor(done * CELLS);
@@ -15,7 +15,7 @@ export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }
 
-/** Clears the line. */
+/** Clears the progress line. */
 export function endProgress(): void {
   put("");
 }

@@ -1,11 +1,11 @@
-/** `roadbook seed`: writes a made-up dataset of any size, for trials and measurements. */
+/** `roadbook seed`: writes a made-up dataset of any size, for trials and benchmarks. */
 import { seedDataset } from "../community/community.ts";
 import { withEndLine } from "../domain/dataset.ts";
 import { endProgress, showShare } from "./progress.ts";
 import { writeLines } from "./write-lines.ts";
 
 const USERS_PER_COMPANY = 25;
-/** How many lines pass between updates of the progress. */
+/** How many lines to write between progress updates. */
 const LINES_PER_STEP = 1000;
 
 interface SeedOptions {
@@ -18,7 +18,7 @@ interface SeedOptions {
 
 export async function runSeed(options: SeedOptions): Promise<void> {
   const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to, force } = options;
-  // On a terminal that shows the lines, progress would mix with them.
+  // If the lines themselves go to a terminal, progress updates would mix with them.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {
     let made = 0;

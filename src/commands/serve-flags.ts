@@ -16,7 +16,7 @@ import {
 import { type Language, languages } from "../web/texts.ts";
 import { parseList, parseOneOf, parseText } from "./values.ts";
 
-/** The values of the flags by name. */
+/** The values of the flags of `serve`, by name. */
 export type ServeFlags = ReturnType<ReturnType<typeof declareServe>["opts"]>;
 
 export function declareServe(program: AnyCommand) {

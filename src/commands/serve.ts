@@ -20,21 +20,21 @@ import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 import type { ServeFlags } from "./serve-flags.ts";
 
-/** How often to check for a replaced file. A new snapshot must be served within a second. */
+/** How often to look for a new snapshot file, which must be served within a second. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, and settings derived from them and the environment. */
+/** The flags of `serve`, plus settings derived from the flags and the environment. */
 interface ServeConfig extends ServeFlags {
-  /** The location of the snapshot, if it is not a file. */
+  /** Where to fetch the snapshot from, if it is not a file. */
   location: RemoteLocation | undefined;
-  /** The URL of the store that counts searches, if not this process's memory. */
+  /** The URL of the store that counts searches; undefined if searches are counted in memory. */
   storeUrl: string | undefined;
-  /** The names of variables that look like settings but are not. */
+  /** The environment variables that look like settings but match no flag. */
   unknownVariables: string[];
 }
 
 export async function runServe(config: ServeConfig): Promise<void> {
-  // Without a handler, the signal would end the process. There is nothing to renew yet.
+  // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
   const needsFolder = config.location && config.cacheDir === undefined;
@@ -47,16 +47,16 @@ export async function runServe(config: ServeConfig): Promise<void> {
   }
 }
 
-/** The state of a running server that its parts share. */
+/** The state that the parts of a running server share. */
 interface ServerState {
   isStopping: boolean;
-  /** The number of 503 responses since the last new snapshot. */
+  /** The number of 503 responses since the latest snapshot was first served. */
   unavailable: number;
-  /** Undefined without an admin port. */
+  /** Undefined if there is no admin port. */
   metrics: Metrics | undefined;
 }
 
-/** Serves until SIGTERM or SIGINT, then finishes the open requests. */
+/** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
 async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const { tlsCert: cert, tlsKey: key } = config;
   const tlsPaths = cert && key ? { cert, key } : undefined;
@@ -69,7 +69,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     ...optionsOf(config),
     snapshot: path,
     demo: path === undefined,
-    // The source has verified its copy.
+    // The source has already verified its copy of the snapshot.
     trustSnapshot: config.trustSnapshot || source !== undefined,
     snapshotSource: source?.status,
     limiter,
@@ -83,7 +83,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const admin = await openAdmin(config, state, roadbook, source);
   const respond = createRespond(roadbook, state);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
-  // Before the ready line, as a program that waits for it may send a signal at once.
+  // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
   const reloading = startReloading(config, log, state, roadbook, source);
   const renewCertificate = tlsPaths && tls && createRenewal(tlsPaths, tls, listener, log);
@@ -101,7 +101,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   state.isStopping = true;
   process.off("SIGHUP", onHangUp);
   log.info({ signal }, "stopping");
-  // A second signal or the timeout cuts off the requests that are still open.
+  // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
   await Promise.all([listener.close(), admin?.close()]);
   reloading.stop();
@@ -110,7 +110,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   log.info("stopped");
 }
 
-/** Opens the admin port, if there is one, and sets the metrics. */
+/** Opens the admin port and sets `state.metrics`, if an admin port is configured. */
 async function openAdmin(
   config: ServeConfig,
   state: ServerState,
@@ -119,7 +119,7 @@ async function openAdmin(
 ): Promise<Listener | undefined> {
   const { adminHost: host, adminPort: port } = config;
   if (port === undefined) return undefined;
-  // Loaded only if needed, as the metrics slow the start.
+  // Imported only if needed, because the metrics slow down startup.
   const { createMetrics } = await import("../http/metrics.ts");
   const { createAdminFetch } = await import("../http/admin.ts");
   state.metrics = createMetrics({ ...roadbook, source: source?.status });
@@ -127,7 +127,7 @@ async function openAdmin(
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
-/** Adds `Connection: close` during shutdown, and to HEAD the date that Bun leaves out. */
+/** Adds `Connection: close` during shutdown, and for HEAD requests the `Date` that Bun omits. */
 function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
   const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;
@@ -135,7 +135,7 @@ function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  // Awaiting every response would noticeably slow down profile requests.
+  // Awaiting every response would noticeably slow down requests for profiles.
   return (request, peer) => {
     const response = roadbook.fetch(request, peer);
     const isComplete = !state.isStopping && request.method !== "HEAD";
@@ -143,7 +143,7 @@ function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
   };
 }
 
-/** Checks for a new snapshot at intervals, and at once on `now`. */
+/** Checks for a new snapshot at intervals, and immediately when `now` is called. */
 function startReloading(
   config: ServeConfig,
   log: Logger,
@@ -186,7 +186,7 @@ function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
   }
 }
 
-/** The flags that are options of the library. */
+/** Maps the flags to the library's options. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
   const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
@@ -197,14 +197,14 @@ function optionsOf(config: ServeConfig): RoadbookOptions {
     searchWindow: formatDuration(config.searchWindow),
     kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
-    // An empty list would permit `setFaults`, at the cost of a wait in every request.
+    // An empty list would permit `setFaults`, at the cost of an extra wait in every request.
     faults: fault.length > 0 ? fault : undefined,
   };
 }
 
 /**
- * Returns a function that uses a renewed certificate for new connections. If it is invalid, the
- * error is logged and the old certificate stays.
+ * Returns a function that reads the certificate again and uses it for new connections. If the new
+ * certificate is invalid, logs the error and keeps the old one.
  */
 function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, log: Logger) {
   let current = initial;
@@ -221,7 +221,7 @@ function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, l
   };
 }
 
-/** Opens the source of the snapshot, if it is not a file. */
+/** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
   const { location, cacheDir, fetchTimeout: timeoutMs, allowOlder } = config;
   if (!location || cacheDir === undefined) return undefined;
@@ -240,7 +240,7 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
 
 /**
  * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so
- * that servers that were started together do not send their requests together.
+ * that servers started together do not send their requests at the same time.
  */
 function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
   let timer: Timer | undefined;
@@ -264,7 +264,7 @@ function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise
   };
 }
 
-/** Opens the limiter that counts in the shared store, if there is one. */
+/** Opens the limiter that counts searches in the shared store, if there is one. */
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
   const { storeUrl: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
@@ -280,14 +280,14 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   });
 }
 
-/** Logs the route and never the path, which may contain a client's search. */
+/** Logs the route instead of the URL, which may contain a client's search. */
 function logAccess(log: Logger, facts: ResponseFacts): void {
   const { requestId, method, route = null, status } = facts;
   const durationMs = Number(facts.durationMs.toFixed(3));
   log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
-/** `unavailable` is the number of 503 responses since the last new snapshot. */
+/** `unavailable` is the number of 503 responses since the latest snapshot was first served. */
 function logReplacement(log: Logger, replacement: Replacement, unavailable: number): void {
   if ("meta" in replacement) {
     const { built_at: builtAt, counts } = replacement.meta;

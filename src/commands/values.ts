@@ -1,27 +1,30 @@
-/** Parsers for values of flags, and the error for wrong usage. Never reads the environment. */
+/** Parsers for flag values, and the error for incorrect usage. Never reads the environment. */
 import { InvalidValue } from "../options.ts";
 
-/** Wrong usage. The message is for the operator, and the command exits with 2. */
+/** Reports incorrect usage. The message is for the operator, and the command exits with 2. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** Throws a {@link UsageError} on Node.js, where the npm package can run but `flag` cannot. */
+/** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks `flag`. */
 export function requireBun(flag: string): void {
   if (process.versions.bun) return;
   throw new UsageError(`${flag} does not work on Node.js; use the executable or Bun`);
 }
 
-/** Turns a text into a value, or throws an {@link InvalidValue}. The empty text is never valid. */
+/** Parses text into a value, or throws an {@link InvalidValue}. Empty text is never valid. */
 export type Parser<T> = (text: string, previous: T) => T;
 
-/** Any text except the empty one. */
+/** Accepts any non-empty text. */
 export function parseNonEmpty(text: string): string {
   if (text !== "") return text;
   throw new InvalidValue("must not be empty");
 }
 
-/** Any text, such as a file name. A text that starts with `--` is most likely the next flag. */
+/**
+ * Accepts text such as a file name. Rejects text that starts with `--`, because it is most likely
+ * the next flag.
+ */
 export function parseText(text: string): string {
   if (!text.startsWith("--")) return parseNonEmpty(text);
   const error = new InvalidValue("needs a value");
@@ -29,7 +32,7 @@ export function parseText(text: string): string {
   throw error;
 }
 
-/** The variable of a flag without a value. */
+/** Parses the environment variable of a flag that takes no value. */
 export function parseBoolean(text: string): boolean {
   if (/^(?:1|true)$/.test(text)) return true;
   if (/^(?:0|false)$/.test(text)) return false;
@@ -46,7 +49,7 @@ export function parseOneOf<const Choice extends string>(
   };
 }
 
-/** A list of values. Each further use of the flag adds to it. */
+/** Parses a list of values. Each further use of the flag extends the list. */
 export function parseList<T>(parse: (text: string) => T, separator = ","): Parser<T[]> {
   return (text, previous) => [
     ...previous,

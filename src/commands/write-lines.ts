@@ -1,6 +1,6 @@
 /**
- * Writes a dataset as text to standard output or to a file. A file is replaced as a whole, and
- * never one that is not a dataset, unless `force` is set.
+ * Writes a dataset as text to standard output or to a file. A file is replaced as a whole. A file
+ * that is not a dataset is replaced only if `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { PassThrough } from "node:stream";
@@ -17,13 +17,12 @@ import { endOnSignal, writeStdout } from "./output.ts";
 const CHUNK_LENGTH = 1 << 16;
 
 interface Output {
-  /** A file, compressed if its name ends in .gz or .zst; standard output if missing. */
+  /** The file to write, compressed if its name ends in .gz or .zst. Defaults to standard output. */
   to?: string | undefined;
-  /** Replaces even a file that is not a dataset. */
+  /** Whether to replace even a file that is not a dataset. */
   force: boolean;
 }
 
-/** Writes the lines of a dataset. */
 export async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
   const chunks = chunksOf(lines);
   if (to === undefined) {
@@ -42,7 +41,7 @@ function compressorFor(name: string) {
   return name.endsWith(".zst") ? zlib.createZstdCompress() : new PassThrough();
 }
 
-/** Throws unless the file at `path` is empty or starts like a dataset. Errors name `target`. */
+/** Throws unless the file at `path` is empty or starts like a dataset. The error names `target`. */
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
@@ -61,7 +60,7 @@ async function* chunksOf(lines: Iterable<string>): AsyncGenerator<string> {
     if (text.length < CHUNK_LENGTH) continue;
     yield text;
     text = "";
-    // Lets the event loop handle signals.
+    // Gives the event loop a chance to handle signals.
     await setImmediate();
   }
   yield text;

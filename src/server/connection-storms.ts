@@ -3,41 +3,42 @@
  *
  * The trap: Bun accepts a connection, reads its request and sends the response before it accepts
  * the next connection, all in one tick, for as long as connections are waiting. Clients on other
- * cores that reconnect after each response keep one waiting at all times, so the tick never ends.
- * Timers, signals and requests on open connections then wait for thousands of responses. libuv
- * removed the same loop (https://github.com/libuv/libuv/pull/3696). Bun offers no way to pause it
- * (https://github.com/oven-sh/bun/issues/22016).
+ * cores that reconnect after each response keep at least one connection waiting at all times, so
+ * the tick never ends. Timers, signals and requests on open connections then wait for thousands of
+ * responses. libuv removed the same kind of loop (https://github.com/libuv/libuv/pull/3696). Bun
+ * offers no way to pause its loop (https://github.com/oven-sh/bun/issues/22016).
  *
- * The cure: a request that arrives late in a long tick is handled in the next tick. Its client
- * cannot reconnect before it has the response, so soon no connection is waiting and the tick ends.
+ * The cure: a request that arrives late in a long tick is handled in the next tick. The client
+ * cannot reconnect before it has received the response, so soon no connection is waiting and the
+ * tick ends.
  *
- * The side effect: Bun closes a connection if a second request arrives before the first has its
- * response. So only two kinds of requests may be deferred: those with `Connection: close` and, in a
- * storm, those on a different connection than the previous request.
+ * The side effect: Bun closes a connection if a second request arrives before it has responded to
+ * the first. So only two kinds of requests may be deferred: requests with `Connection: close` and,
+ * in a storm, requests on a different connection from the previous request.
  */
 
-/** A longer tick defers requests with `Connection: close`. */
+/** Once a tick has lasted longer than this, requests with `Connection: close` are deferred. */
 const MAX_TICK_MS = 20;
 
-/** The first requests of a tick are only counted, as looking up a port is slow. */
+/** The first requests of each tick are only counted, because looking up a client's port is slow. */
 const UNCHECKED_REQUESTS = 512;
 
-/** After the unchecked requests, a tick with requests on more connections than this is a storm. */
+/** A tick is a storm if the requests after the unchecked ones use more connections than this. */
 const MAX_CONNECTIONS = 512;
 
-/** A tick of the event loop, from its first request. */
+/** A tick of the event loop, starting with its first request. */
 interface Tick {
   readonly startMs: number;
   readonly ended: Promise<void>;
   requests: number;
-  /** Not counting those of the unchecked requests. */
+  /** Counts only connections whose requests were checked. */
   connections: number;
   lastPort: number | undefined;
 }
 
 /**
- * Returns a function that must be called with each request and a lookup of its client's port. If
- * the request must wait, the function returns a promise of the end of the tick.
+ * Returns a function to call with each request and a callback that looks up the client's port. If
+ * the request must wait, the function returns a promise that resolves at the end of the tick.
  */
 export function createTickGuard() {
   let tick: Tick | undefined;
@@ -66,7 +67,9 @@ function startTick(onEnd: () => void): Tick {
   };
 }
 
-/** Counts the request. True after too many connections, unless the request is pipelined. */
+/**
+ * Counts the request. Returns whether it is part of a storm, which a pipelined request never is.
+ */
 function isInStorm(tick: Tick, portOf: () => number | undefined): boolean {
   tick.requests++;
   if (tick.requests <= UNCHECKED_REQUESTS) return false;

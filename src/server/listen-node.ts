@@ -1,4 +1,4 @@
-/** The counterpart of listen.ts for Node. It keeps the same promises. */
+/** The equivalent of listen.ts for Node, with the same guarantees. */
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -8,13 +8,13 @@ import { type ListenAddress, type Listener, listenError } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** The same limit as in the executable. */
+/** The maximum length of a request head, the same as in the executable. */
 const MAX_HEAD_BYTES = 262_144;
 
-/** How often the stopping server closes connections that have become idle. */
+/** How often a stopping server closes connections that have become idle. */
 const DRAIN_MS = 20;
 
-/** Rejects with an error whose message is for the operator. */
+/** If listening fails, rejects with an error whose message is for the operator. */
 export async function listenOnNode(
   { host, port, reusePort = false, ...address }: ListenAddress,
   respond: FetchHandler,
@@ -38,7 +38,7 @@ export async function listenOnNode(
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     renewTls: (files) => secure?.setSecureContext(files),
     async drain() {
-      // Stops listening and closes the connections that are idle now.
+      // Stops listening and closes connections that are already idle.
       server.close();
       for (let isOpen = true; isOpen; ) {
         isOpen = await Promise.race([closed.promise.then(() => false), setTimeout(DRAIN_MS, true)]);

@@ -1,6 +1,6 @@
 /**
- * Listens on an address under Bun and passes requests on. It renews the certificate without a pause
- * and stops without losing a request. It never reads a body or knows a route.
+ * Listens on an address under Bun and passes requests to a handler. It renews the certificate
+ * without a pause and stops without losing a request. It never reads a body or looks at a route.
  */
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -9,41 +9,39 @@ import { createTickGuard } from "./connection-storms.ts";
 import type { TlsFiles } from "./tls.ts";
 
 export interface Listener {
-  /** Scheme, host and port. */
+  /** The scheme, host and port. */
   origin: string;
   /**
    * Uses another certificate for new connections. Finishes requests in progress and closes idle
-   * connections. If the certificate is invalid or the address cannot be opened a second time, it
-   * throws and goes on with the old certificate.
+   * connections. If the certificate is invalid or the address cannot be opened a second time,
+   * throws and keeps using the old certificate.
    */
   renewTls(tls: TlsFiles): void;
-  /** Reads the requests sent so far, and closes each connection after its response. */
+  /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
-  /** Closes everything at once. */
+  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 
 export interface ListenAddress {
   host: string;
   port: number;
-  /** Lets other processes listen there too. The system distributes the connections. */
+  /** Lets other processes listen on the same address. The system distributes the connections. */
   reusePort?: boolean;
-  /** The prefix of the flags for host and port, which errors then name. */
+  /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
 }
 
 type Server = Bun.Server<undefined>;
 
-/** On Linux, only root may listen on lower ports. */
+/** On Linux, only root may listen on ports below this one. */
 const FIRST_UNPRIVILEGED_PORT = 1024;
 
-/** How many ticks to wait before closing connections. One tick reads at most 1,024 of them. */
+/** How many ticks to wait before closing connections. Each tick reads at most 1,024 connections. */
 const DRAIN_TICKS = 5;
 const DRAIN_TICK_MS = 20;
 
-/**
- * The ciphers of TLS 1.2 with forward secrecy and authenticated encryption. TLS 1.3 has no others.
- */
+/** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 /** Explains to the operator why an address cannot be listened on, and what to do. */
@@ -60,14 +58,14 @@ export function listenError(error: unknown, { host, port, flagPrefix }: ListenAd
   if (code === "EADDRNOTAVAIL") {
     return new Error(`${host} is not an address of this machine${advise("host")}`);
   }
-  // Bun has no particular code for a name that cannot be resolved.
+  // Bun has no specific error code for a host name that cannot be resolved.
   if (!ipaddr.isValid(host) && !["EACCES", "EMFILE"].includes(code)) {
     return new Error(`cannot resolve host name ${host}${advise("host")}`);
   }
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }
 
-/** Throws an error whose message is for the operator. */
+/** If listening fails, throws an error whose message is for the operator. */
 export function listen(
   { host, port, reusePort = false, flagPrefix }: ListenAddress,
   respond: FetchHandler,
@@ -83,7 +81,7 @@ export function listen(
         development: false,
         reusePort: at.reusePort ?? false,
         ...(files && { tls: { ...files, ciphers: CIPHERS } }),
-        // Bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
+        // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
           const peer = () => server.requestIP(request)?.address;
@@ -101,20 +99,20 @@ export function listen(
   const { origin } = server.url;
   address.port = server.port ?? port;
   if (tls && !reusePort) {
-    // A renewed certificate needs a second listener on this port, so the port is reopened as
-    // shared. The first listener has shown that no other process uses it.
+    // Renewing the certificate needs a second listener on this port, so the port is reopened as
+    // shared. The first listener has shown that no other process uses the port.
     server.stop(true);
     address.reusePort = true;
     server = open(address, tls);
   }
-  /** Listeners with a former certificate whose connections are still open. */
+  /** Listeners that use a former certificate and still have open connections. */
   const former = new Set<Server>();
   const servers = () => [...former, server];
 
   return {
     origin,
     renewTls(files) {
-      // Bun cannot change the certificate of a running server.
+      // Bun cannot change the certificate of a running server, so this opens another server.
       const next = open(address, files);
       const last = server;
       server = next;
@@ -122,10 +120,11 @@ export function listen(
       void last.stop().then(() => former.delete(last));
     },
     async drain() {
-      // Closing now would reset connections whose requests have arrived but are not read yet.
+      // Closing now would reset connections whose requests have arrived but have not been read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
-      // `stop` also closes idle connections. Its promise waits for incomplete request heads until
-      // Bun's idle timeout. A request is pending until its client has read the response.
+      // `stop` also closes idle connections. Its promise is ignored, because it waits for
+      // incomplete request heads until Bun's idle timeout. A request is pending until its client
+      // has read the response.
       for (const each of servers()) void each.stop();
       do await Bun.sleep(DRAIN_TICK_MS);
       while (servers().some(({ pendingRequests }) => pendingRequests > 0));

@@ -1,6 +1,6 @@
 /**
- * The log: JSON lines on standard error, or readable lines on a terminal. It never delays a
- * response. If the reader of the log is too slow, lines are dropped and counted.
+ * The log: JSON lines on standard error, or readable lines if standard error is a terminal. Logging
+ * never delays a response. If the reader of the log is too slow, lines are dropped and counted.
  */
 import { fstatSync, write } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,19 +8,19 @@ import { type Logger, pino } from "pino";
 import { codeOf } from "../files/errors.ts";
 
 export interface Log extends Logger {
-  /** Resolves when all lines are written, or after {@link CLOSE_MS}. */
+  /** Resolves when all lines have been written, or after {@link CLOSE_MS}. */
   close(): Promise<void>;
 }
 
 const STDERR = 2;
-/** About 5,000 lines of the access log. */
+/** The maximum total length of waiting lines, about 5,000 lines of the access log. */
 const MAX_WAITING_LENGTH = 1_000_000;
 const CLOSE_MS = 1000;
-/** The wait after EAGAIN, which a pipe gives if its reader has made it non-blocking. */
+/** How long to wait after EAGAIN, which means that a non-blocking pipe is full. */
 const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
-  // `process.stderr` loads Bun's streams, which slows the start. A file or pipe does not need it.
+  // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
   const format = isTerminal ? await createPretty() : (line: string) => line;
   const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
@@ -39,10 +39,10 @@ async function createPretty(): Promise<(line: string) => string> {
 }
 
 /**
- * Writes in the background, one write at a time. A write to a full pipe blocks a thread of Bun's
- * pool, never the event loop. pino's own destination does the same, but flushes synchronously at
- * exit, which would hang forever if the reader has stalled. `onDropped` is called with the
- * number of lines dropped since its last call, once writing works again.
+ * Writes in the background, one write at a time. A write to a full pipe blocks a thread in Bun's
+ * pool, but never the event loop. pino's own destination also writes in the background, but at exit
+ * it flushes synchronously, which would hang forever if the reader has stalled. Once writing works
+ * again, `onDropped` is called with the number of lines dropped since its last call.
  */
 function createSink(onDropped: (lines: number) => void) {
   let waiting: string[] = [];
@@ -59,7 +59,7 @@ function createSink(onDropped: (lines: number) => void) {
       try {
         await writeAll(Buffer.from(lines.join("")));
       } catch {
-        // The disk is full or the reader is gone. The server goes on without its log.
+        // The disk is full or the reader is gone. The server carries on without its log.
         dropped += lines.length;
         continue;
       }
@@ -68,7 +68,7 @@ function createSink(onDropped: (lines: number) => void) {
     writing = undefined;
   }
 
-  /** Logs a line about the dropped ones, even if the buffer is full. */
+  /** Logs how many lines were dropped, even if the buffer is full. */
   function report(): void {
     const lines = dropped;
     dropped = 0;

@@ -1,9 +1,9 @@
-/** Reads the logo of the page, or explains why it cannot. */
+/** Reads the web page's logo, or explains why it cannot be used. */
 import { reasonOf } from "../files/errors.ts";
 import { NotAFileError, openFile } from "../files/read.ts";
 import { type Logo, MAX_LOGO_BYTES, parseLogo } from "../web/brand.ts";
 
-/** `logo` is its path or its bytes. Throws an error whose message is for the operator. */
+/** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
 export async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   const name = typeof logo === "string" ? logo : "the logo";
   try {
@@ -14,7 +14,7 @@ export async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   }
 }
 
-/** Reads one byte more than the limit, so that a larger file is noticed. */
+/** Reads up to one byte more than the limit, which is enough to notice a file that is too large. */
 async function readStart(path: string): Promise<Uint8Array> {
   const file = await openFile(path);
   try {

@@ -1,8 +1,8 @@
-/** Adapts a fetch handler to `node:http` and Express. Opens no socket. */
+/** Adapts a fetch handler to `node:http` and Express. It does not open a socket. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FetchHandler } from "../http/app.ts";
 
-/** With `next`, as in Express, requests for unknown paths are passed on to it. */
+/** If `next` is given, as in Express, it is called when the path is unknown. */
 export type NodeListener = (
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -15,7 +15,7 @@ export function createNodeListener(respond: FetchHandler): NodeListener {
   };
 }
 
-/** Reads the whole body before it writes the head, so that a failing body sends no response. */
+/** Reads the whole response body before sending the head, so that a failing body sends nothing. */
 async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -33,8 +33,8 @@ async function send(
 }
 
 /**
- * A response to HEAD has no body, so an unknown user looks like an unknown path and is passed on
- * too. That does no harm, as no other handler has such a path.
+ * A HEAD response has no body, so an unknown user looks like an unknown path, and the request is
+ * passed on to the next handler. This does no harm, because no other handler has such a path.
  */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
@@ -46,13 +46,13 @@ function requestOf(incoming: IncomingMessage): Request {
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     all.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
   }
-  // The Fetch standard forbids TRACE and TRACK. POST gets the same 405.
+  // The Fetch standard forbids TRACE and TRACK. They become POST, which gets the same 405 response.
   const isForbidden = method === "TRACE" || method === "TRACK";
   const request = new Request("http://localhost", {
     method: isForbidden ? "POST" : method,
     headers: all,
   });
-  // Sets the URL as it was sent. The constructor would resolve `..` in the path.
+  // Sets the URL exactly as it was sent, because the constructor would resolve `..` in the path.
   const origin = `http${"encrypted" in socket ? "s" : ""}://${headers.host ?? "localhost"}`;
   Object.defineProperty(request, "url", { value: url.startsWith("/") ? origin + url : url });
   return request;

@@ -1,14 +1,14 @@
-/** Reads the certificate and the private key for https, or explains why it cannot. */
+/** Reads the certificate and private key for HTTPS, or explains why they cannot be used. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
 export type TlsPaths = Record<"cert" | "key", string>;
 
-/** Both in PEM format. */
+/** The certificate and its private key, both in PEM format. */
 export type TlsFiles = Record<"cert" | "key", Buffer>;
 
-/** Throws an error whose message is for the operator. */
+/** If a file cannot be used, throws an error whose message is for the operator. */
 export function readTls(paths: TlsPaths): TlsFiles {
   const [cert, key] = [read(paths.cert), read(paths.key)];
   const certificate = parse(

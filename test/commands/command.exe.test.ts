@@ -1,4 +1,4 @@
-/** The command line of the executable, alone in an empty folder. */
+/** The executable's command line. The executable is alone in its folder. */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -15,10 +15,10 @@ import {
   until,
 } from "../support.ts";
 
-test("it serves the demo in an empty folder and environment, and leaves no files", async () => {
+test("the executable serves the demo in an empty folder and environment, and leaves no files", async () => {
   const folder = temporaryFolder();
   cpSync(await executable(), join(folder, "roadbook"));
-  // Files that Bun itself would read.
+  // Bun itself would read these files.
   writeFileSync(join(folder, ".env"), "ROADBOOK_PORT=1\n");
   writeFileSync(join(folder, "bunfig.toml"), 'preload = ["./nothing.ts"]\n');
   const child = Bun.spawn(["./roadbook", "--port", "0"], {
@@ -37,8 +37,8 @@ test("it serves the demo in an empty folder and environment, and leaves no files
   expect(readdirSync(folder).sort()).toEqual([".env", "bunfig.toml", "roadbook"]);
 }, 60_000);
 
-describe("flags, environment, defaults", () => {
-  test("a flag overrides its variable, which overrides the default", async () => {
+describe("flags, environment variables and defaults", () => {
+  test("a flag overrides its variable, and the variable overrides the default", async () => {
     const snapshot = await importByExecutable(community);
     const child = Bun.spawn([await executable(), "--port", "0", "--search-limit", "7"], {
       cwd: temporaryFolder(),
@@ -62,7 +62,7 @@ describe("flags, environment, defaults", () => {
     await target.close();
   });
 
-  test("a refused client may search again after Retry-After", async () => {
+  test("a rejected client may search again after Retry-After", async () => {
     const target = await openExecutable(["--search-limit", "2", "--search-window", "1s"]);
     const statuses = [];
     for (let at = 0; at < 3; at++) statuses.push((await target.fetch("/search/users?q=an")).status);
@@ -95,7 +95,7 @@ describe("former names of flags", () => {
     expect(await isIndexed(args, env as Record<string, string>)).toBe(expected);
   });
 
-  test("their variables are known", async () => {
+  test("can be set by environment variables without a warning", async () => {
     let log = "";
     const env = { ROADBOOK_GRACE: "10s", ROADBOOK_INDEX: "1" };
     const target = await openExecutable(["--grace", "1s"], (text) => (log += text), env);
@@ -103,7 +103,7 @@ describe("former names of flags", () => {
     expect(log).not.toContain("unknown environment variable");
   });
 
-  test("no help shows them", async () => {
+  test("are hidden from the help", async () => {
     const { stdout } = await roadbook(["serve", "--help"]);
     expect(stdout).toContain("--shutdown-timeout TIME");
     expect(stdout).not.toMatch(/--(?:grace|index)\b/);
@@ -125,13 +125,13 @@ describe("former names of flags", () => {
     [[], { ROADBOOK_GRACE: "" }, "ROADBOOK_GRACE must not be empty"],
     [[], { ROADBOOK_INDEX: "yes" }, 'ROADBOOK_INDEX must be 1 or 0, got "yes"'],
     [["check", "--index", "a"], {}, "unknown flag --index; see roadbook check --help"],
-  ])("wrong usage: %j %j", async (args, env, line) => {
+  ])("incorrect usage: %j %j", async (args, env, line) => {
     const outcome = await roadbook(args, { env: env as Record<string, string> });
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 });
 
-describe("a usage error is one clear line and exit code 2", () => {
+describe("a usage error prints one clear line and exits with 2", () => {
   const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
   test.each([
     [["fly"], 'unknown command "fly"; see roadbook --help'],
@@ -215,7 +215,7 @@ describe("a usage error is one clear line and exit code 2", () => {
       'ROADBOOK_TRUSTED_PROXY must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "x"',
     ],
     [["export", "a"], { ROADBOOK_TO: "" }, "ROADBOOK_TO must not be empty"],
-  ])("an empty value, or an invalid variable: %j %j", async (args, env, line) => {
+  ])("an empty value or an invalid variable: %j %j", async (args, env, line) => {
     const outcome = await roadbook(args, { env: env as Record<string, string> });
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
@@ -258,13 +258,13 @@ describe("no message shows the store's URL, which may contain a password", () =>
     expect(outcome).toEqual({ code, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 
-  test("not even the help", async () => {
+  test("the help does not show the URL", async () => {
     const env = { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" };
     const { stdout } = await roadbook(["serve", "--help"], { env });
     expect(stdout).not.toContain("sesame");
   });
 
-  test("a file can hold it", async () => {
+  test("a file can contain the URL", async () => {
     const closedPort = join(folder, "closed-port");
     writeFileSync(closedPort, "redis://127.0.0.1:1\n");
     const target = await openExecutable(["--rate-limit-store-file", closedPort]);
@@ -280,7 +280,7 @@ test.each([
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text file", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
   ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
-])("%s as a snapshot is one clear line and exit code 1", async (_, snapshot, line) => {
+])("serving %s as a snapshot prints one clear line and exits with 1", async (_, snapshot, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "empty"), "");
   writeFileSync(join(folder, "text"), "x".repeat(10_000));
@@ -290,7 +290,7 @@ test.each([
   expect(stderr.trimEnd()).not.toContain("\n");
 });
 
-describe("an unusable address is one line that says what to do", () => {
+describe("an unusable address prints one line that says what to do", () => {
   const resolving = "cannot resolve host name nope.invalid; choose another with --host";
   const elsewhere = "203.0.113.7 is not an address of this machine; choose another with";
   test.each([
@@ -313,7 +313,7 @@ describe("an unusable address is one line that says what to do", () => {
     await target.close();
   });
 
-  // In some containers, everyone may listen on every port.
+  // In some containers, any user may listen on any port.
   const first = Bun.spawnSync(["cat", "/proc/sys/net/ipv4/ip_unprivileged_port_start"]).stdout;
   test.if(Number(first) === 1024)("a port below 1024 without root", async () => {
     const nobody = ["setpriv", "--reuid=65534", "--clear-groups"];
@@ -334,7 +334,7 @@ describe("an unusable address is one line that says what to do", () => {
   });
 });
 
-test("a time without a unit is in seconds, for every flag that takes one", async () => {
+test("for every flag that takes a time, a number without a unit is in seconds", async () => {
   const seconds = ["--cache-max-age", "5m", "--search-window", "90", "--shutdown-timeout", "10"];
   const target = await openExecutable(seconds);
   const { headers } = await target.fetch("/search/users?q=an");
@@ -343,7 +343,7 @@ test("a time without a unit is in seconds, for every flag that takes one", async
   await target.close();
 });
 
-test("SIGTERM ends the server although clients keep their connections open", async () => {
+test("SIGTERM ends the server even if clients keep their connections open", async () => {
   const target = await openExecutable([]);
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
@@ -380,7 +380,7 @@ describe("the help", () => {
   });
 
   test.each(commandNames)(
-    "of %s is the same in three ways and ignores invalid variables",
+    "for %s is the same in all three forms and ignores invalid variables",
     async (name) => {
       const help = await roadbook([name, "--help"]);
       expect([help.code, help.stderr]).toEqual([0, ""]);
@@ -399,7 +399,7 @@ describe("the help", () => {
     }
   });
 
-  test("of serve has groups and defaults", async () => {
+  test("for serve has groups and shows defaults", async () => {
     const { stdout } = await roadbook(["serve", "--help"]);
     const groups = [...stdout.matchAll(/^(\w.*):$/gm)].map(([, title]) => title);
     expect(groups).toEqual([
@@ -445,7 +445,7 @@ describe("flags and variables together", () => {
     return log;
   }
 
-  test("a flag hides its variable, even an invalid one; the last flag counts", async () => {
+  test("a flag overrides its variable, even if the variable is invalid, and the last flag wins", async () => {
     const log = await serve(["--port", "1", "--host", "127.0.0.1", "--port", "0"]);
     expect(log).toContain('"msg":"request"');
     expect(log).toContain('"client":"192.0.2.7"');
@@ -453,7 +453,7 @@ describe("flags and variables together", () => {
     expect(log.match(/"variable"/g)).toHaveLength(1);
   });
 
-  test("repeated flags add up to a list, which replaces that of the variable", async () => {
+  test("repeated flags add up to a list, which replaces the variable's list", async () => {
     const host = ["--port", "0", "--host", "127.0.0.1"];
     const log = await serve([...host, "--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"]);
     expect(log).toContain('"client":"127.0.0.1"');
@@ -489,15 +489,18 @@ describe("standard output", () => {
     });
   });
 
-  test.each(commands)("%s to a full disk is one clear line and exit code 1", async (command) => {
-    expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "roadbook: cannot write to standard output: no space left on device\n",
-    });
-  });
+  test.each(commands)(
+    "%s to a full disk prints one clear line and exits with 1",
+    async (command) => {
+      expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "roadbook: cannot write to standard output: no space left on device\n",
+      });
+    },
+  );
 
-  test.each(commands)("%s to a closed pipe is no error", async (command) => {
+  test.each(commands)("%s to a closed pipe is not an error", async (command) => {
     const script = `$roadbook ${command} | true; echo \${PIPESTATUS[0]}`;
     expect(await shell(script)).toEqual({ code: 0, stdout: "0\n", stderr: "" });
   });
@@ -506,7 +509,7 @@ describe("standard output", () => {
 describe("health", () => {
   const healthy = '{"success":true}';
 
-  /** Starts a server with only these paths. */
+  /** Starts a server that has only these paths. */
   function open(bodies: Record<string, [number, string]>) {
     const server = Bun.serve({
       port: 0,
@@ -536,7 +539,7 @@ describe("health", () => {
     server.stop();
   });
 
-  test("a host named health is not mistaken for the path", async () => {
+  test("the host name health is not mistaken for the path", async () => {
     const { code, stderr } = await roadbook(["health", "http://health:1"]);
     expect([code, stderr]).toEqual([
       1,
@@ -547,7 +550,7 @@ describe("health", () => {
   test.each([
     ["an error", [500, "a\n  b"], "500: a b"],
     ["an unhealthy Roadbook", [503, '{"success":false}'], '503: {"success":false}'],
-  ] as const)("%s is one clear line and exit code 1", async (_, [status, body], line) => {
+  ] as const)("reports %s in one clear line and exits with 1", async (_, [status, body], line) => {
     const server = open({ "/health": [status, body] });
     const { code, stdout, stderr } = await roadbook(["health", server.origin]);
     expect([code, stdout]).toEqual([1, ""]);
@@ -593,7 +596,7 @@ describe("health", () => {
   });
 });
 
-test("raw bytes in a query and requests without a usual Host get a response", async () => {
+test("queries with raw bytes, and requests with a missing or unusual Host, get a response", async () => {
   const target = await openExecutable([]);
   const { port } = new URL(target.origin);
   const raw = async (head: string) => {
@@ -619,7 +622,7 @@ test("raw bytes in a query and requests without a usual Host get a response", as
   await target.close();
 }, 20_000);
 
-test("a query of 200,000 characters finds nothing, quickly", async () => {
+test("a query of 200,000 characters quickly finds nothing", async () => {
   const target = await openExecutable([]);
   const find = async (text: string) => {
     const response = await target.fetch(`/search/users?q=${text}`);
@@ -643,7 +646,7 @@ test("openapi prints the same document as the server", async () => {
   await target.close();
 });
 
-/** Creates a certificate and a key for a host name, and returns their paths. */
+/** Creates a certificate and its key for a host name, and returns their paths. */
 async function makeCertificate(name: string) {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -654,7 +657,7 @@ async function makeCertificate(name: string) {
 }
 
 describe("--tls-cert and --tls-key", () => {
-  test("serve https", async () => {
+  test("serve HTTPS", async () => {
     const { cert, key } = await makeCertificate("localhost");
     const target = await openExecutable(["--tls-cert", cert, "--tls-key", key]);
     expect(target.origin).toStartWith("https://127.0.0.1:");
@@ -667,7 +670,7 @@ describe("--tls-cert and --tls-key", () => {
     await target.close();
   });
 
-  test("name the invalid file in one line", async () => {
+  test("report an invalid file in one line that names it", async () => {
     const [a, b] = [await makeCertificate("a.example"), await makeCertificate("b.example")];
     for (const [cert, key, line] of [
       ["nothing.pem", a.key, "nothing.pem cannot be read: "],
@@ -698,7 +701,7 @@ test("a signal right after the ready line is not lost", async () => {
   }
 });
 
-test("the shutdown timeout or a second signal ends responses that no client reads", async () => {
+test("the shutdown timeout or a second signal cuts off responses that no client reads", async () => {
   for (const [flag, time, signals] of [
     ["--shutdown-timeout", "300ms", 1],
     ["--grace", "300ms", 1],
@@ -713,7 +716,7 @@ test("the shutdown timeout or a second signal ends responses that no client read
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
     socket.pause();
-    // Requests more than the system can buffer, and never reads it.
+    // Requests more data than the system can buffer, and never reads the responses.
     socket.write("GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n\r\n".repeat(20));
     const request = () => fetch(`http://${hostname}:${port}/health`).catch(() => undefined);
     expect((await request())?.status).toBe(200);

@@ -1,4 +1,4 @@
-/** An import of a dataset that is truncated, emptied or invalid in some lines. */
+/** Imports of datasets that are truncated, empty or invalid in some lines. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import {
@@ -42,7 +42,7 @@ const night = {
 const ann = user(1, "Ann");
 const end = (lines: unknown) => ({ type: "end", lines });
 
-/** Runs `import - --to s` in a folder, with `dataset` as standard input. */
+/** Runs `import - --to s` in `folder`, with `dataset` as standard input. */
 function importStream(
   dataset: string | Uint8Array | object[],
   words: string[] = [],
@@ -91,7 +91,7 @@ describe("the end line", () => {
 
   describe.each([["import"], ["apply"]])("in the input of %s", (command) => {
     test.each(wrong)(
-      "is an error if it %s, and the target stays",
+      "is an error if it %s, and the target is unchanged",
       async (_, lines, words, expected) => {
         const target = await makeSnapshot();
         const before = stateOf(target);
@@ -115,7 +115,7 @@ describe("the end line", () => {
     });
   });
 
-  test("is the last line of an export and a seed", async () => {
+  test("is the last line that export and seed write", async () => {
     for (const words of [
       ["export", await makeSnapshot()],
       ["seed", "--users", "20"],
@@ -124,13 +124,13 @@ describe("the end line", () => {
       const lines = stdout.trim().split("\n");
       expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
       expect(await importStream(stdout, ["--expect-end"])).toMatchObject({ code: 0 });
-      // A pipe may be cut at the end of a line.
+      // A truncated stream may end right after a complete line.
       const cut = `${lines.slice(0, -1).join("\n")}\n`;
       expect(await importStream(cut, ["--expect-end"])).toMatchObject({ code: 1 });
     }
   });
 
-  test("may be among the objects of createRoadbook's dataset", async () => {
+  test("may be among the objects in createRoadbook's dataset", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
     expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
@@ -139,7 +139,7 @@ describe("the end line", () => {
   });
 });
 
-describe("an empty dataset, or one that would remove more than half, is an error", () => {
+describe("an import that is empty or would remove more than half of the users or companies is an error", () => {
   const people = (count: number, from = 1) =>
     Array.from({ length: count }, (_, index) => user(from + index, `User ${index}`));
   const companies = (count: number) =>
@@ -203,7 +203,7 @@ describe("an empty dataset, or one that would remove more than half, is an error
     expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
   });
 
-  test("the old counts are read from a snapshot of any schema", async () => {
+  test("the old counts are read even from a snapshot with another schema version", async () => {
     const target = await makeSnapshot(people(10));
     const bytes = readFileSync(target);
     bytes.writeUInt32BE(1, 60); // user_version
@@ -224,7 +224,9 @@ describe("an empty dataset, or one that would remove more than half, is an error
 });
 
 describe("--skip-invalid", () => {
-  /** Imports with --skip-invalid. Returns the output, and the export of the valid rest. */
+  /**
+   * Imports the lines with --skip-invalid. Returns the output and an export of the new snapshot.
+   */
   async function importSkipping(lines: (object | string)[], words: string[] = []) {
     const folder = temporaryFolder();
     const text = lines
@@ -292,7 +294,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     ]);
   });
 
-  test("makes no difference for a dataset without errors", async () => {
+  test("changes nothing for a dataset without errors", async () => {
     expect(await importSkipping([role, ann, end(2)])).toMatchObject({
       stdout: "imported 1 user (1 public), 0 companies, 0 achievements, 1 role to s\n",
       stderr: "",
@@ -300,7 +302,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     });
   });
 
-  test("reports five errors of a kind and their number, or more with --max-errors", async () => {
+  test("shows five errors of each kind and the total, or more errors with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
     expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this (33 in all)\n");
@@ -328,7 +330,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     ["a private line, then a public one", [hidden, eve]],
     ["a public line, then a private one", [eve, hidden]],
     ["a private line with an unknown field", [eve, { ...hidden, nick: "E" }]],
-    ["the same before the public line", [{ ...hidden, nick: "E" }, eve]],
+    ["a private line with an unknown field, then the public line", [{ ...hidden, nick: "E" }, eve]],
     ["a line without the field public", [eve, { type: "user", id: 1 }]],
     ["a line in which public is a string", [eve, { ...hidden, public: "no" }]],
     [
@@ -364,10 +366,10 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
 
   test.each([
     ["an invalid line that says the user is public", { ...ann, nick: "E" }],
-    ["an invalid line of a company with that id", { ...company, name: "" }],
-    ["an invalid line of a private user with another id", { ...hidden, id: 3, nick: "E" }],
+    ["an invalid line for a company with the same id", { ...company, name: "" }],
+    ["an invalid line for a private user with another id", { ...hidden, id: 3, nick: "E" }],
     [
-      "an invalid line of a user in a company with that id",
+      "an invalid line for a user in a company with the same id",
       { ...user(3, ""), company: { id: 1, role: "x" } },
     ],
   ])("%s makes nobody private", async (_, line) => {
@@ -401,13 +403,13 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
     expect(listBeside(join(folder, "s"))).toEqual([]);
   });
 
-  test("skips an invalid last line without a line end, if it is complete JSON", async () => {
+  test("skips an invalid last line without a line break, if the line is complete JSON", async () => {
     const text = textOf([bea, { ...ann, nick: "A" }]).trimEnd();
     const { code, stdout } = await importStream(text, ["--skip-invalid"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("to s, skipped 1 line\n")]);
   });
 
-  test("does not make a missing end line valid with --expect-end", async () => {
+  test("does not excuse a missing end line if --expect-end is set", async () => {
     expect(await importSkipping([bea, "{"], ["--expect-end"])).toMatchObject({ code: 1 });
     expect(await importSkipping([bea, "{", end(2)], ["--expect-end"])).toMatchObject({ code: 0 });
   });
@@ -428,7 +430,7 @@ describe("a user without an avatar", () => {
     { ...ann, id: 3, avatar_url: undefined },
   ];
 
-  test("has a generated avatar, whose path is completed like any other", async () => {
+  test("has a generated avatar, whose path becomes a URL like any other avatar path", async () => {
     for (const [publicUrl, base] of [
       [undefined, "http://roadbook.test"],
       ["https://api.example/drivers/", "https://api.example/drivers"],
@@ -447,7 +449,7 @@ describe("a user without an avatar", () => {
     }
   });
 
-  test("is exported without one, even after a change", async () => {
+  test("is exported without an avatar, even after a change", async () => {
     const target = await makeSnapshot(lines);
     const changes = makeFile([{ ...ann, avatar_url: undefined }]);
     expect(await roadbook(["apply", changes, "--to", target])).toMatchObject({ code: 0 });
@@ -466,7 +468,7 @@ describe("a file of another kind is overwritten only with --force", () => {
     ["a dataset, compressed", "kept", "overwritten"],
     ["a text", "kept", "kept"],
     ["an empty file", "kept", "overwritten"],
-  ])("%s: import %s, export and seed %s", async (what, byImport, byExport) => {
+  ])("%s is %s by import and %s by export and seed", async (what, byImport, byExport) => {
     const snapshot = await makeSnapshot();
     const target = join(temporaryFolder(), "target");
     const bytes = {
@@ -498,7 +500,7 @@ describe("a file of another kind is overwritten only with --force", () => {
     }
   });
 
-  test("a compressed target is decompressed to see what it is", async () => {
+  test("a compressed target is decompressed to determine its kind", async () => {
     const target = join(temporaryFolder(), "snapshot.zst");
     const words = ["import", makeFile(community), "--to", target];
     writeFileSync(target, zstdCompressSync(Buffer.from("text")));
@@ -533,7 +535,7 @@ test.each(["s", "s.zst"])(
   },
 );
 
-test("an import under a strict umask warns that only the owner can read a new file", async () => {
+test("an import under a strict umask warns that only the owner can read the new file", async () => {
   const folder = temporaryFolder();
   const command = `umask 077; exec ${await executable()} import ${makeFile([ann])} --to s`;
   const { stderr } = await run(["sh", "-c", command], { cwd: folder });
@@ -543,7 +545,7 @@ test("an import under a strict umask warns that only the owner can read a new fi
   expect(statSync(join(folder, "s")).mode & 0o777).toBe(0o644);
 });
 
-test("a change with a repeated field is an error, too", async () => {
+test("a change with a repeated field is also an error", async () => {
   const target = await makeSnapshot([ann]);
   const before = stateOf(target);
   const stdin = '{"type":"user","id":1,"deleted":true,"id":2}';
@@ -572,7 +574,7 @@ test("an import from a pipe and a seed show their progress on a terminal", async
   expect(stdout).not.toContain("\u001b");
 });
 
-test("a target in a folder named file: is a path, not a URI", async () => {
+test("a target such as file:/s is a path, not a URI", async () => {
   const cwd = temporaryFolder();
   mkdirSync(join(cwd, "file:"));
   const stdin = textOf([ann]);

@@ -1,6 +1,6 @@
 /**
- * Three servers that share an object store and a Redis, behind nginx configured as in
- * scripts/deploy. Each test continues where the previous one ended.
+ * Three servers that share an object store and a Redis server, behind nginx configured as in
+ * scripts/deploy. Each test continues from where the previous test ended.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ const KEY = "community.snapshot";
 
 type Instance = Target & { pid: number };
 
-/** A community with a word in every name, so that a response from two snapshots can be noticed. */
+/** A community with `word` in every name, which reveals a response that mixes two snapshots. */
 function datasetWith(word: string): string {
   return makeFile(
     community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),
@@ -65,7 +65,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
   }
 
-  /** nginx as in scripts/deploy, but with all instances and without a certificate. */
+  /** Starts nginx as in scripts/deploy, but with all instances and without a certificate. */
   async function openBalancer(port: number): Promise<Bun.Subprocess> {
     const folder = temporaryFolder();
     const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
@@ -102,7 +102,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     if (code !== 0) throw new Error(stderr);
   }
 
-  /** The distinct words in a profile. */
+  /** Returns the distinct words in a profile, or the status of an error. */
   async function wordsIn(response: Response): Promise<string> {
     const text = await response.text();
     if (response.status !== 200) return `${response.status}`;
@@ -116,7 +116,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
 
   const words = async () => wordsIn(await fetch(`${origin}/users/public/42`));
 
-  test("a new snapshot reaches all instances, and no response mixes two", async () => {
+  test("a new snapshot reaches all instances, and no response mixes two snapshots", async () => {
     const seen = await underLoad(words, async () => {
       await publish("omega");
       await untilAllServe("omega");
@@ -124,7 +124,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     expect([...seen].sort()).toEqual(["alpha", "omega"]);
   }, 60_000);
 
-  test("a client has 30 searches across all instances", async () => {
+  test("a client gets 30 searches in total across all instances", async () => {
     const responses = await Promise.all(
       Array.from({ length: 60 }, () => fetch(`${origin}/search/users?q=nowak`)),
     );
@@ -133,7 +133,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(30);
     const instances = responses.map(({ headers }) => headers.get("x-instance"));
     expect(new Set(instances.flatMap((one) => one?.split(", ") ?? [])).size).toBe(SIZE);
-    // Each instance has the same count for a client, also without the balancer.
+    // Each instance has the same count for a client, even without the balancer.
     for (const instance of fleet) {
       const headers = { "x-forwarded-for": "127.0.0.1" };
       expect((await instance.fetch("/search/users?q=nowak", { headers })).status).toBe(429);
@@ -161,14 +161,14 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       fleet.push(await openInstance(caches[SIZE - 1] ?? ""));
     });
     expect([...seen]).toEqual(["gamma"]);
-    // The killed instance had cached omega.
+    // The killed instance had cached the snapshot with omega.
     expect(await Promise.all(fleet.map(wordOf))).toEqual(["gamma", "gamma", "omega"]);
     await store.start();
     await untilAllServe("gamma");
     for (const instance of fleet) await until(async () => (await errorOf(instance)) === null);
   }, 60_000);
 
-  test("an invalid object is rejected by all, and the next valid one accepted", async () => {
+  test("all instances reject an invalid object and accept the next valid object", async () => {
     const good = Buffer.from(await store.get(KEY));
     const at = good.indexOf("gamma");
     good.write("delta", at);

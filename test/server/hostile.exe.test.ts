@@ -1,11 +1,10 @@
 /**
  * Hostile clients over TCP always get a response or a clean close. Memory stays bounded, and other
- * clients are served.
+ * clients are still served.
  *
- * Bun parses HTTP and tests its own parser. The tests marked "canary" only detect whether an
- * upgrade of Bun weakens its most important protections: against requests hidden in bodies, huge
- * heads and bodies, slow or silent clients, and pipelining. Everything else tests Roadbook's own
- * code.
+ * Bun parses HTTP and tests its own parser. Tests marked "canary" only detect whether an upgrade of
+ * Bun weakens its most important protections: against requests hidden in bodies, huge heads and
+ * bodies, slow or silent clients, and pipelining. All other tests cover Roadbook's own code.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
@@ -29,7 +28,7 @@ import { community, importByExecutable, openExecutable, run, temporaryFolder } f
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;
-/** How much memory an attack may cost: as much as honest load, plus garbage not yet collected. */
+/** An attack may use as much memory as honest load does, plus garbage not yet collected. */
 const BOUND_MEGABYTES = 150;
 
 const profile = "/users/public/42";
@@ -44,14 +43,17 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(() => server.close(), PATIENCE_MS);
 
-/** Sends the bytes while another client is served, and returns the responses. */
+/** Sends the bytes while another client is being served, and returns the responses. */
 function send(...parts: (string | Uint8Array)[]) {
   return whileServingOthers(server, () => converse(server, ...parts));
 }
 
 const statusesOf = (responses: RawResponse[]) => responses.map(({ status }) => status);
 
-/** Bun closes without reading everything, so the system may drop its response on the way. */
+/**
+ * Expects an error or no response. Bun closes the connection without reading everything, so the
+ * system may drop the response.
+ */
 async function expectRefusal(status: number, ...parts: (string | Uint8Array)[]) {
   const { responses, rest } = await send(...parts);
   expect([[], [status]]).toContainEqual(statusesOf(responses));
@@ -72,7 +74,7 @@ describe("requests that are too long", () => {
   test.each([
     ["a query of a megabyte", get(`/search/users?q=${"a".repeat(MEGABYTE)}`) + host],
     ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
-  ])("canary: %s is refused", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
+  ])("canary: %s is rejected", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
 
   test("a path of 200,000 characters is a 404", async () => {
     const { responses } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, lastRequest);
@@ -103,7 +105,7 @@ function expectBounded(pid: number, before: number | undefined) {
     expect(after - before).toBeLessThan(BOUND_MEGABYTES);
 }
 
-/** Opens connections, but at most a third of the file descriptors that this process may open. */
+/** Opens up to `wanted` connections, using at most a third of this process's file descriptors. */
 async function dialMany(target: { origin: string }, wanted: number): Promise<Socket[]> {
   const { stdout } = await run(["sh", "-c", "ulimit -n"]);
   const limit = Number(stdout);
@@ -116,12 +118,12 @@ async function dialMany(target: { origin: string }, wanted: number): Promise<Soc
   return sockets;
 }
 
-/** Close to the maximum length of a request's head. */
+/** Close to the maximum length of a request head. */
 const HEAD_LENGTH = 240_000;
 const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
 const search = "/search/users?q=";
 
-/** Normalizing the first to NFC used to take minutes. None may delay other requests. */
+/** Requests that must not delay others. Normalizing the first to NFC used to take minutes. */
 const heavy: [string, string, string?][] = [
   ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
   ["marks that folding keeps", `${search}a${filled("%D6%B0%D6%91")}`],
@@ -133,11 +135,11 @@ const heavy: [string, string, string?][] = [
   ["parameter names that are not UTF-8", `/search/users?${filled("%&")}`],
   ["many q parameters", `/search/users?${filled("q=a&")}`],
   ["percent signs in a path", `/users/public/${filled("%25")}`],
-  ["commas of Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
+  ["commas in Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
   ["content codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
-  ["tags of If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
-  ["quotes of If-None-Match", profile, `If-None-Match: ${filled('"')}`],
-  ["commas of X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
+  ["tags in If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
+  ["quotes in If-None-Match", profile, `If-None-Match: ${filled('"')}`],
+  ["commas in X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
   ["a request id", profile, `X-Request-Id: ${filled("a")}`],
 ];
 
@@ -161,7 +163,7 @@ describe("a request of 240 KB takes time proportional to its length", () => {
     expect(responses[0]?.body).toContain("Nowak");
   });
 
-  test("a name of 200 code points with the most marks possible is found", async () => {
+  test("a name of 200 code points with as many marks as possible is found", async () => {
     const name = "\u1f82".repeat(200);
     const line = { type: "user", id: 1, public: true, name, avatar_url: "/a.png" };
     const dataset = join(temporaryFolder(), "marks.ndjson");
@@ -269,7 +271,7 @@ describe("slow clients are disconnected and do not affect others", () => {
     ["/docs/scalar.js", 2000],
     [profile, 20_000],
   ])(
-    "a client that pipelines %s %d times and does not read",
+    "a client that pipelines %s %d times without reading",
     async (path, times) => {
       const target = await openExecutable([]);
       const { responses: whole } = await converse(
@@ -283,7 +285,7 @@ describe("slow clients are disconnected and do not affect others", () => {
           socket.pause();
           socket.write(`${get(path)}${host}\r\n`.repeat(times));
         }
-        // The server must not buffer without bound for a client that does not read.
+        // The server must not buffer an unlimited amount of data for a client that does not read.
         await Bun.sleep(5000);
         for (const { responses } of await Promise.all(sockets.map(readAll))) {
           expect(responses.length).toBeLessThanOrEqual(times);
@@ -298,9 +300,12 @@ describe("slow clients are disconnected and do not affect others", () => {
 });
 
 const UNREAD = 400;
-/** How much memory these connections may use. */
+/** The maximum memory for connections that all wait for the same body. */
 const UNREAD_MEGABYTES = 100;
-/** Different bodies of 3 MB each use about 100 MB, for 400 clients and for 800. */
+/**
+ * The maximum memory for connections that wait for different bodies of 3 MB each. Both 400 and 800
+ * clients use about 100 MB.
+ */
 const LONGEST_MEGABYTES = 150;
 
 describe("hundreds of connections that never read a response", () => {
@@ -345,9 +350,9 @@ describe("hundreds of connections that never read a response", () => {
 });
 
 describe("pipelining", () => {
-  // Bun closes a connection if a second request arrives before the first has its response.
+  // Bun closes a connection if a second request arrives before it has responded to the first.
   test.skipIf(!hasRedisServer())(
-    "a request pipelined behind a search that waits for a store gets a complete response or none",
+    "a request pipelined behind a search that waits for a store gets a complete response or none at all",
     async () => {
       const store = await openRedisServer();
       const target = await openExecutable(["--rate-limit-store", store.url]);
@@ -413,7 +418,7 @@ const oddHosts = [
 
 describe("the host", () => {
   test(
-    "any value gets the right response, with valid avatar URLs",
+    "with any value, the response is correct and has valid avatar URLs",
     async () => {
       const snapshot = await importByExecutable(community);
       const target = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
@@ -452,7 +457,7 @@ test(
   "no variation of the path or host evades the search limit",
   async () => {
     const snapshot = await importByExecutable(community);
-    // The search result must not be on the start page.
+    // With `--featured`, the start page does not already contain the search result.
     const flags = ["--search-limit", "1", "--featured", "42"];
     const target = await openExecutable(["--snapshot", snapshot, ...flags]);
     const search = "/search/users?q=nowak";
@@ -492,7 +497,7 @@ test(
         const { responses, rest } = await converse(target, Buffer.from(head, "latin1"));
         expect(rest).toBe("");
         const [{ status = 0, body = "" } = {}] = responses;
-        // The page itself is not limited, but its searches are.
+        // Requests for the page itself are not limited, but the page's searches are.
         const isPage = body.startsWith("<!doctype html>");
         if ((status === 200 && !isPage) || status === 500)
           outcomes.add(`${status} for ${JSON.stringify(head)}`);
@@ -571,7 +576,7 @@ describe("paths", () => {
     },
   );
 
-  // Bun does not expose the raw request target. Its URL turns a backslash into a slash.
+  // Bun does not expose the raw request target, only a URL in which backslashes become slashes.
   test.each(["/users\\public\\42", "/users/public\\42"])(
     "a backslash counts as a slash, as in any URL: %s",
     async (path) => {
@@ -598,7 +603,7 @@ describe("bytes that are not UTF-8", () => {
     expect(responses).toHaveLength(2);
   });
 
-  test.each(["%ff%fe", "ab%c0%af", "%ed%a0%80ab"])("in a query, encoded: %s", async (q) => {
+  test.each(["%ff%fe", "ab%c0%af", "%ed%a0%80ab"])("percent-encoded in a query: %s", async (q) => {
     const { responses } = await sendBytes(`/search/users?q=${q}`);
     expect(statusesOf(responses)).toEqual([400, 200]);
     expect(JSON.parse(responses[0]?.body ?? "").error.code).toBe("invalid_query");
@@ -613,7 +618,7 @@ describe("request smuggling: a body is never parsed as a request", () => {
     ["Content-Length with Transfer-Encoding", "Content-Length: 5\r\nTransfer-Encoding: chunked"],
     ["two Content-Length headers", `Content-Length: 0\r\nContent-Length: ${length}`],
     ["a space before the colon of Transfer-Encoding", "Transfer-Encoding : chunked"],
-  ])("canary: %s is refused", async (_, lines) => {
+  ])("canary: %s is rejected", async (_, lines) => {
     for (const head of [asked, posted]) {
       await expectRefusal(400, `${head}${lines}\r\n\r\n0\r\n\r\n`, hidden, lastRequest);
     }

@@ -54,7 +54,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     }
   });
 
-  test("a new snapshot, and a rejected one", async () => {
+  test("a new snapshot and a rejected snapshot", async () => {
     const snapshot = await makeSnapshot();
     const target = await openLogged("--snapshot", snapshot);
     renameSync(await makeSnapshot(), snapshot);
@@ -67,7 +67,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     await target.close();
   });
 
-  test("a bug with its request id; the client gets no details", async () => {
+  test("a bug with its request id, while the client gets no details", async () => {
     const snapshot = await makeSnapshot();
     const db = sqlite.openConnection(snapshot);
     db.exec("UPDATE user SET achievements = '['");
@@ -103,7 +103,7 @@ describe("without a terminal, each event is one line of JSON", () => {
     },
   );
 
-  test("--log-level hides lower levels", async () => {
+  test("--log-level hides messages with a lower level", async () => {
     const quiet = await openLogged("--log-level", "warn", "--access-log");
     await quiet.fetch("/users/public/42");
     await quiet.close();
@@ -122,7 +122,7 @@ describe("--access-log", () => {
     return id;
   };
 
-  test("logs id, method, route, status, duration and client of each request", async () => {
+  test("logs the id, method, route, status, duration and client of each request", async () => {
     const target = await openLogged("--access-log");
     const id = await ask(target);
     await target.close();
@@ -141,7 +141,7 @@ describe("--access-log", () => {
     for (const { durationMs } of requests) expect(Number(durationMs)).toBeGreaterThan(0);
   });
 
-  test("shows the network by which a client behind a proxy is counted", async () => {
+  test("shows the network under which a client behind a proxy is counted", async () => {
     const target = await openLogged("--access-log", "--trusted-proxy", "127.0.0.1");
     const headers = { "x-forwarded-for": "2001:db8:1:2:3:4:5:6" };
     await target.fetch("/users/public/42", { headers });
@@ -158,7 +158,7 @@ describe("--access-log", () => {
     expect(target.text()).not.toContain("Nowak");
   });
 
-  test("is off by default and can be set by its variable", async () => {
+  test("is off by default and can be turned on by its variable", async () => {
     const silent = await openLogged();
     await ask(silent);
     await silent.close();
@@ -217,7 +217,7 @@ test("on a terminal the log is in a readable format", async () => {
 }, 30_000);
 
 test.skipIf(process.platform !== "linux")(
-  "the server goes on if its log cannot be written",
+  "the server keeps running if its log cannot be written",
   async () => {
     const child = Bun.spawn(
       ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2> /dev/full`],
@@ -232,11 +232,11 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-/** Enough log lines to fill a pipe many times. It holds 64 KB on Linux. */
+/** Enough log lines to fill a pipe many times over. On Linux, a pipe holds 64 KB. */
 const STALLED_REQUESTS = 12_000;
 
 test.skipIf(process.platform !== "linux")(
-  "a stalled log reader delays no response and later reads how many lines were dropped",
+  "a stalled log reader does not delay responses and later reads how many lines were dropped",
   async () => {
     const folder = temporaryFolder();
     await run(["mkfifo", `${folder}/log`]);
@@ -246,7 +246,7 @@ test.skipIf(process.platform !== "linux")(
       stdout: "pipe",
     });
     const child = Bun.spawn(
-      // Opened for reading too, so that the FIFO opens at once and has a reader that never reads.
+      // Opening the FIFO for reading too does not block, and leaves a reader that never reads.
       ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
       { cwd: folder, stdout: "pipe" },
     );

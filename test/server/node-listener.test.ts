@@ -1,6 +1,4 @@
-/**
- * `roadbook.listener` in a server of node:http, alone and as middleware in the style of Express.
- */
+/** `roadbook.listener` in a `node:http` server, alone and as Express-style middleware. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -54,7 +52,7 @@ test("a close fault closes the connection", async () => {
   expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
 });
 
-test("an unknown path goes to the next handler, if there is one, with its body", async () => {
+test("a request for an unknown path goes to the next handler, if there is one, with its body", async () => {
   expect((await fetch(`${alone}/hello`)).status).toBe(404);
   const posted = await fetch(`${middleware}/hello`, { method: "POST", body: "a form" });
   expect(await posted.text()).toBe("the next handler has POST a form");

@@ -1,11 +1,11 @@
-/** Processes that share a port. A process that stops loses no connection. */
+/** Processes that share a port. When a process stops, no connection is lost. */
 import { expect, test } from "bun:test";
 import { community, makeSnapshot } from "../datasets.ts";
 import { openExecutable, roadbook, until } from "../support.ts";
 
 const isLinux = process.platform === "linux";
 
-/** Starts a server in which user 44 has the given name. */
+/** Starts a server in which the name of user 44 contains `word`. */
 async function openNamed(word: string, port: string) {
   const lines = community.map((line) => ("name" in line ? { ...line, name: word } : line));
   return openExecutable(["--snapshot", await makeSnapshot(lines), "--port", port, "--reuse-port"]);

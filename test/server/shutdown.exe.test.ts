@@ -6,7 +6,7 @@ import { executable, openExecutable, readyOrigin, until } from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
 
-/** Waits for a complete response. Returns undefined if the connection closes without any. */
+/** Waits for a complete response. Returns undefined if the connection closes without a response. */
 function nextResponse(socket: Socket): Promise<{ text: string; isLast: boolean } | undefined> {
   let received = Buffer.alloc(0);
   return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ test("under load, requests sent before SIGTERM get a response", async () => {
   }
 }, 60_000);
 
-test("requests unread at SIGTERM get a response, on new and open connections", async () => {
+test("requests not yet read at SIGTERM get a response, on both new and open connections", async () => {
   const target = await openExecutable([]);
   const open = await dialAll(target, 50);
   for (const socket of open) {
@@ -112,7 +112,7 @@ test("idle connections and incomplete requests do not delay the shutdown", async
   const stopped = target.close();
   await Promise.all([...idle, halfHead, halfOfSecond].map(closed));
   await stopped;
-  // Linux does not hand over a connection before its first byte, so the server cannot close it.
+  // Linux passes on a connection only after its first byte, so the server cannot close this one.
   untouched.destroy();
 }, 60_000);
 
@@ -125,9 +125,9 @@ test("an incomplete request body does not delay the shutdown", async () => {
   await Promise.all([closed(half), stopped]);
 }, 60_000);
 
-test("responses to slow clients are sent completely", async () => {
+test("slow clients get complete responses", async () => {
   const target = await openExecutable([]);
-  // One request per connection, as Bun cuts off clients that pipeline without reading.
+  // Sends one request per connection, because Bun cuts off clients that pipeline without reading.
   const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n";
   const { responses: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
   const slow = await dialAll(target, 8);
@@ -138,7 +138,7 @@ test("responses to slow clients are sent completely", async () => {
   for (let times = 0; times < 20; times++) await target.fetch("/health");
 
   const stopped = target.close();
-  // A shutdown that does not wait for slow clients would cut them off within this time.
+  // A shutdown that does not wait would cut off slow clients within this time.
   await Bun.sleep(500);
   for (const { responses, rest } of await Promise.all(slow.map(readAll))) {
     expect(rest).toBe("");
@@ -147,7 +147,7 @@ test("responses to slow clients are sent completely", async () => {
   await stopped;
 }, 60_000);
 
-test("a storm of new connections does not delay the shutdown, and none is reset", async () => {
+test("a storm of new connections does not delay the shutdown, and no connection is reset", async () => {
   const timeoutMs = 20_000;
   const target = await openExecutable(["--shutdown-timeout", `${timeoutMs}ms`]);
   const storm = Bun.spawn(

@@ -1,4 +1,4 @@
-/** TLS: renewing the certificate on SIGHUP, and the ciphers. */
+/** TLS: renewing the certificate on SIGHUP, and which ciphers are accepted. */
 import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { copyFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ interface Pair {
   key: string;
 }
 
-/** Creates an RSA pair, as TLS 1.2 has ciphers without forward secrecy for RSA. */
+/** Creates an RSA key pair, because TLS 1.2 has ciphers without forward secrecy for RSA. */
 async function makePair(name: string): Promise<Pair> {
   const folder = temporaryFolder();
   const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
@@ -34,7 +34,7 @@ function dialTls({ origin }: Pick<Served, "origin">): Promise<TLSSocket> {
   });
 }
 
-/** The common name of the certificate on a new connection. */
+/** Returns the common name of the certificate that a new connection gets. */
 async function nameServed(target: Pick<Served, "origin">): Promise<string> {
   const socket = await dialTls(target);
   const name = String(socket.getPeerCertificate().subject.CN);
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(() => target.close());
 
-/** Replaces the certificate and the key of the server, as an ACME client does. */
+/** Replaces the server's certificate and key, as an ACME client does. */
 function put({ cert, key }: Pair): void {
   for (const [from, to] of [
     [cert, pair.cert],
@@ -79,7 +79,7 @@ function put({ cert, key }: Pair): void {
   }
 }
 
-/** Sends SIGHUP and waits until the server has logged the message. */
+/** Sends SIGHUP and waits until the server has logged `message`. */
 async function hangUp(message: string): Promise<void> {
   log = "";
   process.kill(target.pid, "SIGHUP");
@@ -162,7 +162,7 @@ describe("a listener in this process", () => {
   const address = { host: "127.0.0.1", port: 0 };
   const hello = () => new Response("hello");
 
-  test("draining includes connections with former certificates", async () => {
+  test("draining includes connections that use former certificates", async () => {
     const events: string[] = [];
     const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>();
     const { promise: released, resolve: release } = Promise.withResolvers<Response>();
@@ -177,7 +177,7 @@ describe("a listener in this process", () => {
     listener.renewTls(readTls(other));
     listener.renewTls(readTls(one));
     const drained = listener.drain().then(() => events.push("drained"));
-    // A drain that did not wait for the request would end after a tenth of this time.
+    // Draining would end after a tenth of this time if it did not wait for the request.
     await Bun.sleep(1000);
     events.push("released");
     release(hello());
