@@ -33,7 +33,9 @@ interface Kills {
   unfinished: number;
   /** Responses other than 403 to requests for private users. */
   wrong: string[];
-  /** Files that a killed writer left readable to others or that the next writer did not remove. */
+  /**
+   * Files from a killed writer that other users can read or that the next writer did not remove.
+   */
   leftovers: string[];
 }
 
@@ -102,7 +104,7 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
   return result;
 }
 
-/** Measures how long a writer takes when it is not killed, in milliseconds. */
+/** Measures how many milliseconds a writer takes when it is not killed. */
 async function timeCommand(command: string[], target: string): Promise<number> {
   copyFileSync(target, `${target}-trial`);
   const start = performance.now();

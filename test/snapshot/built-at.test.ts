@@ -73,7 +73,7 @@ test("a server downloads a snapshot that was built while the clock was behind", 
   expect((await served.fetch("/users/public/42")).status).toBe(403);
   await importDataset(community.with(5, goesPrivate), path);
   expect(await source.refresh()).toBe(true);
-  // A snapshot that is less than a second older is refused too.
+  // A snapshot that is older by less than a second is refused too.
   const newer = readFileSync(path);
   await importDataset(community, path, { builtAtMs: Date.parse("2031-01-01T00:00:00.001Z") });
   expect(await source.refresh()).toBe(false);

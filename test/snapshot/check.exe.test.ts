@@ -205,7 +205,7 @@ describe("a forged file with a correct checksum is rejected", () => {
        INSERT INTO user_long_list VALUES (5, zeroblob(5000000))`,
       "/search/users?q=xy",
     ],
-  ])("check rejects a huge %s, and requests that read it get a 500", async (column, sql, path) => {
+  ])("check rejects a huge %s value, and reading it causes a 500", async (column, sql, path) => {
     const snapshot = await makeSnapshot();
     await craft(snapshot, sql);
     const { code, stderr } = await roadbook(["check", snapshot]);

@@ -8,7 +8,7 @@ test("FTS5 reads posting lists that fill one page and lists that fill many", () 
   const db = sqlite.openConnection(":memory:");
   createSchema(db);
   const segment = new SegmentWriter(db, "user_ngram");
-  // After every seven ranks comes a gap of 201, which FTS5 stores in two bytes.
+  // After every seven ranks, there is a gap of 201, which FTS5 stores in two bytes.
   const lists = new Map(
     [3, 30_000, 1, 5000, 200, 70_000].map((size, at) => [
       `${"abc".slice(at % 3)}${at}`,

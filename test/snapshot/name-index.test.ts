@@ -1,6 +1,6 @@
 /**
  * The name index finds the same names as test/oracle.ts, which follows src/search/README.md and
- * scans all names. The test names are made so that many n-grams are frequent and their posting
+ * scans all names. In the names that these tests use, many n-grams are frequent and their posting
  * lists intersect.
  */
 import { describe, expect, test } from "bun:test";
@@ -124,7 +124,7 @@ function scan(names: string[], kind: NameKind = "user") {
   );
 }
 
-/** Small alphabets, some with marks that count as letters, surrogate pairs or FTS5 query syntax. */
+/** Small alphabets. Some have surrogate pairs, FTS5 query syntax or marks that count as letters. */
 const alphabets = [
   "ab",
   "abc ",

@@ -1,6 +1,6 @@
 /**
- * Sets of names with long texts in common, by chance or on purpose. No n-gram of a query is rare in
- * these names, so a naive search would compare the query with every name.
+ * Sets of names with long texts in common, by chance or on purpose. No n-gram in the queries is
+ * rare among these names, so a naive search would compare the query with every name.
  */
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
@@ -11,7 +11,10 @@ export interface SimilarNames {
   count: number;
   name(at: number): string;
   queries: string[];
-  /** Queries that read all names, because all have the n-grams in another order or spelling. */
+  /**
+   * Queries whose n-grams are in every name, but in another order or spelling. Such queries read
+   * all names.
+   */
   worst?: string[];
 }
 
