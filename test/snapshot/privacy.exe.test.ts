@@ -19,7 +19,7 @@ const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
 });
 const goesPrivate = { type: "user", id: 77, public: false };
 
-/** Returns every three consecutive code points of each word, as written and in every spelling. */
+/** Returns each sequence of three code points in every word, as written and in every spelling. */
 function piecesOf(...texts: string[]): string[] {
   const pieces = new Set<string>();
   for (const text of texts.flatMap((text) => [text, ...spell(text).split(SPELLING_END)])) {

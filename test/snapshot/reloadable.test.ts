@@ -1,4 +1,4 @@
-/** If a large snapshot is overwritten in place, requests fail until a good file replaces it. */
+/** If a large snapshot is overwritten in place, requests fail until there is a good file again. */
 import { expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from "node:fs";
 import { createRoadbook } from "../../src/roadbook.ts";
