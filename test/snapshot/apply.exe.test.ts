@@ -1,4 +1,4 @@
-/** `apply` changes a snapshot as an import of the changed dataset would, or leaves it as it was. */
+/** `apply` has the same result as importing the changed dataset, or leaves the file as it was. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ import { roadbook, temporaryFolder } from "../support.ts";
 
 type Change = { type: string; id: number; deleted?: true };
 
-/** The lines of a dataset after changes. */
+/** Returns the lines of a dataset with the changes applied. */
 function edited(lines: object[], changes: object[]): object[] {
   const byId = new Map((lines as Change[]).map((line) => [`${line.type} ${line.id}`, line]));
   for (const change of changes as Change[]) {
@@ -36,7 +36,7 @@ function edited(lines: object[], changes: object[]): object[] {
   return [...byId.values()];
 }
 
-/** The responses to a sample of requests. */
+/** Returns a snapshot's responses to a sample of requests. */
 async function responsesOf(path: string): Promise<unknown> {
   const { users, search, close, meta } = await openSnapshot(path);
   const queries = [
@@ -93,7 +93,7 @@ const changes = fc.uniqueArray(change, {
   maxLength: 25,
 });
 
-test("a changed snapshot responds and exports like an import of the changed dataset", async () => {
+test("apply gives the same responses and export as an import of the changed dataset", async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, fc.boolean(), async (first, second, deletes) => {
       const path = await makeSnapshot();
@@ -119,7 +119,7 @@ test("a changed snapshot responds and exports like an import of the changed data
   );
 }, 60_000);
 
-test("many changes to a large community give the results of an import", async () => {
+test("many changes to a large community give the same results as a new import", async () => {
   const seeded = [...seedDataset({ users: 20_000, companies: 800, seed: 1 })];
   let lines: object[] = seeded;
   const path = await makeSnapshot(lines);
@@ -131,7 +131,7 @@ test("many changes to a large community give the results of an import", async ()
     people.slice(900, 910).map(({ id }) => ({ type: "user", id, deleted: true })),
     companies.slice(0, 4).map((line) => ({ ...line, member_count: 1 })),
     companies.slice(40, 44).map((line, index) => ({ ...line, name: `Karavaan ${index}` })),
-    // Many names of equal length, until there is no free rank near them.
+    // Gives many names the same length, so that no rank near them stays free.
     people.slice(4000, 4030).map((line) => ({ ...line, name: `Bunch ${line.id}`.slice(0, 9) })),
     Array.from({ length: 30 }, (_, index) => user(1_000_000 + index, `Newcomer ${index % 7}`)),
     people.slice(500, 515).map(({ id }) => ({ type: "user", id, public: false })),
@@ -167,7 +167,7 @@ test("many changes to a large community give the results of an import", async ()
   await checkSnapshot(path);
 });
 
-test("changes can build a community from an empty snapshot", async () => {
+test("applying changes to an empty snapshot can build a whole community", async () => {
   const path = await makeSnapshot([]);
   const people = Array.from({ length: 1500 }, (_, index) =>
     user(index + 1, `Driver ${index % 37}`),
@@ -180,20 +180,20 @@ test("changes can build a community from an empty snapshot", async () => {
   expect(await responsesOf(path)).toEqual(await responsesOf(expected));
 });
 
-describe("an invalid change file leaves the snapshot as it was and no other files", () => {
+describe("apply rejects an invalid change file and changes nothing on disk", () => {
   test.each([
     [
-      "deletes a company that users refer to",
+      "a deletion of a company that users refer to",
       [{ type: "company", id: 3, deleted: true }],
       "line 1: id: company 3 is still referenced by users 42, 44",
     ],
     [
-      "deletes a role that a user refers to",
+      "a deletion of a role that a user refers to",
       [{ type: "role", id: 2, deleted: true }],
       "line 1: id: role 2 is still referenced by user 42",
     ],
     [
-      "has two lines with the same id",
+      "two lines with the same id",
       [
         { type: "user", id: 44, public: false },
         { type: "user", id: 44, deleted: true },
@@ -201,7 +201,7 @@ describe("an invalid change file leaves the snapshot as it was and no other file
       "line 2: id: duplicate user id 44 (first on line 1)",
     ],
     [
-      "refers to a record that it deletes",
+      "a reference to a record that the same file deletes",
       [
         { type: "achievement", id: 7, deleted: true },
         user(50, "X Y", {
@@ -211,12 +211,12 @@ describe("an invalid change file leaves the snapshot as it was and no other file
       "line 1: id: achievement 7 is still referenced by user 50\nline 2: achievements[0].id: there is no achievement 7 (user 50)",
     ],
     [
-      "has a deletion with other fields",
+      "a deletion with other fields",
       [{ type: "user", id: 44, deleted: true, public: false }],
       "line 1: public: is not a known field (user 44)",
     ],
     [
-      "has a deletion with the value false",
+      "a deletion with the value false",
       [{ type: "user", id: 44, deleted: false }],
       "line 1: deleted: must be true, got false (user 44)",
     ],
@@ -231,7 +231,7 @@ describe("an invalid change file leaves the snapshot as it was and no other file
   });
 });
 
-test("applying a change file twice has the effect of applying it once", async () => {
+test("applying a change file twice has the same effect as applying it once", async () => {
   const path = await makeSnapshot();
   const lines = [
     user(42, "Łukasz Nowak"),
@@ -247,7 +247,7 @@ test("applying a change file twice has the effect of applying it once", async ()
   expect(once).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
-test("a file may delete a company and the last references to it in any order", async () => {
+test("a change file can delete a company first and the references to it later", async () => {
   const path = await makeSnapshot();
   const lines = [
     { type: "company", id: 3, deleted: true },
@@ -258,7 +258,7 @@ test("a file may delete a company and the last references to it in any order", a
   expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
-test("the first five users that refer to a deleted record are listed, the rest counted", async () => {
+test("an error lists five users that refer to a deleted record and counts the others", async () => {
   const people = Array.from({ length: 8 }, (_, index) => user(index + 1, "A B", { roles: [1] }));
   const path = await makeSnapshot([...community.slice(0, 1), ...people]);
   const lines = makeFile([{ type: "role", id: 1, deleted: true }]);
@@ -266,7 +266,7 @@ test("the first five users that refer to a deleted record are listed, the rest c
   expect(stderr).toContain("role 1 is still referenced by users 1, 2, 3, 4, 5 and 3 more");
 });
 
-test("five errors of a kind are reported, or more with --max-errors", async () => {
+test("apply reports five errors of each kind, or more with --max-errors", async () => {
   const path = await makeSnapshot();
   const lines = Array.from({ length: 30 }, (_, id) => ({
     type: "user",
@@ -283,24 +283,24 @@ test("five errors of a kind are reported, or more with --max-errors", async () =
   expect(all).toEndWith("line 30: deleted: must be true, got 1 (user 129)\n");
 });
 
-describe("a change that would remove more than half is an error without --allow-shrink", () => {
+describe("the --allow-shrink option of apply", () => {
   const people = Array.from({ length: 11 }, (_, index) => user(index + 1, `User ${index}`));
   const companies = [1, 2, 3, 4].map((id) => ({ type: "company", id, name: "A", member_count: 1 }));
   const deleted = (type: string, ids: number) =>
     Array.from({ length: ids }, (_, index) => ({ type, id: index + 1, deleted: true }));
 
   test.each([
-    ["most users", deleted("user", 6), "6 of its 11 users"],
-    ["most companies", deleted("company", 3), "3 of its 4 companies"],
-    ["less than half of the users", deleted("user", 5), undefined],
-    ["half of the companies", deleted("company", 2), undefined],
+    ["is required to remove most users", deleted("user", 6), "6 of its 11 users"],
+    ["is required to remove most companies", deleted("company", 3), "3 of its 4 companies"],
+    ["is not required to remove less than half of the users", deleted("user", 5), undefined],
+    ["is not required to remove half of the companies", deleted("company", 2), undefined],
     [
-      "no user, but makes all private",
+      "is not required to make all users private",
       people.map((line) => ({ ...line, public: false })),
       undefined,
     ],
     [
-      "all users, but adds others",
+      "is not required to replace all users with as many others",
       [...deleted("user", 11), ...people.map((_, index) => user(100 + index, "New"))],
       undefined,
     ],
@@ -323,7 +323,7 @@ describe("a change that would remove more than half is an error without --allow-
   });
 });
 
-test("import and apply work while the clock is behind, and import warns", async () => {
+test("import and apply work while the clock is behind, and import prints a warning", async () => {
   const path = join(temporaryFolder(), "snapshot");
   const builtAtMs = Date.now() + 3_600_000;
   await importDataset(community, path, { builtAtMs });
@@ -357,7 +357,7 @@ test.each([
   expect(stderr).toMatch(expected);
 });
 
-test("a damaged snapshot cannot be changed", async () => {
+test("apply rejects a damaged snapshot and leaves it unchanged", async () => {
   const path = await makeSnapshot();
   const bytes = readFileSync(path);
   bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
@@ -371,7 +371,7 @@ test("a damaged snapshot cannot be changed", async () => {
   expect(stateOf(path)).toEqual(before);
 });
 
-test("different changes give different dataset hashes", async () => {
+test("dataset hashes are equal after equal changes and differ after different ones", async () => {
   const hashAfter = async (changes: object[]) => {
     const path = await makeSnapshot();
     await applyChanges(bytesOf(changes), path);

@@ -1,4 +1,4 @@
-/** Failures on purpose, for tests and the bench: killed writers, flipped bits, swaps under load. */
+/** Deliberate failures for tests and benchmarks: killed writers, flipped bits, swaps and floods. */
 import {
   copyFileSync,
   readdirSync,
@@ -22,24 +22,27 @@ import {
 } from "../datasets.ts";
 import { executable, openExecutable, type Target, temporaryFolder, until } from "../support.ts";
 
-/** Atomically replaces a file with a copy of another. */
+/** Atomically replaces `target` with a copy of the file `by`. */
 export function replace(target: string, by: string): void {
   copyFileSync(by, `${target}.copy`);
   renameSync(`${target}.copy`, target);
 }
 
 interface Kills {
-  /** Writers that were killed before they replaced the file. */
+  /** The number of writers that were killed before they replaced the snapshot. */
   unfinished: number;
-  /** Responses about private users other than 403. */
+  /** Responses other than 403 to requests for private users. */
   wrong: string[];
-  /** Files of a killed writer that other users can read, or that the next writer did not remove. */
+  /**
+   * Files from a killed writer that other users can read or that the next writer did not remove.
+   */
   leftovers: string[];
 }
 
 /**
- * Kills `count` imports and applies at random moments. After each, sometimes replaces the snapshot,
- * then applies a change, checks the file, and requests every private user from a running server.
+ * Starts `count` imports or applies, one after another, and kills each at a random moment. After
+ * each kill, replaces the snapshot half of the time, applies a change, checks the file, and
+ * requests every private user from a running server.
  */
 export async function killWriters(count: number, seed: number, users = 1000): Promise<Kills> {
   const random = createRandom(seed);
@@ -101,7 +104,7 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
   return result;
 }
 
-/** How long a writer takes if it is not killed, in milliseconds. */
+/** Measures how many milliseconds a writer takes when it is not killed. */
 async function timeCommand(command: string[], target: string): Promise<number> {
   copyFileSync(target, `${target}-trial`);
   const start = performance.now();
@@ -110,7 +113,10 @@ async function timeCommand(command: string[], target: string): Promise<number> {
   return performance.now() - start;
 }
 
-/** Files beside the target that users other than the owner can read. */
+/**
+ * Lists the files in a snapshot's folder that users other than the owner can read. The snapshot and
+ * its lock file are not listed.
+ */
 function listReadable(folder: string): string[] {
   return readdirSync(folder).filter((name) => {
     if (name === "snapshot" || name.startsWith(".snapshot.lock")) return false;
@@ -133,9 +139,9 @@ function listPrivate(dataset: string): Set<number> {
 }
 
 /**
- * Replaces a served snapshot `count` times with a copy that has one flipped bit. Returns the
- * offsets of flips that went unnoticed. A third each is in the header, the trailer and between
- * them.
+ * Replaces a served snapshot `count` times, each time with a copy in which one bit is flipped. A
+ * third of the flips are in the header, a third in the trailer, and a third between them. Returns
+ * the byte offsets of the flips that the server did not notice.
  */
 export async function flipBits(snapshot: string, count: number, seed: number): Promise<number[]> {
   const random = createRandom(seed);
@@ -175,8 +181,9 @@ function flip(bytes: Buffer, at: number, bit: number): void {
 }
 
 /**
- * Swaps two communities that have no text in common, under load. Returns how many responses came
- * from each, and those that failed or mixed both.
+ * Swaps the served snapshot between two communities while clients send requests. No text occurs in
+ * both communities. Returns how many responses came from each community, and the responses that
+ * failed or mixed both.
  */
 export async function swapUnderLoad(
   swaps: number,
@@ -227,22 +234,23 @@ export async function swapUnderLoad(
 }
 
 interface Flood {
-  /** Downloads that were started. */
+  /** The number of downloads that were started. */
   downloads: number;
-  /** The most disk space used at once, without the snapshot being served. */
+  /** The peak disk use of the downloads in bytes, excluding the snapshot that is being served. */
   mostBytes: number;
-  /** The longest response during the flood, and for the same time before it. */
+  /** The longest response time during the flood. */
   longestMs: number;
+  /** The longest response time in an equally long period before the flood. */
   longestBeforeMs: number;
-  /** Responses other than 200, and disk use of over 1 MB more than the declared size. */
+  /** Responses other than 200, and the peak disk use if it is over 1 MB above the declared size. */
   wrong: string[];
 }
 
 export const floods = ["a zstd bomb", "an endless body"] as const;
 
 /**
- * Makes a server fetch an endless body whose header declares `declaredBytes`, for `durationMs`.
- * Meanwhile, keeps requesting a profile from the server.
+ * For `durationMs`, makes a server download endless bodies whose header declares a size of
+ * `declaredBytes`. During that time, and for equally long before it, keeps requesting a profile.
  */
 export async function floodDisk(
   flood: (typeof floods)[number],
@@ -310,14 +318,17 @@ export async function floodDisk(
   return result;
 }
 
-/** The size of all files in a folder. Files that appear or disappear meanwhile may be missed. */
+/**
+ * Returns the total size of all files in a folder. Files that appear or disappear during the call
+ * might be missed.
+ */
 function bytesIn(folder: string): number {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
   const sizes = names.map((name) => statSync(join(folder, name), { throwIfNoEntry: false }));
   return sizes.reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);
 }
 
-/** A community in which every text ends with `word`. */
+/** Makes a snapshot in which every text ends with `word`. */
 async function makeUniform(word: string): Promise<string> {
   return makeSnapshot([
     { type: "role", id: 1, name: `Role ${word}`, hierarchy: 1 },

@@ -1,4 +1,4 @@
-/** `built_at` increases with every write, even if the clock of the machine goes back. */
+/** `built_at` increases with every write, even if the machine's clock goes back. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const goesPrivate: DatasetLine = { type: "user", id: 42, public: false };
 const at = (time: string) => setSystemTime(new Date(time));
 afterEach(() => void setSystemTime());
 
-test("each apply is a millisecond after the last one while the clock is behind", async () => {
+test("while the clock is behind, each apply adds one millisecond to built_at", async () => {
   at("2031-01-01T00:00:00.250Z");
   const path = await makeSnapshot();
   const built = Date.now();
@@ -32,7 +32,7 @@ test("each apply is a millisecond after the last one while the clock is behind",
   expect([built_at, built_at_ms]).toEqual(["2031-01-01T00:00:09Z", Date.now()]);
 });
 
-test("an import is also dated later, and reports that the clock is behind", async () => {
+test("an import still increases built_at when the clock is behind, and reports that", async () => {
   at("2031-01-01T00:00:00.250Z");
   const path = await makeSnapshot();
   const built = Date.now();
@@ -43,14 +43,15 @@ test("an import is also dated later, and reports that the clock is behind", asyn
   const { clockIsBehind } = await importDataset(community, path);
   expect(clockIsBehind).toBe("2031-01-01T00:00:00Z");
   expect((await checkSnapshot(path)).built_at_ms).toBe(built + 2);
-  // A given time is never adjusted: the bytes must not depend on the old file.
+  // A build time set in the options is never adjusted, because the bytes of the new file must not
+  // depend on the old file.
   expect(await importDataset(community, path, { builtAtMs: 5000 })).not.toHaveProperty(
     "clockIsBehind",
   );
   expect((await checkSnapshot(path)).built_at_ms).toBe(5000);
 });
 
-test("a server that fetches takes a snapshot from a machine whose clock is behind", async () => {
+test("a server downloads a snapshot that was built while the clock was behind", async () => {
   at("2031-01-01T00:00:00Z");
   const path = await makeSnapshot();
   using web = Bun.serve({ port: 0, fetch: () => new Response(readFileSync(path)) });
@@ -72,7 +73,7 @@ test("a server that fetches takes a snapshot from a machine whose clock is behin
   expect((await served.fetch("/users/public/42")).status).toBe(403);
   await importDataset(community.with(5, goesPrivate), path);
   expect(await source.refresh()).toBe(true);
-  // Even within the same second, the older snapshot is refused.
+  // A snapshot that is older by less than a second is refused too.
   const newer = readFileSync(path);
   await importDataset(community, path, { builtAtMs: Date.parse("2031-01-01T00:00:00.001Z") });
   expect(await source.refresh()).toBe(false);
@@ -80,7 +81,7 @@ test("a server that fetches takes a snapshot from a machine whose clock is behin
   expect(readFileSync(source.path).equals(newer)).toBe(true);
 });
 
-test("/health shows whole seconds", async () => {
+test("/health reports built_at in whole seconds", async () => {
   at("2031-01-01T00:00:00.250Z");
   const { fetch } = await openInProcess({ snapshot: await makeSnapshot() });
   const { snapshot } = JSON.parse(await (await fetch("/health")).text());
@@ -91,7 +92,7 @@ test("/health shows whole seconds", async () => {
   });
 });
 
-test("a snapshot of an earlier version, with only built_at, has its milliseconds from that", () => {
+test("built_at_ms falls back to built_at in a snapshot that an earlier version wrote", () => {
   const db = sqlite.openWritable(join(temporaryFolder(), "database"));
   db.$client.exec("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)");
   const write = db.$client.prepare("INSERT OR REPLACE INTO meta VALUES (?, ?)");

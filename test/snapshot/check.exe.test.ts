@@ -1,4 +1,4 @@
-/** `check` finds every change to a snapshot, and `serve` rejects files that are not snapshots. */
+/** `check` detects every change to a snapshot, and `serve` rejects files that are not snapshots. */
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -10,18 +10,18 @@ import { sqlite } from "../../src/sqlite/bun.ts";
 import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
 import { openExecutable, openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
 
-test("an unchanged snapshot passes", async () => {
+test("check reports that an unchanged snapshot is intact", async () => {
   const path = await makeSnapshot();
   expect(await succeed(["check", path])).toMatch(
     /^\S+ is intact: built \d{4}-\S+Z, 3 users \(2 public\), 2 companies, 1 achievement, 2 roles\n$/,
   );
 });
 
-test("a flipped bit is found wherever it is", async () => {
+test("check detects a flipped bit anywhere in the file", async () => {
   const path = await makeSnapshot();
   const bytes = readFileSync(path);
   const copy = join(temporaryFolder(), "copy");
-  // Every byte of the header and the trailer, and every 97th byte between them.
+  // All bytes of the header and the trailer, and every 97th byte between them.
   const places = Array.from({ length: bytes.length }, (_, at) => at).filter(
     (at) => at < 110 || at >= bytes.length - 81 || at % 97 === 0,
   );
@@ -42,14 +42,14 @@ test("a flipped bit is found wherever it is", async () => {
   expect(missed).toEqual([]);
 }, 30_000);
 
-test("sha256sum gives the checksum in the trailer", async () => {
+test("the checksum in the trailer equals the sha256sum of the rest of the file", async () => {
   const path = await makeSnapshot();
   const { stdout } = await run(["sh", "-c", `head -c -81 ${path} | sha256sum; tail -c 81 ${path}`]);
   const sum = stdout.slice(0, 64);
   expect(stdout).toBe(`${sum}  -\nroadbook sha256 ${sum}\n`);
 });
 
-test("a changed letter in a name is found", async () => {
+test("check detects a changed letter in a name", async () => {
   const path = await makeSnapshot();
   const bytes = readFileSync(path);
   bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
@@ -62,7 +62,7 @@ test("a changed letter in a name is found", async () => {
   ]);
 });
 
-test("a row changed by another program is found", async () => {
+test("check detects a row that another program changed", async () => {
   const path = await makeSnapshot();
   const db = new Database(path);
   db.run("UPDATE role SET name = 'Dora' WHERE id = 1");
@@ -74,26 +74,26 @@ test("a row changed by another program is found", async () => {
   ]);
 });
 
-describe("check and serve reject with one line", () => {
+describe("check and serve print a one-line error for", () => {
   const cases: [string, (path: string) => unknown, RegExp][] = [
     ["an empty file", (path) => writeFileSync(path, ""), /is empty/],
     [
-      "a file cut short",
+      "a truncated file",
       (path) => truncateSync(path, 8192),
       /is damaged: it has 8192 bytes instead of \d+/,
     ],
     [
-      "a file cut inside its header",
+      "a file that is truncated inside its header",
       (path) => truncateSync(path, 50),
       /is not a Roadbook snapshot/,
     ],
     [
-      "a file with data after its end",
+      "a file with extra data at the end",
       (path) => writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(4096)])),
       /bytes instead of \d+/,
     ],
     [
-      "zstd that starts with a skippable frame",
+      "zstd data that starts with a skippable frame",
       (path) => writeFileSync(path, Buffer.from("502a4d180000000028b52ffd", "hex")),
       /is compressed; decompress it with zstd -d, or serve it from a URL/,
     ],
@@ -108,7 +108,7 @@ describe("check and serve reject with one line", () => {
       /is a SQLite file, but not a Roadbook snapshot/,
     ],
     [
-      "a newer schema",
+      "a snapshot with a newer schema",
       (path) => setPragma(path, "user_version = 99"),
       /has schema 99, but this Roadbook reads schema \d+; use a newer Roadbook/,
     ],
@@ -131,7 +131,7 @@ describe("check and serve reject with one line", () => {
   });
 });
 
-describe("a forged file with a correct checksum is rejected with one line", () => {
+describe("a forged file with a correct checksum is rejected", () => {
   const schema = /was not written by Roadbook: its schema is not that of a snapshot/;
   const endless = `WITH RECURSIVE endless (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM endless)
                    SELECT id, 'Driver' AS name, 1 AS hierarchy FROM endless`;
@@ -149,7 +149,7 @@ describe("a forged file with a correct checksum is rejected with one line", () =
     ["a missing table", "DROP TABLE private_user", schema],
     ["a table with an extra column", "ALTER TABLE role ADD COLUMN more TEXT", schema],
     [
-      "a view instead of a table of FTS5",
+      "a view instead of an FTS5 table",
       `DROP TABLE user_ngram_idx;
        CREATE VIEW user_ngram_idx AS SELECT 1 AS segid, 2 AS term, 3 AS pgno`,
       schema,
@@ -205,7 +205,7 @@ describe("a forged file with a correct checksum is rejected with one line", () =
        INSERT INTO user_long_list VALUES (5, zeroblob(5000000))`,
       "/search/users?q=xy",
     ],
-  ])("with a huge %s: check rejects it, and reading it is a 500", async (column, sql, path) => {
+  ])("check rejects a huge %s value, and reading it causes a 500", async (column, sql, path) => {
     const snapshot = await makeSnapshot();
     await craft(snapshot, sql);
     const { code, stderr } = await roadbook(["check", snapshot]);
@@ -222,7 +222,7 @@ describe("a forged file with a correct checksum is rejected with one line", () =
   });
 });
 
-test("a posting list with an absurd block number is not read forever", async () => {
+test("a search ends even if a posting list has an absurdly large block number", async () => {
   const snapshot = await makeSnapshot();
   await craft(
     snapshot,
@@ -237,7 +237,7 @@ test("a posting list with an absurd block number is not read forever", async () 
   await roadbook.close();
 });
 
-/** Changes the tables of a snapshot and gives it a correct checksum. */
+/** Runs SQL on a snapshot and then gives the file a correct checksum. */
 async function craft(path: string, sql: string): Promise<void> {
   truncateSync(path, statSync(path).size - 81);
   const db = sqlite.openConnection(path);

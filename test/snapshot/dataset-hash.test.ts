@@ -1,4 +1,4 @@
-/** `dataset_sha256` identifies the kept data, and cannot confirm a guess about dropped data. */
+/** `dataset_sha256` identifies the kept data, but cannot confirm guesses about dropped data. */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support.ts";
 const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 const hashOf = async (path: string) => (await checkSnapshot(path)).dataset_sha256;
 
-/** Imports a text. Returns the snapshot's dataset hash, and the hash of its export. */
+/** Imports a dataset. Returns the dataset hash and the SHA-256 of the snapshot's export. */
 async function importText(text: string, options: ImportOptions = {}) {
   const folder = temporaryFolder();
   const [dataset, path] = [join(folder, "dataset"), join(folder, "snapshot")];
@@ -21,7 +21,7 @@ async function importText(text: string, options: ImportOptions = {}) {
 }
 
 const hidden = { type: "user", id: 77, public: false };
-/** Lines of one private user that differ only in dropped data. */
+/** Lines for the same private user that differ only in formatting and in data that is dropped. */
 const secrets = [
   textOf([hidden]),
   textOf([{ ...(user(77, "Evelyn") as object), public: false }]),
@@ -29,20 +29,20 @@ const secrets = [
   `  {"type":"\\u0075ser" , "id":77.0,"public":false,"avatar_url":null}\t\n`,
 ];
 
-test("the hash of an exported dataset is the SHA-256 of the file", async () => {
+test("the dataset hash of an imported export is the SHA-256 of the exported file", async () => {
   const text = await exported(await makeSnapshot());
   expect(await importText(text)).toEqual({ hash: sha256(text), exportHash: sha256(text) });
   expect((await importText(text.replace("Nora", "Nola"))).hash).not.toBe(sha256(text));
 });
 
-test("imports that differ only in dropped data of a private user have equal hashes", async () => {
+test("imports that differ only in a private user's dropped data have equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => (await importText(textOf(community) + line)).hash),
   );
   expect(new Set(hashes)).toEqual(new Set([sha256(textOf([...community, hidden]))]));
 });
 
-test("changes that differ only in dropped data of a private user have equal hashes", async () => {
+test("changes that differ only in a private user's dropped data give equal hashes", async () => {
   const hashes = await Promise.all(
     secrets.map(async (line) => {
       const path = await makeSnapshot();
@@ -56,34 +56,34 @@ test("changes that differ only in dropped data of a private user have equal hash
   expect(hashes[0]).not.toBe(await hashOf(await makeSnapshot()));
 });
 
-describe("with --skip-invalid, imports have equal hashes if they differ only in", () => {
+describe("the dataset hash of an import with --skip-invalid", () => {
   const importSkipping = (lines: string) =>
     importText(textOf(community) + lines, { skipInvalid: true });
 
   test.each([
-    ["a skipped line", (name: string) => textOf([{ ...hidden, name, nick: name }])],
+    ["the content of a skipped line", (name: string) => textOf([{ ...hidden, name, nick: name }])],
     [
-      "a line of a user whom a later line makes private",
+      "the name of a user whom a later line makes private",
       (name: string) => textOf([user(77, name), hidden]),
     ],
     [
-      "a line of a user whom an earlier line makes private",
+      "the name of a user whom an earlier line makes private",
       (name: string) => textOf([hidden, user(77, name)]),
     ],
     [
-      "a line of a user whom a broken line makes private",
+      "the name of a user whom a broken line makes private",
       (name: string) => `${textOf([user(77, name)])}{"id":77,"public":false,"name":"${name}"x\n`,
     ],
     [
-      "a reference to a missing company",
+      "the role in a reference to a missing company",
       (role: string) => textOf([user(77, "Eve", { company: { id: 9, role } })]),
     ],
-  ])("%s", async (_, lines) => {
+  ])("does not depend on %s", async (_, lines) => {
     const [a, b] = [await importSkipping(lines("Evelyn")), await importSkipping(lines("Mallory"))];
     expect(a).toEqual(b);
   });
 
-  test("the lines are hashed, unless data of a line was removed after it was read", async () => {
+  test("is the hash of the kept lines, or of the export if a later line removed data", async () => {
     const kept = textOf(community);
     expect((await importSkipping("{\n")).hash).toBe(sha256(kept));
     const { hash, exportHash } = await importSkipping(textOf([user(77, "Evelyn"), hidden]));

@@ -1,4 +1,4 @@
-/** A dataset may define a limited number of roles and achievements, and all of them are found. */
+/** The number of roles and achievements is limited, and all of them up to the limit are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
 import { importDataset } from "../../src/snapshot/build/import.ts";
@@ -43,14 +43,14 @@ async function errorOf(work: Promise<unknown>): Promise<DatasetError> {
   throw new Error(`must be a DatasetError, got ${error}`);
 }
 
-describe.each(definitions)("the number of definitions of type %s", (type, make, max, reason) => {
+describe.each(definitions)("the limit on %s definitions", (type, make, max, reason) => {
   const lines = [...listOf<object>(max, make), user(1, "Ann")];
   let snapshot: string;
   beforeAll(async () => {
     snapshot = await makeSnapshot(lines);
   });
 
-  test("is limited in an import", async () => {
+  test("is enforced by import", async () => {
     const { counts } = await checkSnapshot(snapshot);
     expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
 
@@ -66,19 +66,19 @@ describe.each(definitions)("the number of definitions of type %s", (type, make, 
     expect([skipped.lines, skipped.references]).toEqual([2, 0]);
   });
 
-  test("is limited after an apply", async () => {
+  test("is enforced by apply", async () => {
     const deletion = { type, id: 1, deleted: true };
     await applyChanges(bytesOf([make(2), make(max)]), snapshot);
     const error = await errorOf(applyChanges(bytesOf([make(max + 1)]), snapshot));
     expect(error.message).toBe(`line 1: ${reason}`);
-    // One is added and one deleted, so the limit is not exceeded.
+    // One definition is added and another is deleted, so the limit is not exceeded.
     await applyChanges(bytesOf([make(max + 1), deletion]), snapshot);
     const { counts } = await checkSnapshot(snapshot);
     expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
   });
 });
 
-test("roles and achievements are found in a dataset with the most definitions", async () => {
+test("roles and achievements are found among the maximum number of definitions", async () => {
   const ids = listOf(1000, (id) => id * 100);
   const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
   const roleIds = listOf(1000, (id) => id * 10);
@@ -96,7 +96,7 @@ test("roles and achievements are found in a dataset with the most definitions", 
   expect(achievements.at(-1)?.achievement.name).toBe("Achievement 100000");
   const profile = (await bodyOf("/users/public/1")) as { user: { roles: { id: number }[] } };
   expect(profile.user.roles.map(({ id }) => id)).toEqual(roleIds.toReversed());
-  // Two achievements have this icon. The one with the lower id is drawn.
+  // Two achievements share this icon. The one with the lower id is drawn.
   const icon = await roadbook.fetch("/icons/7.svg");
   const { kind, ...seventh } = achievement(7);
   expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));

@@ -1,4 +1,4 @@
-/** Bun's SQLite and better-sqlite3 read the same results from a snapshot. */
+/** Bun's SQLite and better-sqlite3 return the same results from a snapshot. */
 import { expect, test } from "bun:test";
 import { chmodSync, renameSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -50,8 +50,8 @@ function resultsOf({ meta, users, search }: Snapshot): unknown {
   };
 }
 
-test("Bun's SQLite and better-sqlite3 agree on a snapshot, as a file and as bytes", async () => {
-  // The name has every character that is special in a URI.
+test("Bun's SQLite and better-sqlite3 agree on a snapshot read as a file or as bytes", async () => {
+  // The file name contains characters that have a special meaning in a URI.
   const path = join(temporaryFolder(), "snap shot#1?é%41.db");
   const bytes = await demoSnapshot();
   await Bun.write(path, bytes);
@@ -71,7 +71,7 @@ const drivers = [
   ["better-sqlite3", nodeSqlite],
 ] as const;
 
-test.each(drivers)("%s reads a file from disk and ignores its trailer", async (_, driver) => {
+test.each(drivers)("%s opens a snapshot file and ignores the trailer", async (_, driver) => {
   const path = join(temporaryFolder(), "snapshot");
   await Bun.write(path, await demoSnapshot());
   const db = driver.openImmutable(path).$client;
@@ -79,7 +79,7 @@ test.each(drivers)("%s reads a file from disk and ignores its trailer", async (_
   db.close();
 });
 
-test.each(drivers)("%s returns nothing from a file that was overwritten", async (_, driver) => {
+test.each(drivers)("%s returns no data from a file that was overwritten", async (_, driver) => {
   const path = join(temporaryFolder(), "snapshot");
   await Bun.write(path, await demoSnapshot());
   await using file = await openFile(path);
@@ -103,7 +103,7 @@ test.each(drivers)("%s returns nothing from a file that was overwritten", async 
   close();
 });
 
-test.each(drivers)("%s creates the schema that snapshots must have", (_, driver) => {
+test.each(drivers)("%s creates a schema that passes the snapshot schema check", (_, driver) => {
   const db = driver.openConnection(":memory:");
   createSchema(db);
   expect(() => checkSchema(db)).not.toThrow();
@@ -112,7 +112,7 @@ test.each(drivers)("%s creates the schema that snapshots must have", (_, driver)
   db.close();
 });
 
-test.each(drivers)("%s writes rows while it reads others", (_, driver) => {
+test.each(drivers)("%s can write rows while it iterates over other rows", (_, driver) => {
   const db = driver.openConnection(join(temporaryFolder(), "db"));
   db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
   db.exec("INSERT INTO one VALUES (1), (2), (3)");

@@ -1,4 +1,4 @@
-/** `export`, `seed` and `schema`: a dataset comes out as it went in. */
+/** `export` returns the imported dataset, `seed` generates one, and `schema` describes both. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder } from "../support.ts";
 
 describe("export", () => {
-  test("writes records and their fields in a fixed order", async () => {
+  test("writes records and fields in a fixed order", async () => {
     const unlock = { id: 7, tier: 2, unlocked_at: "2024-03-09T19:05:00.9+02:00" };
     const path = await makeSnapshot(
       [
@@ -45,7 +45,7 @@ describe("export", () => {
 `);
   });
 
-  test("gives the same bytes after an import of the export, for any text", async () => {
+  test("writes the same bytes after its output is imported again, for any text", async () => {
     const text = fc.string({ unit: "binary", maxLength: 30 });
     const name = fc
       .string({ unit: "binary", minLength: 1, maxLength: 30 })
@@ -109,7 +109,7 @@ describe("export", () => {
     );
   }, 30_000);
 
-  test("to a file leaves nothing else in the folder", async () => {
+  test("leaves no other files in the folder of the exported file", async () => {
     const path = await makeSnapshot();
     const out = join(temporaryFolder(), "out.ndjson");
     await succeed(["export", path, "--to", out]);
@@ -121,13 +121,13 @@ describe("export", () => {
     [".gz", gunzipSync],
     [".zst", zstdDecompressSync],
   ])(
-    "to a name that ends in %s is compressed; so is a seed, and import reads both",
+    "compresses a file whose name ends in %s, as seed does, and import can read the file",
     async (suffix, decompress) => {
       const path = await makeSnapshot();
       const out = join(temporaryFolder(), `out.ndjson${suffix}`);
       await succeed(["export", path, "--to", out]);
       expect(decompress(readFileSync(out)).toString()).toBe(await exported(path));
-      // A file of this kind may be overwritten.
+      // An existing compressed dataset can be overwritten without --force.
       await succeed(["seed", "--users", "3", "--to", out]);
       const seeded = await succeed(["seed", "--users", "3"]);
       expect(decompress(readFileSync(out)).toString()).toBe(seeded);
@@ -136,7 +136,7 @@ describe("export", () => {
     },
   );
 
-  test("of a file that is not a snapshot fails with one line", async () => {
+  test("prints a one-line error for a file that is not a snapshot", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toMatch(/^roadbook: .* is a dataset, not a Roadbook snapshot; .*\n$/);
@@ -155,7 +155,7 @@ describe("seed", () => {
     );
   });
 
-  test("has the form of an export", async () => {
+  test("writes a dataset that import and export leave unchanged", async () => {
     const { dataset, snapshot } = await makeSeeded(3000);
     expect(await exported(snapshot)).toBe(readFileSync(dataset, "utf8"));
   });
@@ -165,7 +165,7 @@ describe("seed", () => {
     [["--users", "1"], { users: 1, companies: 1 }],
     [["--users", "10", "--companies", "0"], { users: 10, companies: 0 }],
     [["--users", "10", "--companies", "64"], { users: 10, companies: 64 }],
-  ])("%p gives that many", async (words, expected) => {
+  ])("with %p generates the expected number of users and companies", async (words, expected) => {
     const lines = (await succeed(["seed", ...words]))
       .trim()
       .split("\n")
@@ -175,7 +175,7 @@ describe("seed", () => {
     await makeSnapshot(lines);
   });
 
-  test("has no more users in a company than its member count", async () => {
+  test("never gives a company more users than its member count", async () => {
     const { dataset } = await makeSeeded(5000, 7);
     const lines = readFileSync(dataset, "utf8")
       .trim()
@@ -189,7 +189,7 @@ describe("seed", () => {
     }
   });
 
-  test("ends silently when its reader closes the pipe", async () => {
+  test("exits silently when the reader of the output closes the pipe", async () => {
     const shell = `"${await executable()}" seed --users 1000000 | head -n 1`;
     const { code, stdout, stderr } = await run(["bash", "-c", `set -o pipefail; ${shell}`]);
     expect([code, stderr]).toEqual([0, ""]);
@@ -200,7 +200,7 @@ describe("seed", () => {
     [[], /--users is missing/],
     [["--users", "many"], /--users must be a whole number .* got "many"/],
     [["--users", "5", "--seed", "-1"], /--seed/],
-  ])("%p is a usage error", async (words, expected) => {
+  ])("with %p is a usage error", async (words, expected) => {
     const { code, stderr } = await roadbook(["seed", ...words]);
     expect(code).toBe(2);
     expect(stderr).toMatch(expected);
@@ -219,7 +219,7 @@ describe("schema", () => {
     };
   }
 
-  test("accepts every line that Roadbook writes", async () => {
+  test("accepts every line that seed writes", async () => {
     const { line } = await validators();
     const { dataset } = await makeSeeded(2000);
     for (const text of readFileSync(dataset, "utf8").trim().split("\n")) {

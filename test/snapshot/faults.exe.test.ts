@@ -1,4 +1,4 @@
-/** A snapshot survives killed writers, a full disk, two writers at once and broken input. */
+/** A snapshot survives killed writers, full disks, concurrent writers and invalid input. */
 import { afterAll, describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -31,14 +31,14 @@ import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
 import { floodDisk, floods, killWriters } from "./bad-days.ts";
 
-test("a writer killed at any moment leaves an intact snapshot and no readable files", async () => {
+test("a killed writer leaves the snapshot intact and no files that others can read", async () => {
   const { unfinished, wrong, leftovers } = await killWriters(runs(12), 11);
   expect([wrong, leftovers]).toEqual([[], []]);
   expect(unfinished).toBeGreaterThan(runs(1));
 }, 120_000);
 
 test.each(floods)(
-  "%s uses no more disk space than its header declares",
+  "downloading %s uses no more disk space than the header declares",
   async (flood) => {
     const { downloads, mostBytes, wrong } = await floodDisk(flood, 1e7, 1500);
     expect(wrong).toEqual([]);
@@ -48,7 +48,7 @@ test.each(floods)(
   30_000,
 );
 
-/** Starts a command. Returns while it is writing, before it has replaced the target. */
+/** Starts a command and returns while the command is writing, before it replaces the target. */
 async function startWriting(
   words: string[],
   target: string,
@@ -59,12 +59,12 @@ async function startWriting(
     stderr: "pipe",
   });
   const folder = join(target, "..");
-  // A longer interval could miss the moment.
+  // The temporary file might exist only briefly, so the polling interval is short.
   while (!readdirSync(folder).some((name) => name.includes(".tmp-"))) await Bun.sleep(1);
   return child;
 }
 
-test("import and apply work after a killed import, and remove its files", async () => {
+test("import and apply work after a killed import, and remove the files it left", async () => {
   for (const next of ["import", "apply"]) {
     const target = await makeSnapshot();
     const killed = await startWriting(["import", "-"], target);
@@ -80,7 +80,7 @@ test("import and apply work after a killed import, and remove its files", async 
   }
 });
 
-describe("a signal ends a writer, which leaves the target as it was and no other files", async () => {
+describe("a writer stopped by a signal leaves the target unchanged and no new files", async () => {
   const snapshot = await makeLarge();
   const commands = [
     ["import", "-"],
@@ -94,7 +94,7 @@ describe("a signal ends a writer, which leaves the target as it was and no other
     ["SIGTERM", 143],
   ] as const;
   test.each(commands.flatMap((words) => signals.map((signal) => [words, ...signal] as const)))(
-    "%p, %s",
+    "%p stopped by %s",
     async (words, signal, expected) => {
       const target = await makeSnapshot();
       const before = stateOf(target);
@@ -106,7 +106,7 @@ describe("a signal ends a writer, which leaves the target as it was and no other
   );
 });
 
-describe("a command whose source and target are the same file is an error", () => {
+describe("using the same file as source and target is a usage error", () => {
   async function expectRefused(words: string[], source: string, target: string, name = source) {
     const before = stateOf(source);
     const { code, stdout, stderr } = await roadbook([...words, source, "--to", target]);
@@ -118,7 +118,7 @@ describe("a command whose source and target are the same file is an error", () =
     expect(stateOf(source)).toEqual(before);
   }
 
-  test.each(["import", "apply", "export"])("%s", async (command) => {
+  test.each(["import", "apply", "export"])("in %s, even through a link", async (command) => {
     const source = command === "export" ? await makeSnapshot() : makeFile(community);
     const [link, hardLink] = [`${source}.link`, `${source}.hard`];
     symlinkSync(source, link);
@@ -130,7 +130,7 @@ describe("a command whose source and target are the same file is an error", () =
     }
   });
 
-  test("standard input", async () => {
+  test("in import from standard input", async () => {
     const source = makeFile(community);
     const command = `${await executable()} import - --to ${source} < ${source}`;
     const { code, stderr } = await run(["sh", "-c", command]);
@@ -142,8 +142,8 @@ describe("a command whose source and target are the same file is an error", () =
   });
 });
 
-describe("several writers of one target", () => {
-  test("do not interfere: while one is writing, the others fail", async () => {
+describe("several writers with the same target", () => {
+  test("fail while another writer is running, and do not disturb that writer", async () => {
     const target = await makeSnapshot();
     const first = Bun.spawn([await executable(), "import", "-", "--to", target], {
       stdin: "pipe",
@@ -168,7 +168,7 @@ describe("several writers of one target", () => {
     expect(listBeside(target)).toEqual(["snapshot"]);
   });
 
-  test("leave one intact file and no other files if eight start at once", async () => {
+  test("leave one intact file and no other files when eight start at once", async () => {
     const folder = temporaryFolder();
     const target = join(folder, "snapshot");
     const dataset = makeFile(community);
@@ -185,7 +185,7 @@ describe("several writers of one target", () => {
   });
 });
 
-test("the next writer removes all files of a killed one", async () => {
+test("the next writer removes all files that a killed writer left", async () => {
   const target = await makeSnapshot();
   const folder = join(target, "..");
   mkdirSync(join(folder, ".snapshot.tmp-aZ09zz"));
@@ -201,7 +201,7 @@ test("the next writer removes all files of a killed one", async () => {
   expect(listBeside(target)).toEqual(["snapshot"]);
 });
 
-/** The peak memory of a process, or 0 on a system without /proc. */
+/** Returns the peak memory of a process in bytes, or 0 on a system without /proc. */
 async function watchMemory(child: { pid: number; exitCode: number | null }): Promise<number> {
   let peakKiB = 0;
   const file = `/proc/${child.pid}/status`;
@@ -218,7 +218,7 @@ async function watchMemory(child: { pid: number; exitCode: number | null }): Pro
   return peakKiB * 1024;
 }
 
-describe("broken input leaves the target as it was", () => {
+describe("invalid input is rejected and leaves the target unchanged", () => {
   const text = Buffer.from(textOf(community));
   const gibibyte = Buffer.concat(Array(64).fill(gzipSync(Buffer.alloc(2 ** 24, "a"))));
   test.each([
@@ -249,11 +249,11 @@ describe("broken input leaves the target as it was", () => {
   );
 });
 
-describe("a target that cannot be written is a one-line error", () => {
+describe("import and seed print a one-line error if the target is", () => {
   test.each([
     ["a folder", () => temporaryFolder(), /is not a regular file/],
     ["a device", () => "/dev/null", /\/dev\/null is not a regular file/],
-    ["a missing folder", () => join(temporaryFolder(), "no/where"), /no such file or directory/],
+    ["in a missing folder", () => join(temporaryFolder(), "no/where"), /no such file or directory/],
   ])("%s", async (_, target, expected) => {
     for (const words of [
       ["import", makeFile(community)],
@@ -267,14 +267,14 @@ describe("a target that cannot be written is a one-line error", () => {
   });
 });
 
-test("a new file has the permissions of the old one", async () => {
+test("apply keeps the permissions of the file it replaces", async () => {
   const target = await makeSnapshot();
   chmodSync(target, 0o640);
   await succeed(["apply", makeFile([]), "--to", target]);
   expect(statSync(target).mode & 0o777).toBe(0o640);
 });
 
-test("a symbolic link to a missing file has that file created", async () => {
+test("import creates the missing file that a symbolic link points to", async () => {
   const folder = temporaryFolder();
   const link = join(folder, "link");
   symlinkSync("further", link);
@@ -284,7 +284,7 @@ test("a symbolic link to a missing file has that file created", async () => {
   expect(readdirSync(folder).sort()).toEqual(["further", "link"]);
 });
 
-test("a symbolic link stays, and the file at its end is replaced", async () => {
+test("apply keeps a symbolic link and replaces the file it points to", async () => {
   const target = await makeSnapshot();
   const link = join(temporaryFolder(), "link");
   symlinkSync(target, link);
@@ -293,10 +293,10 @@ test("a symbolic link stays, and the file at its end is replaced", async () => {
   expect(readFileSync(link).equals(readFileSync(target))).toBe(true);
 });
 
-describe("on a small disk", async () => {
+describe("on a memory disk", async () => {
   const volumes: string[] = [];
 
-  /** Mounts a memory disk. Returns undefined if that is not permitted. */
+  /** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
   async function mount(options: string): Promise<string | undefined> {
     const folder = join(temporaryFolder(), "disk");
     mkdirSync(folder);
@@ -322,7 +322,7 @@ describe("on a small disk", async () => {
   }
 
   test.skipIf(!isPossible)(
-    "a full disk is a one-line error and leaves the old file intact",
+    "writing to a full disk is a one-line error and leaves the old file unchanged",
     async () => {
       const { dataset, snapshot } = await makeSeeded(6000);
       const disk = (await mount("size=2500k")) ?? "";
@@ -346,7 +346,7 @@ describe("on a small disk", async () => {
     },
   );
 
-  test.skipIf(!isPossible)("a read-only disk is a one-line error", async () => {
+  test.skipIf(!isPossible)("writing to a read-only disk is a one-line error", async () => {
     const disk = (await mount("size=1m")) ?? "";
     const target = join(disk, "snapshot");
     copyFileSync(await makeSnapshot(), target);

@@ -1,4 +1,4 @@
-/** The start page features the drivers with the most points, unless the operator names others. */
+/** The start page features the drivers with the most points unless the operator chooses others. */
 import { expect, test } from "bun:test";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import { applyChanges } from "../../src/snapshot/build/apply.ts";
@@ -16,9 +16,7 @@ const driver = (id: number, ...unlocked: number[]) =>
     achievements: unlocked.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" })),
   });
 
-/**
- * Drivers 1 to 20: driver 20 has the most points, driver 1 the fewest, and 5 and 6 the same number.
- */
+/** Driver N has 10 × N points, except driver 6, who has as many as driver 5. User 21 is private. */
 const lines = [
   ...Array.from({ length: 20 }, (_, at) => driver(at + 1, ...(at === 5 ? [5] : [at + 1]))),
   ...Array.from({ length: 20 }, (_, at) => achievement(at + 1, 10 * (at + 1))),
@@ -49,7 +47,7 @@ const changes: [string, ChangeLine[], number[]][] = [
   ["an achievement loses points", [achievement(20, 0)], range(19, 8)],
 ];
 test.each(changes)(
-  "after a change in which %s, the same drivers are featured as after an import",
+  "when %s, apply features the same drivers as an import",
   async (_, change, featured) => {
     const path = await makeSnapshot(lines);
     await applyChanges(bytesOf(change), path);
@@ -60,7 +58,7 @@ test.each(changes)(
   },
 );
 
-test("the start page shows them, or the public drivers that the operator names", async () => {
+test("the start page shows the top drivers, or public drivers chosen by the operator", async () => {
   const cards = async (options: { featured?: number[] }) => {
     const target = await openInProcess({ dataset: lines, page: true, ...options });
     const html = await (await target.fetch("/")).text();

@@ -1,14 +1,14 @@
-/** FTS5 reads posting lists that were written into its tables, from any rank in both directions. */
+/** FTS5 reads posting lists written directly into its tables, in both directions from any rank. */
 import { expect, test } from "bun:test";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { SegmentWriter } from "../../src/snapshot/name-index/fts5-segment.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 
-test("FTS5 reads lists of one page and of many pages", () => {
+test("FTS5 reads posting lists that fill one page and lists that fill many", () => {
   const db = sqlite.openConnection(":memory:");
   createSchema(db);
   const segment = new SegmentWriter(db, "user_ngram");
-  // In the longest list, every seventh distance between ranks needs two bytes.
+  // After every seven ranks, there is a gap of 201, which FTS5 stores in two bytes.
   const lists = new Map(
     [3, 30_000, 1, 5000, 200, 70_000].map((size, at) => [
       `${"abc".slice(at % 3)}${at}`,

@@ -1,6 +1,6 @@
 /**
- * Long posting lists of several blocks: written, changed and intersected, as sets of ranks would
- * be.
+ * Writing, changing and intersecting long posting lists of several blocks gives the same results as
+ * doing so with sets of ranks.
  */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
@@ -17,7 +17,10 @@ import { runs } from "../runs.ts";
 const ngrams = ["aa", "bb", "cc"];
 const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
 
-/** The n-grams of a few names by rank. The ranks spread over five blocks and are often adjacent. */
+/**
+ * Maps the ranks of a few names to their n-grams. The ranks are spread over five blocks and are
+ * often adjacent.
+ */
 const names = fc
   .array(
     fc.tuple(
@@ -51,7 +54,7 @@ function write(db: ReturnType<typeof open>, names: Map<number, string[]>): void 
 
 const rows = (db: ReturnType<typeof open>) => db.prepare("SELECT * FROM user_long_list").all();
 
-test("the intersection of lists has the ranks of the names with all the n-grams", () => {
+test("intersecting lists gives the ranks of the names that have all the n-grams", () => {
   fc.assert(
     fc.property(
       names,
@@ -76,7 +79,7 @@ test("the intersection of lists has the ranks of the names with all the n-grams"
   );
 });
 
-test("after a change, every row equals that of lists written for the changed names", () => {
+test("changing lists gives the same rows as writing lists for the changed names", () => {
   fc.assert(
     fc.property(names, names, (before, after) => {
       const [db, expected] = [open(), open()];

@@ -1,6 +1,7 @@
 /**
- * The name index finds what test/oracle.ts finds, which follows src/search/README.md and scans all
- * names. The names are made so that many n-grams are frequent and their lists intersect.
+ * The name index finds the same names as test/oracle.ts, which follows src/search/README.md and
+ * scans all names. In the names that these tests use, many n-grams are frequent and their posting
+ * lists intersect.
  */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { searchAsWritten, spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";
 import { fillNames, membersOf, similarNames } from "./similar-names.ts";
 
-/** Wraps a connection so that it counts the names that a search reads. */
+/** Wraps a connection to count the names that searches read through it. */
 function countNames(db: Sqlite) {
   const count = { names: 0 };
   const counting: Sqlite = {
@@ -38,7 +39,8 @@ function countNames(db: Sqlite) {
         run: (...values) => statement.run(...values),
         *iterate(...values) {
           const [first] = values;
-          // SQLite reads the names of all these ranks and returns only those that match.
+          // For a JSON array of ranks, SQLite reads the name of every rank in the array, but
+          // returns only the names that match.
           if (!String(first).startsWith("[")) {
             for (const row of statement.iterate(...values)) yield counted(row);
             return;
@@ -52,14 +54,14 @@ function countNames(db: Sqlite) {
   return { counting, count };
 }
 
-/** A search that returns ids instead of ranks. The index reads from `counting`. */
+/** Opens a search that returns ids instead of ranks. The search reads through `counting`. */
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
   return (query: string) => search.find(query, 10).map((rank) => findId.get(rank)?.id ?? 0);
 }
 
-/** A snapshot with users or companies 1, 2, 3 … of these names, and a search of it. */
+/** Opens a database of users or companies with these names and the ids 1, 2, 3 and so on. */
 function openNames(names: string[], kind: NameKind = "user", longShare?: number) {
   const db = sqlite.openConnection(":memory:");
   createSchema(db);
@@ -79,7 +81,7 @@ function rename(db: Sqlite, names: [id: number, name: string][]): void {
   if (!changes.finish()) for (const _ of buildNameIndex(db, "user"));
 }
 
-/** The long lists that do not have exactly the ranks of the names with their n-gram. */
+/** Returns the long lists whose ranks differ from the ranks of the names with the list's n-gram. */
 function wrongLongLists(db: Sqlite): unknown[] {
   const frequent = db
     .prepare<{ ngram: string; list: number | null }>("SELECT ngram, list FROM user_frequent_ngram")
@@ -101,7 +103,7 @@ function wrongLongLists(db: Sqlite): unknown[] {
   });
 }
 
-/** Where the posting lists of frequent n-grams are stored: in long lists, in FTS5 or in both. */
+/** Returns where posting lists of frequent n-grams are stored: in long lists, in FTS5 or both. */
 function storageOf(db: Sqlite, kind: NameKind): string[] {
   return db
     .prepare<{ storage: string }>(
@@ -111,7 +113,7 @@ function storageOf(db: Sqlite, kind: NameKind): string[] {
     .map(({ storage }) => storage);
 }
 
-/** The oracle's search of the same names. */
+/** Returns the oracle's search function for `names`. */
 function scan(names: string[], kind: NameKind = "user") {
   return searchAsWritten(
     names.map((name, index) => {
@@ -122,7 +124,7 @@ function scan(names: string[], kind: NameKind = "user") {
   );
 }
 
-/** Small alphabets: marks that act as letters, surrogate pairs and characters of FTS5's syntax. */
+/** Small alphabets. Some have surrogate pairs, FTS5 query syntax or marks that count as letters. */
 const alphabets = [
   "ab",
   "abc ",
@@ -140,8 +142,9 @@ const alphabets = [
 ];
 
 /**
- * 600 names from one alphabet, so most n-grams of one or two characters are frequent. In some runs
- * all names begin with a letter that the queries lack, so results come from the later tiers.
+ * All 600 names use one small alphabet, so most n-grams of one or two characters are frequent. In
+ * some runs, every name begins with a letter that the random queries lack, so that their results
+ * come from later tiers.
  */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>
@@ -169,7 +172,7 @@ describe("a search", () => {
     ["in long lists and in FTS5", 2, ["FTS5", "long"]],
     ["in FTS5", 0.1, ["FTS5"]],
   ])(
-    "finds the names that a scan finds, in the same order, when frequent n-grams are %s",
+    "finds the same names in the same order as a full scan, with frequent n-grams %s",
     (_, longShare, storage) => {
       const seen = new Set<string>();
       fc.assert(
@@ -190,7 +193,7 @@ describe("a search", () => {
     60_000,
   );
 
-  test("finds what a scan finds after changes, which leave the long lists of a rebuild", () => {
+  test("finds the same names as a full scan after changes; long lists stay correct", () => {
     fc.assert(
       fc.property(community, ({ names, queries }) => {
         const { db, close } = openNames(names);
@@ -217,7 +220,7 @@ describe("a search", () => {
   }, 60_000);
 
   test.each(Object.entries(similarNames))(
-    "reads only a few of thousands of similar names: %s",
+    "reads only a few names when thousands are similar: %s",
     (_, { kind, count: fullCount, name, queries, worst = [] }) => {
       const length = Math.min(2500, fullCount / 4);
       const names = Array.from({ length }, (_, at) => name(at));
@@ -240,8 +243,9 @@ describe("a search", () => {
     30_000,
   );
 
-  test("finds a name of 200 code points by its full text in NFC and in NFD", () => {
-    // No code points decompose into more code points, or more UTF-16 units, than these.
+  test("finds a name of 200 code points when the query is the whole name in NFC or NFD", () => {
+    // No other code point decomposes into more code points than the first of these, or into more
+    // UTF-16 units than the second.
     const names = ["\u1f82".repeat(200), "\u{1d160}".repeat(200)];
     const { find, close } = openNames(names);
     names.forEach((name, at) => {
@@ -251,7 +255,7 @@ describe("a search", () => {
     close();
   });
 
-  test("finds the few names that have all words, although most names have most of them", () => {
+  test("finds the few names with all words when most names have most of the words", () => {
     const truckers = Array.from(
       { length: 3000 },
       (_, id) => `trucker ${id % 2 ? "ka" : "zu"}${id}`,
@@ -264,7 +268,7 @@ describe("a search", () => {
     index.close();
   });
 
-  test("finds names with all four words, although hundreds of others have the three rarest", () => {
+  test("finds the names with all four words when hundreds have the three rarest", () => {
     const spread = (count: number, text: string) =>
       Array.from({ length: count }, (_, id) => `${text}${String(id).padStart(3, "0")}`);
     const names = [
@@ -279,7 +283,7 @@ describe("a search", () => {
     index.close();
   });
 
-  test("finds characters of every plane of Unicode, alone and between others", () => {
+  test("finds characters from every Unicode plane, alone and between other characters", () => {
     const characters: string[] = [];
     for (let code = 0x20; code <= 0x10ffff; code += code < 0x500 ? 1 : 1010 / runs(1)) {
       const character = String.fromCodePoint(code);
@@ -299,7 +303,7 @@ describe("a search", () => {
     index.close();
   }, 60_000);
 
-  test("returns the ids of the golden file", async () => {
+  test("returns the ids listed in golden.txt", async () => {
     const golden = await Bun.file(join(import.meta.dir, "golden.txt")).text();
     const [names = [], cases = []] = golden
       .split("\n\n")

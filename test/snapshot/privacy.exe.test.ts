@@ -1,4 +1,4 @@
-/** A private profile leaves nothing in the bytes of the file, not only in its rows. */
+/** A private profile leaves no trace in a snapshot's tables or elsewhere in the file's bytes. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";
 
-/** A user who shares nothing with any other user, not even three letters of the name. */
+/** A user whose texts share no three consecutive letters with the texts of any other user. */
 const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
   avatar_url: "https://qzqxq.invalid/xqqzzx-77.jpeg",
   company: { id: 3, role: "Ɓöʂƨ Ʊƛǂ" },
@@ -19,7 +19,7 @@ const secret = user(77, "Ǯöλξ 🛸 Ŵÿжфщ Øꝁꝥ", {
 });
 const goesPrivate = { type: "user", id: 77, public: false };
 
-/** Every three consecutive code points of a word of the texts, as written and in each spelling. */
+/** Returns each sequence of three code points in every word, as written and in every spelling. */
 function piecesOf(...texts: string[]): string[] {
   const pieces = new Set<string>();
   for (const text of texts.flatMap((text) => [text, ...spell(text).split(SPELLING_END)])) {
@@ -32,7 +32,7 @@ function piecesOf(...texts: string[]): string[] {
 }
 
 const pieces = piecesOf("Ǯöλξ Ŵÿжфщ Øꝁꝥ", "Ɓöʂƨ Ʊƛǂ", "xqqzzx", "qzqxq");
-// The index also has single characters. This one is long enough not to occur by chance.
+// The index also has single characters. This one takes four bytes, too many to occur by chance.
 pieces.push("🛸");
 
 function found(path: string): string[] {
@@ -40,7 +40,7 @@ function found(path: string): string[] {
   return pieces.filter((piece) => bytes.includes(piece));
 }
 
-/** Finds traces of private users in the tables, the posting lists and the free pages of a file. */
+/** Finds traces of private users in a snapshot's tables, posting lists and free pages. */
 function findTraces(path: string): unknown {
   const db = new Database(path, { readonly: true });
   const links = db
@@ -64,9 +64,9 @@ function findTraces(path: string): unknown {
   const ranks = new Set(names.map(({ rank }) => rank));
   const strays = [...listed.difference(ranks)];
   const unlisted = [...ranks.difference(listed)];
-  // With several segments, an entry may only be marked as deleted.
+  // With several segments, a deleted entry might still be in one of them, only marked as deleted.
   const segments = db.query("SELECT count(DISTINCT segid) AS n FROM user_ngram_idx").get();
-  // Free pages may hold old data.
+  // Free pages can still contain deleted data.
   const freePages = db.query("PRAGMA freelist_count").values();
   db.close();
   return { links, strays, unlisted, segments, freePages };
@@ -74,19 +74,19 @@ function findTraces(path: string): unknown {
 
 const noTraces = { links: [], strays: [], unlisted: [], segments: { n: 1 }, freePages: [[0]] };
 
-test("the file of a public profile has the texts that the other tests look for", async () => {
+test("a snapshot with a public profile contains the texts that these tests look for", async () => {
   const path = await makeSnapshot([...community, secret]);
   expect(found(path).length).toBeGreaterThan(15);
 });
 
-test("after an apply, the file has no byte of a private profile", async () => {
+test("after apply makes a user private, the file contains no trace of the profile", async () => {
   const path = await makeSnapshot([...community, secret]);
   await succeed(["apply", makeFile([goesPrivate]), "--to", path]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
 });
 
-test("after an apply, the file has no byte of a deleted user", async () => {
+test("after apply deletes a user, the file contains no trace of the profile", async () => {
   const path = await makeSnapshot([...community, secret]);
   await succeed([
     "apply",
@@ -97,15 +97,15 @@ test("after an apply, the file has no byte of a deleted user", async () => {
   expect(found(path)).toEqual([]);
 });
 
-test("after an import, the file has no byte of a private user", async () => {
+test("after an import of a private user, the file contains no trace of the profile", async () => {
   const path = await makeSnapshot([...community, { ...secret, public: false }]);
   expect(found(path)).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
 });
 
-test("changes leave no byte of private users after an import in the worst order", async () => {
-  // In this order, pages split and SQLite leaves copies of rows behind. FTS5 merges and frees
-  // pages.
+test("making users private leaves no trace, even after an import in the worst order", async () => {
+  // Shuffled lines make SQLite split pages and leave copies of rows behind, and make FTS5 merge and
+  // free pages.
   const lines = [...seedDataset({ users: 12_000, companies: 300, seed: 3 })];
   const shuffled = lines.map((line, index) => ({ line, key: (index * 7919) % lines.length }));
   shuffled.sort((a, b) => a.key - b.key);
@@ -121,7 +121,7 @@ test("changes leave no byte of private users after an import in the worst order"
     ...hidden.map(({ line }) => line),
     ...shuffled.map(({ line }) => line).filter((line) => line.type !== "user" || !ids.has(line.id)),
   ]);
-  // Most in one change file, the others one by one.
+  // Makes most of these users private with one change file, and the others one by one.
   const goes = (line: object) => ({ ...goesPrivate, id: (line as { id: number }).id });
   await applyChanges(bytesOf(hidden.slice(0, 100).map(({ line }) => goes(line))), path);
   for (const { line } of hidden.slice(100)) await applyChanges(bytesOf([goes(line)]), path);
@@ -132,7 +132,7 @@ test("changes leave no byte of private users after an import in the worst order"
   expect(findTraces(path)).toEqual(noTraces);
 }, 30_000);
 
-test("the frequent n-grams forget a name when all users with it go private", async () => {
+test("frequent n-grams keep no trace of a name after all users with it go private", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
   const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));
   const path = await makeSnapshot([...others, ...many]);

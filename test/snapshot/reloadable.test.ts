@@ -1,4 +1,4 @@
-/** A large snapshot that is overwritten in place: requests fail until a good file is there. */
+/** If a large snapshot is overwritten in place, requests fail until there is a good file again. */
 import { expect, test } from "bun:test";
 import { appendFileSync, copyFileSync, renameSync, truncateSync } from "node:fs";
 import { createRoadbook } from "../../src/roadbook.ts";
@@ -19,7 +19,7 @@ async function open(snapshot: string) {
 const good = [200, 200, 200, 200, 200];
 const bad = [503, 503, 503, 503, 503];
 
-test("one appended byte makes every request a 503, even for cached data", async () => {
+test("one byte appended to a snapshot makes requests fail, even for cached data", async () => {
   const snapshot = await makeLarge();
   const copy = `${snapshot}.copy`;
   copyFileSync(snapshot, copy);
@@ -29,14 +29,14 @@ test("one appended byte makes every request a 503, even for cached data", async 
   for (let times = 0; times < 3; times++) expect(await ask()).toBe(200);
   appendFileSync(snapshot, "x");
   expect(await ask()).toBe(503);
-  // The size is the same as before, but the file has been written to.
+  // The file has its original size again, but it has been written to.
   truncateSync(snapshot, (await Bun.file(copy).stat()).size);
   expect(await ask()).toBe(503);
   expect(bugs).toEqual([]);
   await roadbook.close();
 });
 
-test("refresh reports a spoiled file once, and recovers when a good file replaces it", async () => {
+test("refresh reports a spoiled file once, and switches to a good replacement", async () => {
   const snapshot = await makeLarge();
   const { roadbook, ask, statuses } = await open(snapshot);
   expect(await statuses()).toEqual(good);
@@ -61,7 +61,7 @@ test("refresh reports a spoiled file once, and recovers when a good file replace
   await roadbook.close();
 });
 
-test("a file that was overwritten in place is served once it is complete", async () => {
+test("a file that was overwritten in place is served again after it is complete", async () => {
   const snapshot = await makeLarge();
   const { roadbook, statuses } = await open(snapshot);
   copyFileSync(await makeLarge(4500), snapshot);
@@ -72,7 +72,7 @@ test("a file that was overwritten in place is served once it is complete", async
   await roadbook.close();
 });
 
-test("an export of a file that is being overwritten is an error", async () => {
+test("an export fails if the file is overwritten during the export", async () => {
   const snapshot = await makeLarge();
   const lines = await exportDataset(snapshot);
   expect(() => {

@@ -1,23 +1,24 @@
 /**
- * Names that have long texts in common, by chance or on purpose. No n-gram of a query is rare in
- * them, so a naive search would compare the query with every name.
+ * Sets of names with long texts in common, by chance or on purpose. No n-gram in the queries is
+ * rare among these names, so a naive search would compare the query with every name.
  */
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {
   kind: NameKind;
-  /** Enough names to make a search that reads all of them slow. */
+  /** The number of names, large enough that a search reading all of them would be slow. */
   count: number;
   name(at: number): string;
   queries: string[];
   /**
-   * Queries whose n-grams are in every name, but in another order or spelling. They read all names.
+   * Queries whose n-grams are in every name, but in another order or spelling. Such queries read
+   * all names.
    */
   worst?: string[];
 }
 
-/** The member count of a company, in no particular order. */
+/** Returns a company's member count. The counts are scattered, so that ranks do not follow ids. */
 export const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
@@ -40,7 +41,7 @@ const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
 
 const letters = (at: number) => String.fromCharCode(97 + (at % 26));
 
-/** All pairs of the first eleven letters: 242 letters. */
+/** All 121 pairs of the first eleven letters, joined into one text. */
 const pairs = Array.from({ length: 121 }, (_, at) => letters(at % 11) + letters(at / 11)).join("");
 
 export const similarNames: Record<string, SimilarNames> = {

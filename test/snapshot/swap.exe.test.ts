@@ -1,4 +1,4 @@
-/** A running server switches to a replaced snapshot without a failed or mixed response. */
+/** A running server switches snapshots without failed responses or responses that mix the two. */
 import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -48,7 +48,7 @@ async function json(server: Target, path: string): Promise<unknown> {
 test("a profile that apply makes private becomes private on the running server", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
-  // Three times, so that cached data is read too.
+  // Requests everything three times, so that cached data is tested too.
   for (let times = 0; times < 3; times++) {
     expect((await server.fetch("/users/public/44")).status).toBe(200);
     expect((await server.fetch("/users/44/achievements")).status).toBe(200);
@@ -61,7 +61,7 @@ test("a profile that apply makes private becomes private on the running server",
   await server.close();
 });
 
-test("SIGHUP makes the server check the file at once", async () => {
+test("SIGHUP makes the server check the snapshot file immediately", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
@@ -70,7 +70,7 @@ test("SIGHUP makes the server check the file at once", async () => {
   await server.close();
 });
 
-test("import replaces a snapshot in use and leaves nothing else in the folder", async () => {
+test("import replaces a snapshot that is being served and leaves no other files", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   await succeed(["import", makeFile([...community, user(99, "New One")]), "--to", snapshot]);
@@ -79,13 +79,13 @@ test("import replaces a snapshot in use and leaves nothing else in the folder", 
   await server.close();
 });
 
-test("under load, no response fails or mixes two snapshots", async () => {
+test("swaps under load cause no failed responses and none that mix two snapshots", async () => {
   const { alpha, omega, wrong } = await swapUnderLoad(runs(30));
   expect(wrong).toEqual([]);
   expect(Math.min(alpha, omega)).toBeGreaterThan(runs(10));
 }, 60_000);
 
-test("a bad replacement is refused and shown in /health, and the old snapshot stays", async () => {
+test("a bad replacement is refused, and /health shows why; the old snapshot stays", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   const before = await healthOf(server);
@@ -121,14 +121,14 @@ test.each([
   ["held in memory", async () => (await makeSeeded(300)).snapshot, runs(12)],
   ["read as needed", () => makeLarge(), runs(6)],
 ])(
-  "a replacement %s with one flipped bit is never served",
+  "a replacement with one flipped bit is never served (snapshots %s)",
   async (_, make, count) => {
     expect(await flipBits(await make(), count, 5)).toEqual([]);
   },
   60_000,
 );
 
-test("--trust-snapshot skips the checksum only at the start", async () => {
+test("--trust-snapshot skips the checksum at startup, but not for replacements", async () => {
   const snapshot = await makeSnapshot();
   const bytes = readFileSync(snapshot);
   bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
@@ -148,7 +148,7 @@ test("--trust-snapshot skips the checksum only at the start", async () => {
   await server.close();
 });
 
-describe("a path that becomes something other than a file is refused at once", () => {
+describe("the server and all commands refuse a snapshot path that has become", () => {
   test.each([
     ["a FIFO", (path: string) => Bun.$`mkfifo ${path}`],
     ["a folder", (path: string) => Bun.$`mkdir ${path}`],
@@ -173,7 +173,7 @@ describe("a path that becomes something other than a file is refused at once", (
     }
     const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
     expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
-    // A good file is served again, without a signal.
+    // A good file at the path is served again without SIGHUP.
     await Bun.$`rm -r ${snapshot}`;
     replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
     await until(async () => (await server.fetch("/users/public/99")).status === 200);
@@ -181,7 +181,7 @@ describe("a path that becomes something other than a file is refused at once", (
   });
 });
 
-test("a replacement that fails with too many open files is tried again", async () => {
+test("a replacement that fails because of too many open files is retried", async () => {
   const snapshot = await makeSnapshot();
   let log = "";
   const server = await openExecutable(["--snapshot", snapshot], (text) => {
@@ -193,12 +193,12 @@ test("a replacement that fails with too many open files is tried again", async (
   const { stdout } = await Bun.$`prlimit --pid ${server.pid} --nofile -o SOFT --noheadings`.quiet();
   const max = stdout.toString().trim();
   expect((await server.fetch("/users/public/44")).status).toBe(200);
-  await limit("3:"); // files that are open stay open
+  await limit("3:"); // files that are already open stay open
   const failure = "cannot be read: too many open files; serving the old snapshot, trying again";
   await succeed(["apply", makeFile([{ type: "user", id: 44, public: false }]), "--to", snapshot]);
   await until(() => log.includes(failure));
   process.kill(server.pid, "SIGHUP");
-  await Bun.sleep(500); // long enough for two more tries, which fail
+  await Bun.sleep(500); // long enough for two more attempts, which fail
   await limit(`${max}:`);
   await until(async () => (await server.fetch("/users/public/44")).status === 403);
   expect((await healthOf(server)).refused_replacement).toBeNull();
@@ -206,7 +206,7 @@ test("a replacement that fails with too many open files is tried again", async (
   expect(log.split(failure)).toHaveLength(2);
 }, 30_000);
 
-test("SIGHUP makes the server try again to open a file that was unreachable", async () => {
+test("SIGHUP makes the server retry a snapshot file that was temporarily missing", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   const folder = join(snapshot, "..");
@@ -218,7 +218,7 @@ test("SIGHUP makes the server try again to open a file that was unreachable", as
   await server.close();
 });
 
-test("a bad replacement is logged once", async () => {
+test("a bad replacement is logged only once, even after several SIGHUPs", async () => {
   const snapshot = await makeSnapshot();
   const log: string[] = [];
   const server = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"], (text) =>
@@ -234,11 +234,11 @@ test("a bad replacement is logged once", async () => {
   expect(log.join("").match(/is empty; serving the old snapshot/g)).toHaveLength(1);
 });
 
-test("the server survives a path that is a broken symbolic link for a while", async () => {
+test("the server keeps running while its snapshot path is a broken symbolic link", async () => {
   const snapshot = await makeSnapshot();
   const server = await serve(snapshot);
   renameSync(snapshot, `${snapshot}.away`);
-  symlinkSync(snapshot, snapshot); // to itself
+  symlinkSync(snapshot, snapshot); // links to itself
   await until(async () => (await healthOf(server)).refused_replacement !== null);
   expect((await healthOf(server)).refused_replacement).not.toContain(snapshot);
   expect((await server.fetch("/users/public/42")).status).toBe(200);
@@ -256,7 +256,7 @@ test("a small snapshot is still served while its file is overwritten in place", 
   await server.close();
 });
 
-describe("a large snapshot that is overwritten in place", () => {
+describe("when a large snapshot is overwritten in place", () => {
   const publicUrl = "http://roadbook.test";
   const paths = Array.from({ length: 120 }, (_, id) => [
     `/users/public/${id * 41 + 1}`,
@@ -264,7 +264,7 @@ describe("a large snapshot that is overwritten in place", () => {
     `/search/users?q=${String.fromCharCode(97 + (id % 26))}a`,
   ]).flat();
 
-  /** The expected response of each path, from an intact snapshot. */
+  /** Returns the expected response for each path, taken from an intact snapshot. */
   async function responsesOf(snapshot: string): Promise<Map<string, string>> {
     const roadbook = await openInProcess({ snapshot });
     const responses = new Map<string, string>();
@@ -286,7 +286,7 @@ describe("a large snapshot that is overwritten in place", () => {
     },
   })}`;
 
-  /** Serves a snapshot and requests every path three times, so that results are cached. */
+  /** Serves a snapshot and requests every path three times, so that the results are cached. */
   async function open(snapshot: string) {
     const lines: string[] = [];
     const flags = ["--search-limit", "0", "--public-url", publicUrl];
@@ -300,7 +300,7 @@ describe("a large snapshot that is overwritten in place", () => {
     return { server, lines, before };
   }
 
-  test("slowly: every response is a 503 until the new file is complete", async () => {
+  test("every request for data gets a 503 until a slowly written file is complete", async () => {
     const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
     const after = await responsesOf(other);
     const { server, lines, before } = await open(snapshot);
@@ -330,7 +330,7 @@ describe("a large snapshot that is overwritten in place", () => {
     expect(lines.filter((line) => line.includes("serving a new snapshot"))).toHaveLength(1);
   }, 60_000);
 
-  test("by truncate: every response is a 503 until a good file is there", async () => {
+  test("after truncation, every request for data gets a 503 until a good file exists", async () => {
     const snapshot = await makeLarge();
     const { server, lines, before } = await open(snapshot);
     truncateSync(snapshot, 5000);
@@ -348,7 +348,7 @@ describe("a large snapshot that is overwritten in place", () => {
     for (const path of ["/docs/json", "/favicon.svg", "/robots.txt"]) {
       expect([path, (await server.fetch(path)).status]).toEqual([path, 200]);
     }
-    // Another bad file is logged too.
+    // A different bad file is logged too.
     writeFileSync(`${snapshot}.bad`, "bad");
     renameSync(`${snapshot}.bad`, snapshot);
     await until(() => lines.some((line) => line.includes("is not a Roadbook snapshot")));
@@ -360,7 +360,7 @@ describe("a large snapshot that is overwritten in place", () => {
     expect(lines.filter((line) => /error|"level":50/.test(line))).toHaveLength(2);
   }, 60_000);
 
-  test("repeatedly: the server survives and finally serves the new data", async () => {
+  test("the server survives repeated overwrites and finally serves the new data", async () => {
     const [snapshot, other] = [await makeLarge(), await makeLarge(4500)];
     const [before, after] = [await responsesOf(snapshot), await responsesOf(other)];
     const server = await openExecutable([
@@ -378,8 +378,8 @@ describe("a large snapshot that is overwritten in place", () => {
     })();
     for (let times = 0; times < 5; times++) {
       for (const size of [0, 4_000_000, 8_765_432]) {
-        writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // like a copy in progress
-        await Bun.sleep(30); // time for the server to check the file
+        writeFileSync(snapshot, readFileSync(other).subarray(0, size)); // like an unfinished copy
+        await Bun.sleep(30); // gives the server time to check the file
       }
     }
     copyFileSync(other, snapshot);
@@ -392,7 +392,7 @@ describe("a large snapshot that is overwritten in place", () => {
   }, 60_000);
 });
 
-test("changing the mode or the name of a large snapshot does not disturb it", async () => {
+test("changing the mode or name of a large snapshot file does not disturb the server", async () => {
   const snapshot = await makeLarge();
   const log: string[] = [];
   const server = await openExecutable(["--snapshot", snapshot], (text) => log.push(text));
@@ -415,7 +415,7 @@ test.skipIf(!isLinux).each([
   ["held in memory", async () => (await makeSeeded(5000)).snapshot],
   ["read as needed", () => makeLarge()],
 ])(
-  "repeated swaps of snapshots %s leak neither file descriptors nor memory",
+  "repeated swaps leak neither file descriptors nor memory (snapshots %s)",
   async (_, make) => {
     const snapshot = await make();
     const other = join(temporaryFolder(), "other");
@@ -437,7 +437,7 @@ test.skipIf(!isLinux).each([
     async function swap(times: number): Promise<void> {
       for (let count = 0; count < times; count++) {
         const before = await identity();
-        // The two files are exchanged, so nothing is copied.
+        // The two files swap names, so nothing is copied.
         renameSync(snapshot, `${snapshot}.old`);
         renameSync(spare, snapshot);
         renameSync(`${snapshot}.old`, spare);

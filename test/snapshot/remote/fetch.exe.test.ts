@@ -1,4 +1,4 @@
-/** Servers that fetch their snapshot: concurrent starts, killed servers, and redirects. */
+/** Servers that download their snapshot: concurrent starts, killed servers and redirects. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ describe("with a snapshot at a URL", async () => {
     expect(readdirSync(cacheDir).filter((name) => !isCacheFile.test(name))).toEqual([]);
   }, 60_000);
 
-  test("a start removes the folders of killed servers, but not those of running ones", async () => {
+  test("a starting server removes only the temporary folders of killed servers", async () => {
     const TMPDIR = temporaryFolder();
     const start = async () => {
       const words = ["serve", "--port", "0", "--snapshot", url, "--log-level", "silent"];
@@ -98,7 +98,7 @@ describe("a redirect", async () => {
   ]);
   const snapshot = readFileSync(await makeSnapshot());
   const requested: string[] = [];
-  /** The redirects by path, on both servers. Every other path responds with the snapshot. */
+  /** Redirect targets by path, on both servers. All other paths respond with the snapshot. */
   const redirects: Record<string, string> = {};
   const respond = (request: Request) => {
     const { protocol, pathname } = new URL(request.url);
@@ -124,14 +124,14 @@ describe("a redirect", async () => {
   test.each([
     [`${http}/up`, ["http:/up", "https:/snapshot"]],
     [`${https}/aside`, ["https:/aside", "https:/snapshot"]],
-  ])("may keep the scheme or upgrade to https: %s", async (url, expected) => {
+  ])("is followed if it keeps the scheme or upgrades it to https: %s", async (url, expected) => {
     requested.length = 0;
     const server = await openExecutable(["--snapshot", url, "--refresh", "1h"], undefined, env);
     await server.close();
     expect(requested).toEqual(expected);
   });
 
-  test.each(["down", "downAndUp"])("from https to http is not followed: %s", async (path) => {
+  test.each(["down", "downAndUp"])("is not followed from https to http: /%s", async (path) => {
     requested.length = 0;
     const words = ["serve", "--port", "0", "--snapshot", `${https}/${path}`];
     const { code, stderr } = await roadbook(words, { env });

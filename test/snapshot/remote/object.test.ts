@@ -1,4 +1,4 @@
-/** Conditional writes of objects in a store: two writers never lose each other's changes. */
+/** Conditional writes to an object store: concurrent writers never lose each other's changes. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,18 +12,18 @@ import { temporaryFolder } from "../../support.ts";
 /** The only object in the store. */
 let stored: Buffer | undefined;
 const behaviours = ["honours", "ignores", "refuses"] as const;
-/** How the store treats the conditions of a PUT. */
+/** How the store treats the conditions on a PUT. */
 let conditions: (typeof behaviours)[number];
 /** Which responses have an ETag. */
 let etags: { get: boolean; put: boolean };
-/** The status of a PUT whose condition is not met. */
+/** The status of the response to a PUT whose condition is not met. */
 let conflict: 409 | 412;
-/** Called when the store has received a PUT. */
+/** Called when a PUT has been received, before its condition is checked. */
 let beforePut: () => void;
-/** Called when the store has written the object of a PUT. */
+/** Called when the object from a PUT has been stored, before the response is sent. */
 let afterPut: () => void;
 let isUp: boolean;
-/** If-Match and If-None-Match of each PUT. */
+/** The If-Match and If-None-Match headers of each PUT. */
 let received: (string | null)[][];
 
 const etagOf = (bytes: Buffer | undefined) => bytes && `"${Bun.hash(bytes)}"`;
@@ -71,19 +71,19 @@ function locate(text = "s3://community/x.snapshot"): RemoteLocation {
   return location;
 }
 
-/** Stands for a command: reads the old snapshot and writes a new one. */
+/** Plays the role of a command: reads the old snapshot and writes a new one. */
 async function append(path: string): Promise<string> {
   const old = existsSync(path) ? readFileSync(path, "utf8") : "";
   writeFileSync(path, `${old} and new`);
   return old;
 }
 
-/** Stands for a second command. */
+/** Plays the role of a second command that replaces the object. */
 const putOther = () => {
   stored = Buffer.from("other");
 };
 
-test("a temporary file stands for the object and is removed afterwards", async () => {
+test("an object is changed through a temporary file, which is removed afterwards", async () => {
   let path = "";
   const old = await replaceObject(locate(), (file) => {
     path = file;
@@ -99,14 +99,14 @@ test("an object that does not exist is created", async () => {
   expect(stored as unknown as Buffer).toEqual(Buffer.from(" and new"));
 });
 
-test("an object whose name ends in .zst is compressed", async () => {
+test("an object whose name ends in .zst is stored compressed", async () => {
   stored = zstdCompressSync("old");
   await replaceObject(locate("s3://community/x.snapshot.zst"), append);
   expect(zstdDecompressSync(stored ?? "").toString()).toBe("old and new");
 });
 
 describe("in a store that honours conditions", () => {
-  test("a PUT requires the ETag that was read, or that no object exists", async () => {
+  test("a PUT requires the ETag that was read, or that there is still no object", async () => {
     await replaceObject(locate(), append);
     stored = undefined;
     await replaceObject(locate(), append);
@@ -117,7 +117,7 @@ describe("in a store that honours conditions", () => {
   });
 
   test.each([409, 412] as const)(
-    "a change by another command is kept: status %d",
+    "a change by another command is not overwritten if the store responds with %d",
     async (status) => {
       conflict = status;
       for (const before of [Buffer.from("old"), undefined]) {
@@ -134,13 +134,13 @@ describe("in a store that honours conditions", () => {
     },
   );
 
-  test("a change by another command during the PUT is kept", async () => {
+  test("a change by another command during the PUT is not overwritten", async () => {
     beforePut = putOther;
     await expect(replaceObject(locate(), append)).rejects.toThrow("was changed by another");
     expect(stored?.toString()).toBe("other");
   });
 
-  test("every writer that succeeds is in the object, however many write at once", async () => {
+  test("the object contains the changes of all concurrent writers that succeed", async () => {
     const words = ["one", "two", "three", "four"];
     const outcomes = await Promise.allSettled(
       words.map((word) =>
@@ -157,7 +157,7 @@ describe("in a store that honours conditions", () => {
     }
   });
 
-  test("the response to a PUT needs no ETag", async () => {
+  test("a write succeeds even if the response to the PUT has no ETag", async () => {
     etags.put = false;
     await replaceObject(locate(), append);
     expect(stored?.toString()).toBe("old and new");
@@ -176,7 +176,7 @@ describe("a store without conditional writes", () => {
   const unsupported =
     /^s3:\/\/community\/x.snapshot is in a store without conditional writes \(If-Match\), .*--unconditional$/;
 
-  test("is rejected if it responds with 501", async () => {
+  test("is rejected if it responds to the PUT with 501", async () => {
     conditions = "refuses";
     for (const before of [Buffer.from("old"), undefined]) {
       stored = before;
@@ -185,13 +185,13 @@ describe("a store without conditional writes", () => {
     }
   });
 
-  test("is rejected if it sends no ETag", async () => {
+  test("is rejected if its responses have no ETag", async () => {
     etags.get = false;
     await expect(replaceObject(locate(), append)).rejects.toThrow(unsupported);
     expect([stored?.toString(), received]).toEqual(["old", []]);
   });
 
-  test("is reported if another object is there right after the PUT", async () => {
+  test("is reported if a different object is found right after the PUT", async () => {
     conditions = "ignores";
     afterPut = putOther;
     await expect(replaceObject(locate(), append)).rejects.toThrow(
@@ -200,7 +200,7 @@ describe("a store without conditional writes", () => {
   });
 });
 
-describe.each(behaviours)("with unconditional, in a store that %s conditions", (behaviour) => {
+describe.each(behaviours)("with unconditional set, in a store that %s conditions", (behaviour) => {
   test("a PUT has no condition, whether or not the object exists", async () => {
     conditions = behaviour;
     etags.get = false;
@@ -222,7 +222,7 @@ test("a dry run sends no PUT", async () => {
   expect([stored?.toString(), received]).toEqual(["old", []]);
 });
 
-test("an import replaces an object that is not a snapshot only with force", async () => {
+test("an import replaces an object that is not a snapshot only if force is set", async () => {
   const importWith = (force: boolean) =>
     replaceObject(locate(), (path) => importDataset(community, path, { force }), { force });
   for (const bytes of [
@@ -240,7 +240,7 @@ test("an import replaces an object that is not a snapshot only with force", asyn
   }
 });
 
-test("after an error the object is unchanged, and the message names it", async () => {
+test("after an error, the object is unchanged and the message has the object's URL", async () => {
   const write = async (path: string) => {
     throw new Error(`${path} is wrong`);
   };
@@ -261,13 +261,13 @@ test("after an error the object is unchanged, and the message names it", async (
 });
 
 test.each(["s3://", "s3://bucket", "s3://bucket/", "s3:///key", "s3://b/k?x", "s3://bucket/k/"])(
-  "%s is not the URL of an object",
+  "%s is rejected as the URL of an object",
   (text) => {
     expect(parseS3Location(text, { accessKeyId: "a", secretAccessKey: "b" })).toBeUndefined();
   },
 );
 
-test("a colon in the access key id is encoded in the signed URL", () => {
+test("a colon in the access key ID is encoded in the signed URL", () => {
   const location = parseS3Location("s3://bucket/key", {
     accessKeyId: "a:b/c",
     secretAccessKey: "d",
@@ -275,7 +275,7 @@ test("a colon in the access key id is encoded in the signed URL", () => {
   expect(location?.prepare("GET").url).toContain("&X-Amz-Credential=a%3Ab%2Fc%2F");
 });
 
-test("a compressed file is replaced, and errors name it", async () => {
+test("a compressed file is replaced, and error messages contain the file's path", async () => {
   const path = join(temporaryFolder(), "x.snapshot.zst");
   expect(await replaceCompressed(path, append)).toBe("");
   expect(await replaceCompressed(path, append)).toBe(" and new");

@@ -1,20 +1,20 @@
 /**
- * Runs a real S3-compatible server (s3rver) with one bucket for tests, on a loopback port. It
- * supports If-None-Match and ignores If-Match.
+ * Runs s3rver, a real S3-compatible server, on a loopback port with one bucket for tests. s3rver
+ * supports If-None-Match but ignores If-Match.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findFreePort, root, temporaryFolder, until } from "../../support.ts";
 
 export interface S3Server {
-  /** The environment variables that programs need to use it. */
+  /** The environment variables that programs need to use the server. */
   env: Record<string, string>;
-  /** The URL of an object in its bucket. */
+  /** Returns the URL of an object in the bucket. */
   url(key: string): string;
   put(key: string, bytes: Uint8Array): Promise<void>;
   get(key: string): Promise<Uint8Array>;
   list(): Promise<string[]>;
-  /** Kills the server. `start` starts it again with the same objects. */
+  /** Kills the server. `start` restarts it with the same objects. */
   kill(): Promise<void>;
   start(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Every command that reads or writes a snapshot, with a real S3-compatible store. */
+/** Commands that read or write a snapshot, tested with a real S3-compatible store. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -22,12 +22,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => store.kill());
 
-/** Runs the executable with the address and credentials of the store. */
+/** Runs the executable with the store's address and credentials. */
 function run(...words: string[]): Promise<Outcome> {
   return roadbook(words, { env: { ...store.env, TMPDIR: temporaryFolder() } });
 }
 
-/** The dataset in the object's snapshot. */
+/** Exports the dataset from a snapshot in the store. */
 async function exportObject(key: string): Promise<string> {
   const path = join(temporaryFolder(), "copy");
   writeFileSync(path, Bun.zstdDecompressSync(zstd(await store.get(key))));
@@ -39,7 +39,7 @@ function zstd(bytes: Uint8Array): Uint8Array {
 }
 
 test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
-  "import writes %s, apply changes it, and serve serves it",
+  "the object %s can be written by import, changed by apply and then served",
   async (key) => {
     const to = store.url(key);
     expect(await run("import", makeFile(community), "--to", to)).toEqual({
@@ -64,7 +64,7 @@ test.each(["a.snapshot", "deep/er/ä b.snapshot", "c.snapshot.zst"])(
   60_000,
 );
 
-test("SIGHUP makes the server check the store at once", async () => {
+test("SIGHUP makes the server check the store immediately", async () => {
   const to = store.url("sighup.snapshot");
   expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
   const words = ["--snapshot", to, "--refresh", "1h"];
@@ -77,7 +77,7 @@ test("SIGHUP makes the server check the store at once", async () => {
   await server.close();
 }, 60_000);
 
-test("a compressed file can be imported to and changed, but not served", async () => {
+test("import and apply can write a compressed snapshot file, but check rejects it", async () => {
   const to = join(temporaryFolder(), "x.snapshot.zst");
   expect((await run("import", makeFile(community), "--to", to)).code).toBe(0);
   expect(await run("apply", makeFile([user(45, "Anna")]), "--to", to)).toMatchObject({
@@ -92,7 +92,7 @@ test("a compressed file can be imported to and changed, but not served", async (
   expect([code, stderr]).toEqual([1, expect.stringContaining(`${to} would lose 3 of its 4 users`)]);
 });
 
-test("an import that would remove most users of an object is an error", async () => {
+test("an import that would remove most users from an object is an error", async () => {
   const to = store.url("guarded.snapshot");
   const many = Array.from({ length: 10 }, (_, at) => user(at + 1, `Driver ${at}`));
   expect((await run("import", makeFile(many), "--to", to)).code).toBe(0);
@@ -172,7 +172,7 @@ test.each<[string, string[], string]>([
     "--to must be a file or s3://bucket/key",
   ],
   [
-    "apply to a URL without a key",
+    "apply to an s3:// URL without a key",
     ["apply", "x", "--to", "s3://secret"],
     "--to must have the form s3://bucket/key",
   ],
@@ -181,13 +181,13 @@ test.each<[string, string[], string]>([
     ["--snapshot", "https://:secret"],
     "--snapshot must be a file or an https://",
   ],
-])("%s is a usage error that does not repeat the value", async (_, words, message) => {
+])("%s is a usage error whose message does not repeat the URL", async (_, words, message) => {
   const { code, stderr } = await run(...words);
   expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
   expect(stderr).not.toContain("secret");
 });
 
-test("s3:// without credentials is a usage error", async () => {
+test("an s3:// URL is a usage error if the credentials are not set", async () => {
   const { code, stderr } = await roadbook(["--snapshot", "s3://bucket/key"]);
   expect([code, stderr]).toEqual([
     2,
@@ -196,7 +196,7 @@ test("s3:// without credentials is a usage error", async () => {
 });
 
 test.each(["at the start", "while it serves"])(
-  "a signal during a download %s leaves no partial file",
+  "SIGTERM leaves no partial file if the server is downloading %s",
   async (when) => {
     const snapshot = readFileSync(await makeSnapshot());
     let isSlow = when === "at the start";

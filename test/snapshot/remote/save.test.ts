@@ -1,4 +1,4 @@
-/** A download never takes more disk space than its header declares, whatever the source sends. */
+/** A download never uses more disk space than its header declares, whatever the source sends. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ beforeAll(async () => {
   snapshot = readFileSync(await makeSnapshot());
 });
 
-/** Sends `first`, then `next` again and again. */
+/** Sends `first`, then sends `next` over and over. */
 function createEndless(first: Uint8Array, next: Uint8Array) {
   const state = { isClosed: false, sent: 0 };
   async function* send() {
@@ -32,7 +32,7 @@ function createEndless(first: Uint8Array, next: Uint8Array) {
   return { state, input: send() };
 }
 
-/** The snapshot with one number in its header changed. */
+/** Returns a copy of the snapshot with one number in the header changed. */
 function withHeader(at: number, value: number): Buffer {
   const copy = Buffer.from(snapshot);
   copy.writeUInt32BE(value, at);
@@ -46,8 +46,8 @@ const bombs = {
   gzip: (bytes: Uint8Array) => createEndless(gzipSync(bytes), gzipSync(megabytes)),
 };
 
-describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => {
-  test("is cut one byte after the snapshot and rejected", async () => {
+describe.each(Object.entries(bombs))("an endless %s body", (_, createBomb) => {
+  test("is cut off one byte after the end of the snapshot and then rejected", async () => {
     const { input, state } = createBomb(snapshot);
     const path = join(temporaryFolder(), "snapshot");
     await saveSnapshot(input, path);
@@ -59,8 +59,8 @@ describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => 
   test.each<[string, () => Uint8Array, RegExp]>([
     ["is not a snapshot", () => Buffer.from("<html>".repeat(50_000)), /is not a Roadbook snapshot/],
     ["has another schema", () => withHeader(60, 99), /has schema 99/],
-    ["is another SQLite file", () => withHeader(68, 7), /is a SQLite file, but not/],
-  ])("is no longer read when it %s", async (_, make, reason) => {
+    ["is a different SQLite file", () => withHeader(68, 7), /is a SQLite file, but not/],
+  ])("is not read any further if it %s", async (_, make, reason) => {
     const { input, state } = createBomb(make());
     const path = join(temporaryFolder(), "snapshot");
     await saveSnapshot(input, path);
@@ -70,7 +70,7 @@ describe.each(Object.entries(bombs))("an endless body, %s,", (_, createBomb) => 
     expect(state.sent).toBeLessThan(2 ** 26);
   });
 
-  test("is not saved when its header declares more than the disk has free", async () => {
+  test("is not saved if its header declares more bytes than the disk has free", async () => {
     const { input, state } = createBomb(withHeader(28, 0xffffffff));
     const path = join(temporaryFolder(), "snapshot");
     await expect(saveSnapshot(input, path)).rejects.toThrow(
@@ -85,7 +85,7 @@ test.each<[string, () => Uint8Array, () => Uint8Array]>([
   ["zstd", () => zstdCompressSync(snapshot).subarray(0, 0), skippable],
   ["zstd after the snapshot", () => zstdCompressSync(snapshot), skippable],
   ["gzip", () => gzipSync(""), () => Buffer.concat(Array(20_000).fill(gzipSync("")))],
-])("endless compressed data without content is rejected: %s", async (_, first, next) => {
+])("endless compressed data that unpacks to nothing is rejected: %s", async (_, first, next) => {
   const { input, state } = createEndless(first(), next());
   const path = join(temporaryFolder(), "snapshot");
   await expect(saveSnapshot(input, path)).rejects.toThrow(
@@ -114,7 +114,7 @@ test.each([33, 99, 100, 101, 5000])(
   },
 );
 
-test("an import counts the users it replaces, whatever the schema version", async () => {
+test("an import refuses to remove most users from a snapshot of any schema version", async () => {
   const target = join(temporaryFolder(), "x.snapshot.zst");
   const many = Array.from({ length: 10 }, (_, at) => user(at + 1, `Driver ${at}`));
   const old = readFileSync(await makeSnapshot(many));

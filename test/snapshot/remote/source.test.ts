@@ -1,4 +1,4 @@
-/** The local copy of a snapshot at a URL: when it is replaced, and how failures are reported. */
+/** The local copy of a downloaded snapshot: when it is replaced, and how failures are reported. */
 import { afterAll, beforeAll, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -18,7 +18,7 @@ import { run, temporaryFolder, until } from "../../support.ts";
 
 type Respond = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A snapshot with three users and `users` more, built `second` seconds into 2026. */
+/** Builds a snapshot with three users and `users` more, dated `second` seconds into 2026. */
 async function build(second: number, users: number): Promise<Buffer> {
   setSystemTime(new Date(Date.UTC(2026, 0, 1, 0, 0, second)));
   const more = Array.from({ length: users }, (_, at) => user(100 + at, `Driver ${at}`));
@@ -31,7 +31,7 @@ let older: Buffer;
 let first: Buffer;
 let second: Buffer;
 let respond: Respond;
-/** If-None-Match of each request. */
+/** The If-None-Match header of each request. */
 let requests: (string | undefined)[];
 const web = createServer((request, response) => {
   requests.push(request.headers["if-none-match"]);
@@ -50,7 +50,7 @@ beforeEach(() => {
   respond = serve(first);
 });
 
-/** Responds like a file server. The ETag is a hash of the bytes. */
+/** Responds like a file server that uses a hash of the bytes as the ETag. */
 function serve(bytes: Uint8Array, headers: Record<string, string> = {}): Respond {
   const etag = `"${Bun.hash(bytes)}"`;
   return (request, response) => {
@@ -70,7 +70,7 @@ function cut(bytes: Uint8Array): Respond {
   };
 }
 
-/** Sends without end, until the other side closes the connection. */
+/** Sends `first`, then `bytes` over and over until the client closes the connection. */
 function endless(bytes: Uint8Array, first = bytes): Respond {
   return (_, response) => {
     response.writeHead(200, { etag: '"endless"' });
@@ -83,7 +83,7 @@ function endless(bytes: Uint8Array, first = bytes): Respond {
   };
 }
 
-/** A good snapshot, followed by data without end. */
+/** Sends a good snapshot, then `bytes` over and over. */
 function bomb(bytes: Uint8Array): Respond {
   const isZstd = bytes[0] === 0x28;
   return endless(bytes, isZstd ? zstdCompressSync(second) : second);
@@ -119,7 +119,7 @@ async function usersIn({ path }: Source): Promise<number> {
   return (await checkSnapshot(path)).counts.users - 3;
 }
 
-test("the snapshot is downloaded at the start, and again when it has changed", async () => {
+test("the snapshot is downloaded at startup, and again after it changes", async () => {
   const source = await open();
   expect(await usersIn(source)).toBe(2);
   expect(await source.refresh()).toBe(false);
@@ -134,7 +134,7 @@ test("the snapshot is downloaded at the start, and again when it has changed", a
   expect(source.events).toEqual([]);
 });
 
-describe("the copy stays and the failure is reported once after", () => {
+describe("the local copy is kept, and the failure is reported once, after", () => {
   test.each<[string, () => Respond, RegExp]>([
     ["an interrupted body", () => cut(second), /^closed the connection too early$/],
     [
@@ -147,10 +147,10 @@ describe("the copy stays and the failure is reported once after", () => {
     ["an HTML page", () => serve(Buffer.from("<html>".repeat(99))), /^is not a Roadbook snapshot$/],
     ["an older snapshot", () => serve(older), /^was built at 2026-01-01T00:00:01.000Z, before the/],
     ["half of a zstd frame", () => serve(zstdCompressSync(second).subarray(0, 2000)), /ends early/],
-    ["204", () => fail(204), /^responded with 204$/],
-    ["206", () => fail(206), /^responded with 206$/],
-    ["404", () => fail(404), /^responded with 404$/],
-    ["500", () => fail(500), /^responded with 500$/],
+    ["a 204 response", () => fail(204), /^responded with 204$/],
+    ["a 206 response", () => fail(206), /^responded with 206$/],
+    ["a 404 response", () => fail(404), /^responded with 404$/],
+    ["a 500 response", () => fail(500), /^responded with 500$/],
     [
       "an endless body",
       () => bomb(Buffer.alloc(2 ** 20)),
@@ -211,7 +211,7 @@ function redirect(location: string): Respond {
       : (location === "/gone" ? fail(404) : serve(second))(request, response);
 }
 
-test("a bad snapshot is downloaded three times, then only on request", async () => {
+test("a bad snapshot is downloaded three times, and then only if a refresh is forced", async () => {
   const source = await open();
   respond = serve(flip(second));
   for (let times = 0; times < 6; times++) await source.refresh();
@@ -220,7 +220,7 @@ test("a bad snapshot is downloaded three times, then only on request", async () 
   expect(source.status().bytes).toBe(first.length + 4 * second.length);
 });
 
-test("a copy that was deleted is downloaded again", async () => {
+test("if the local copy is deleted, the snapshot is downloaded again", async () => {
   const cacheFolder = join(temporaryFolder(), "cache");
   const source = await open({ cacheFolder });
   rmSync(cacheFolder, { recursive: true });
@@ -230,7 +230,7 @@ test("a copy that was deleted is downloaded again", async () => {
   expect(source.events).toEqual([]);
 });
 
-test("an older snapshot is accepted with allowOlder", async () => {
+test("an older snapshot is accepted if allowOlder is set", async () => {
   const source = await open({ allowOlder: true });
   respond = serve(older);
   expect(await source.refresh()).toBe(true);
@@ -242,7 +242,7 @@ test("a redirect is followed", async () => {
   expect(await usersIn(await open())).toBe(3);
 });
 
-test("user and password are not sent to another host after a redirect", async () => {
+test("user name and password are not sent to another origin after a redirect", async () => {
   const authorizations: (string | undefined)[] = [];
   const other = createServer((request, response) => {
     authorizations.push(request.headers.authorization);
@@ -274,14 +274,14 @@ test("zstd and gzip downloads are decompressed", async () => {
   expect(source.status().error).toBeNull();
 });
 
-test("a server without ETags may send the same snapshot again", async () => {
+test("receiving the same snapshot again from a server without ETags is not an error", async () => {
   respond = (_, response) => response.writeHead(200).end(first);
   const source = await open();
   expect(await source.refresh()).toBe(false);
   expect(source.status().error).toBeNull();
 });
 
-test("user and password are sent, but never shown", async () => {
+test("user name and password are sent, but never shown in statuses or events", async () => {
   let authorization: string | undefined;
   respond = (request, response) => {
     authorization = request.headers.authorization;
@@ -298,8 +298,8 @@ test("user and password are sent, but never shown", async () => {
   expect(JSON.stringify([source.status(), source.events])).not.toMatch(/anna|s.cret|token/);
 });
 
-describe("with the copy of an earlier process", () => {
-  test("a start succeeds while the source is down", async () => {
+describe("with a local copy from an earlier process", () => {
+  test("a start succeeds even if the source is down", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     respond = fail(503);
@@ -311,7 +311,7 @@ describe("with the copy of an earlier process", () => {
     expect(await source.refresh()).toBe(true);
   });
 
-  test("a start does not wait for a slow download, and uses it later", async () => {
+  test("a start does not wait for a slow download, and the download is used later", async () => {
     const cacheFolder = temporaryFolder();
     await open({ cacheFolder });
     let release = () => {};
@@ -334,7 +334,7 @@ describe("with the copy of an earlier process", () => {
     expect(listBeside(source.path)).toHaveLength(2);
   });
 
-  test("a damaged copy is downloaded again", async () => {
+  test("if the local copy is damaged, the snapshot is downloaded again", async () => {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
     writeFileSync(path, flip(first));
@@ -342,7 +342,7 @@ describe("with the copy of an earlier process", () => {
     expect(requests).toEqual([undefined, undefined]);
   });
 
-  test("the saved ETag of another file is ignored", async () => {
+  test("the saved ETag is ignored if it does not belong to the local copy", async () => {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
     writeFileSync(path, older);
@@ -351,7 +351,7 @@ describe("with the copy of an earlier process", () => {
 });
 
 describe("when several processes share an empty cache", () => {
-  /** Holds all responses back until the returned function is called. */
+  /** Holds back all responses until the returned function is called. */
   function hold(bytes: Uint8Array) {
     const { promise, resolve: release } = Promise.withResolvers<void>();
     respond = async (request, response) => {
@@ -361,7 +361,7 @@ describe("when several processes share an empty cache", () => {
     return release;
   }
 
-  test("one process downloads the snapshot, and all of them serve it", async () => {
+  test("one process downloads the snapshot, and all processes serve it", async () => {
     const cacheFolder = temporaryFolder();
     const release = hold(first);
     const opening = Promise.all(Array.from({ length: 5 }, () => open({ cacheFolder })));
@@ -382,7 +382,7 @@ describe("when several processes share an empty cache", () => {
     expect(listBeside(sources[0]?.path ?? "")).toHaveLength(2);
   });
 
-  test("a waiting process downloads the snapshot if the other one fails", async () => {
+  test("a waiting process downloads the snapshot if the downloading process fails", async () => {
     const { cacheFolder, unlock } = await openLocked();
     const opening = open({ cacheFolder });
     await until(() => requests.length === 1);
@@ -394,7 +394,7 @@ describe("when several processes share an empty cache", () => {
     expect(requests).toEqual([undefined, undefined]);
   });
 
-  test("a process waits no longer than the time limit of a download", async () => {
+  test("a process waits for another one no longer than the download time limit", async () => {
     const { cacheFolder, unlock } = await openLocked();
     await expect(open({ cacheFolder, timeoutMs: 300 })).rejects.toThrow(
       "/community.snapshot is still being fetched by another process after 0.3 s",
@@ -402,7 +402,7 @@ describe("when several processes share an empty cache", () => {
     unlock();
   });
 
-  /** An empty cache that is locked, as by another process. */
+  /** Creates an empty cache and locks it, as another process would. */
   async function openLocked() {
     const cacheFolder = temporaryFolder();
     const { path } = await open({ cacheFolder });
@@ -452,7 +452,7 @@ describe("the path of a cache that cannot be written is logged, but not in the s
   });
 });
 
-test("without a copy, a failing source is an error that names its URL", async () => {
+test("without a local copy, a failing source is an error that contains the URL", async () => {
   respond = fail(403);
   await expect(open()).rejects.toThrow(`${origin}/community.snapshot responded with 403`);
   const location = parseWebLocation("http://127.0.0.1:1/x?token=secret");
@@ -465,7 +465,7 @@ test("without a copy, a failing source is an error that names its URL", async ()
   await expect(open({ location: unknown })).rejects.toThrow(unresolved);
 });
 
-test("an untrusted certificate is an error with its code", async () => {
+test("an untrusted certificate is reported with an error code", async () => {
   const [cert, key] = [join(temporaryFolder(), "cert.pem"), join(temporaryFolder(), "key.pem")];
   const words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"];
   await run(["openssl", ...words, "-keyout", key, "-out", cert]);
@@ -481,7 +481,7 @@ test("an untrusted certificate is an error with its code", async () => {
   await server.stop(true);
 });
 
-test("without a copy, a cache that cannot be written is an error that names its path", async () => {
+test("without a local copy, an unwritable cache is an error that contains the path", async () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   const cacheFolder = join(file, "cache");
