@@ -69,7 +69,7 @@ test("the start page shows the top drivers, or public drivers chosen by the oper
   expect(await cards({})).toEqual(range(20, 9));
   expect(await cards({ featured: [3, 21, 999, 1] })).toEqual([3, 1]);
   expect(await cards({ featured: [] })).toEqual([]);
-  expect(openInProcess({ dataset: lines, featured: [0] })).rejects.toThrow(
+  await expect(openInProcess({ dataset: lines, featured: [0] })).rejects.toThrow(
     'featured must be a list of user ids, such as 1,2,3, got "0"',
   );
 });
