@@ -249,7 +249,9 @@ describe("retries", () => {
         return new Response("", { status: 429, headers: { "retry-after": "3000" } });
       },
     }).searchUsers("nowak", { retry: true, signal: controller.signal });
-    expect(waiting).rejects.toBe(reason);
-    expect(at().getPublicUser(42, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(at().getPublicUser(42, { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
   });
 });

@@ -20,7 +20,7 @@ test("repeated flags add up, and each fault is logged as a warning", async () =>
   });
   // Uses the global `fetch`, because `target.fetch` throws on undocumented responses.
   expect((await fetch(`${target.origin}/users/public/42`)).status).toBe(503);
-  expect(target.fetch("/users/42/achievements")).rejects.toThrow();
+  await expect(target.fetch("/users/42/achievements")).rejects.toThrow();
   expect((await target.fetch("/search/users?q=nowak")).status).toBe(200);
   const warnings = () => log.split("\n").filter((line) => line.includes("FAULT INJECTION IS ON"));
   await until(() => warnings().length === 2);

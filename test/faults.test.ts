@@ -69,11 +69,11 @@ test.each([
 });
 
 test("the error for the option names the option and the fault", async () => {
-  expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
+  await expect(createRoadbook({ dataset: [], faults: ["search:status=200"] })).rejects.toThrow(
     'faults must have a status of 400, 405, 429 or 500 to 599 for search, got "search:status=200"',
   );
   const fault: Fault = { ...parseFault("health:status=500"), status: 403 };
-  expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
+  await expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
     'faults must have a status of 405 or 500 to 599 for health, got "health:status=403"',
   );
 });
@@ -197,14 +197,14 @@ test("a closed connection gets no bytes, and the server keeps running", async ()
   const { url } = await roadbook.listen();
   expect(await bytesOf(url, "GET /users/public/42 HTTP/1.1\r\nhost: a\r\n\r\n")).toBe("");
   expect((await fetch(`${url}/users/public/42`, { method: "HEAD" })).status).toBe(500);
-  expect(fetch(`${url}/users/public/42`)).rejects.toThrow();
+  await expect(fetch(`${url}/users/public/42`)).rejects.toThrow();
   expect((await fetch(`${url}/users/42/achievements`)).status).toBe(200);
 });
 
 test("with fetch, a closed connection becomes a response whose body fails", async () => {
   await withFaults(["*:close"], async (ask) => {
     const response = await ask("/users/public/42");
-    expect(response.text()).rejects.toBeUndefined();
+    await expect(response.text()).rejects.toBeUndefined();
   });
 });
 

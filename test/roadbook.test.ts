@@ -57,7 +57,7 @@ test.each([
 ])("with %j, the error is: %s", async (options, message) => {
   const isAboutSource = Object.keys(options).length === 0 || "demo" in options;
   const given = (isAboutSource ? options : { dataset: [], ...options }) as RoadbookOptions;
-  expect(createRoadbook(given)).rejects.toThrow(message);
+  await expect(createRoadbook(given)).rejects.toThrow(message);
 });
 
 describe("the clock", () => {
@@ -197,7 +197,7 @@ describe("changes", () => {
       user(50, "Zofia Nowak"),
       { type: "company", id: 3, deleted: true },
     ];
-    expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
+    await expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
     await roadbook.apply([user(51, "Ewa Nowak")]);
     expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
   });
@@ -216,7 +216,7 @@ describe("changes", () => {
     const snapshot = await makeSnapshot();
     await using roadbook = await createRoadbook({ snapshot });
     const changes: ChangeLine[] = [{ type: "user", id: 42, public: false }];
-    expect(roadbook.apply(changes)).rejects.toThrow("call applyChanges and then refresh");
+    await expect(roadbook.apply(changes)).rejects.toThrow("call applyChanges and then refresh");
     await applyChanges(changes, snapshot);
     expect(await roadbook.refresh()).toMatchObject({ meta: { counts: { public_users: 1 } } });
     expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
@@ -246,8 +246,10 @@ describe("close", () => {
     const change = roadbook.apply([user(50, "Zofia Nowak")]);
     await roadbook.close();
     expect((await change).counts.users).toBe(counts.users + 1);
-    expect(roadbook.apply([user(51, "Ewa Nowak")])).rejects.toThrow("this Roadbook is closed");
-    expect(roadbook.listen()).rejects.toThrow("this Roadbook is closed");
+    await expect(roadbook.apply([user(51, "Ewa Nowak")])).rejects.toThrow(
+      "this Roadbook is closed",
+    );
+    await expect(roadbook.listen()).rejects.toThrow("this Roadbook is closed");
     await roadbook.close();
   });
 
@@ -290,7 +292,9 @@ describe("listen", () => {
   test("rejects unknown options", async () => {
     await using roadbook = await createRoadbook({ dataset: [] });
     const options = { prot: 3000 } as ListenOptions;
-    expect(roadbook.listen(options)).rejects.toThrow("unknown option prot; did you mean port?");
+    await expect(roadbook.listen(options)).rejects.toThrow(
+      "unknown option prot; did you mean port?",
+    );
   });
 
   test("serves on a free port, counts searches by address, and stops on close", async () => {
@@ -303,14 +307,14 @@ describe("listen", () => {
     expect((await fetch(url + SEARCH)).status).toBe(429);
     await roadbook.close();
     await roadbook.close();
-    expect(fetch(`${url}/health`)).rejects.toThrow();
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 
   test("reports an address that is in use", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const { url, close } = await roadbook.listen();
     const port = Number(new URL(url).port);
-    expect(roadbook.listen({ port })).rejects.toThrow(
+    await expect(roadbook.listen({ port })).rejects.toThrow(
       `port ${port} on 127.0.0.1 is already in use`,
     );
     await close();
@@ -363,15 +367,17 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   expect((await checkSnapshot(path)).counts.companies).toBe(1);
   const lines = [...(await exportDataset(path))];
   expect(lines.at(-1)).toBe(`{"type":"end","lines":${lines.length - 1}}`);
-  expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(DatasetError);
-  expect(importDataset([], path)).rejects.toThrow(OverwriteError);
+  await expect(importDataset([{ type: "user" } as DatasetLine], path)).rejects.toThrow(
+    DatasetError,
+  );
+  await expect(importDataset([], path)).rejects.toThrow(OverwriteError);
   const misspelt = { expectEdn: true } as ImportOptions;
   for (const write of [importDataset, applyChanges]) {
-    expect(write([], path, misspelt)).rejects.toThrow(
+    await expect(write([], path, misspelt)).rejects.toThrow(
       "unknown option expectEdn; did you mean expectEnd?",
     );
   }
-  expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
+  await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
 
 test("HealthBody has the fields of /health", async () => {

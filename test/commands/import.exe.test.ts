@@ -133,7 +133,7 @@ describe("the end line", () => {
   test("may be among the objects in createRoadbook's dataset", async () => {
     const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
     expect((await fetch("/users/public/1")).status).toBe(200);
-    expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
+    await expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow(
       "lines: must be 1 (the number of lines before this one), got 2",
     );
   });

@@ -36,8 +36,8 @@ test("if too much is unread, the body that was unread longest is aborted", async
   const first = await reader?.read();
   // `slow` has read in between, so `stalled` is aborted first and then `fast`.
   const more = [send(text("d")), send(text("e"))];
-  expect(read(stalled)).rejects.toBeUndefined();
-  expect(read(fast)).rejects.toBeUndefined();
+  await expect(read(stalled)).rejects.toBeUndefined();
+  await expect(read(fast)).rejects.toBeUndefined();
   let length = first?.value?.length ?? 0;
   for (let one = await reader?.read(); one && !one.done; one = await reader?.read())
     length += one.value.length;

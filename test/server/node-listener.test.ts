@@ -49,7 +49,7 @@ test("a response has its headers, its length and the client's count", async () =
 });
 
 test("a close fault closes the connection", async () => {
-  expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
+  await expect(fetch(`${alone}/users/42/achievements`)).rejects.toThrow();
 });
 
 test("a request for an unknown path goes to the next handler, if there is one, with its body", async () => {

@@ -100,6 +100,6 @@ test.each([
   [{ title: "  " }, 'title must be a name of 1 to 60 characters, got "  "'],
   [{ title: "a\nb" }, 'title must be a name of 1 to 60 characters, got "a\\nb"'],
   [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],
-])("%p is rejected: %s", (options, message) => {
-  expect(open(options)).rejects.toThrow(message);
+])("%p is rejected: %s", async (options, message) => {
+  await expect(open(options)).rejects.toThrow(message);
 });
