@@ -1,7 +1,6 @@
 /**
  * Applies the lines of a change file to a snapshot's rows and name index. References are checked
- * after the last line, so a record may be deleted before or after the line that removes the last
- * reference to it.
+ * after the last line, so a record may be deleted before or after its last reference is removed.
  */
 import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -116,8 +115,8 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
 }
 
 /**
- * Returns a condition that matches the members of these companies. The query scans all users,
- * because the column has no index.
+ * Returns a condition that matches the members of these companies. Evaluating the condition
+ * requires a scan of all users, because the column has no index.
  */
 function isMemberOf(companies: number[]): SQL {
   return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;

@@ -18,7 +18,7 @@ import { SkippingWriter } from "./skip-invalid.ts";
 import { buildTimeAfter, type Counted, writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {
-  /** Whether to skip invalid lines and references to missing records; see skip-invalid.ts. */
+  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
   allowEmpty?: boolean;

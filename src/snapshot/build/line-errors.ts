@@ -1,7 +1,4 @@
-/**
- * Groups the errors in a dataset's lines by kind, so that many errors of one kind never hide an
- * error of another kind.
- */
+/** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import type { RecordKey, ValidationError } from "../../domain/validation.ts";
 
 /** How many errors of each kind are shown by default. */

@@ -77,7 +77,7 @@ class DatasetReader<Parsed extends RecordKey> {
   private readonly skipped: LineErrorCollector;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
-  /** The lines to hash from the current batch. Hashing each separately would take twice as long. */
+  /** The lines kept from the current batch. Hashing each separately would take twice as long. */
   private kept: string[] = [];
   private lineCount = 0;
   private lastLine = 0;

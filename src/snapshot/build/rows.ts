@@ -15,10 +15,10 @@ import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
 /**
- * The number of bits in a set where each private user's id sets one bit. If the bit for a public
- * user's id is not set, no private user can have the same id, so no lookup is needed. Private users
- * from before `apply` need no bit, because `apply` removes a user's old record before it adds the
- * new one.
+ * The size of a bit array in which each private user's id sets one bit. If the bit for a public
+ * user's id is not set, no private user has the same id, so no lookup is needed. Private users from
+ * before `apply` need no bit, because `apply` removes a user's old record before it adds the new
+ * one.
  */
 const PRIVATE_BITS = 2 ** 23;
 
@@ -45,9 +45,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
   private readonly lastLines = { role: 0, achievement: 0 };
 
   constructor(db: Database) {
-    // Holds the references to records that have not been read yet. If the lines come in the worst
-    // order, these are all references, so the table must be on disk. A TEMP table would be in
-    // memory (see temp_store in write.ts).
+    // Holds the references to records that have not been read yet. In the worst case, these are all
+    // the references in the dataset, so the table must be on disk. A TEMP table would be in memory
+    // (see temp_store in write.ts).
     db.$client.exec(
       "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
     );
@@ -66,7 +66,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
     return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: "duplicate id" }];
   }
 
-  /** Yields an error for each reference to a missing record and each limit that is exceeded. */
+  /** Yields an error for each reference to a missing record and for each exceeded limit. */
   *finish(): Generator<FinalError> {
     nameCompanies(this.db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
     const rows = this.db.$client.prepare<Pending>(

@@ -79,7 +79,7 @@ export class SkippingWriter extends RowWriter {
     for (const id of users) {
       const row = findUser.get({ id });
       if (!row) continue;
-      // The row's company name is null already, because a missing company has no name to copy.
+      // The row's company name is already null, because a missing company has no name to copy.
       const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
       const roles = row.roles.filter((role) => known.role.has(role));
       const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));

@@ -40,7 +40,7 @@ interface Filled {
 
 interface WriteOptions {
   builtAtMs: number;
-  /** Called repeatedly while the index of user names is built, with the progress from 0 to 1. */
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
 
@@ -53,8 +53,8 @@ const FAST = `
 `;
 
 /**
- * Calls `fill` to write rows to the file `database`, then writes those rows to the snapshot file
- * `path`. `database` may already exist, but no other process may be using it.
+ * Calls `fill` to write rows to the file `database`, then builds the snapshot file `path` from
+ * these rows. `database` may already exist, but no other process may be using it.
  */
 export async function writeSnapshot(
   path: string,
@@ -104,8 +104,8 @@ export async function writeSnapshot(
 
 /**
  * Starts a transaction with its journal in memory, because a killed process must not leave a
- * journal file that SQLite would later apply to another database. Bun's SQLite silently ignores
- * `journal_mode = OFF`, which would also prevent that.
+ * journal file that SQLite would later apply to another database. `journal_mode = OFF` would also
+ * work, but Bun's SQLite silently ignores it.
  */
 function begin(connection: Sqlite): void {
   const set = connection.prepare<{ journal_mode: string }>("PRAGMA journal_mode = memory").get();

@@ -1,8 +1,7 @@
 /**
  * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html). Writes and verifies
- * the trailer, which follows the database, holds its SHA-256 and is ignored by SQLite. The hash
- * covers bytes rather than rows, so it misses no change and can be computed as fast as the disk is
- * read.
+ * the trailer, which follows the database and holds the database's SHA-256. The hash covers bytes
+ * rather than rows, so it detects every change and can be computed as fast as the file is read.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";

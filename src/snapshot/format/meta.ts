@@ -15,7 +15,7 @@ export interface Counts {
 }
 
 export interface Meta {
-  /** The build time in ISO 8601, as UTC in whole seconds. */
+  /** The build time in UTC and whole seconds, in ISO 8601 format. */
   built_at: string;
   /** The build time in milliseconds since 1970. Decides which of two snapshots is older. */
   built_at_ms: number;
@@ -23,9 +23,9 @@ export interface Meta {
    * The hexadecimal SHA-256 of the dataset's lines, each followed by a line feed. For a file that
    * `export` wrote, this is the file's SHA-256. A private user's line is reduced to the id first,
    * so that nobody can use the hash to confirm a guess about the other fields. For the same reason,
-   * if --skip-invalid kept only a part of any line, the value is the SHA-256 of the snapshot's
-   * export. `apply` sets it to the SHA-256 of two hexadecimal hashes, one after the other: the old
-   * value and the SHA-256 of the change file's lines.
+   * if --skip-invalid kept only a part of a line, the value is the SHA-256 of the snapshot's
+   * export. `apply` sets the value to the SHA-256 of two hexadecimal hashes, one after the other:
+   * the old value and the SHA-256 of the change file's lines.
    */
   dataset_sha256: string;
   /** The version of Roadbook that built the snapshot. */

@@ -1,7 +1,7 @@
 /**
  * Declares the tables of a snapshot with drizzle, creates them, and checks that a file has exactly
- * these tables. Tables that drizzle cannot declare are created with SQL. For private users, there
- * is a column for the id and for nothing else.
+ * these tables. Tables that drizzle cannot declare are created with SQL. For a private user, only
+ * the id is stored.
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
@@ -28,7 +28,7 @@ export const achievement = sqliteTable(
     tier: integer().notNull(),
     points: integer().notNull(),
   },
-  // An icon is requested by name, and the server then looks up its achievement.
+  // This index finds the achievement whose icon was requested.
   (table) => [index("achievement_icon").on(table.icon)],
 );
 
@@ -124,7 +124,7 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
   for (const kind of kinds) {
-    // Explained in name-index/long-names.ts.
+    // name-index/long-names.ts explains this table.
     db.exec(
       `CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID`,
     );
@@ -139,8 +139,8 @@ let expected: string | undefined;
 
 /**
  * Throws an {@link InvalidSnapshot} unless `db` has exactly the schema that {@link createSchema}
- * creates. Any other view, trigger or index is rejected too. Reading a view in place of a table
- * could take forever.
+ * creates. Extra views, triggers and indexes are rejected too. A view in place of a table could
+ * take forever to read.
  */
 export function checkSchema(db: Sqlite): void {
   expected ??= findExpected();

@@ -8,7 +8,7 @@ import type { Unlock, user } from "./schema.ts";
 
 type UserRow = typeof user.$inferSelect;
 
-/** `companyName` must be passed because the line has only the company's id. */
+/** `companyName` is a parameter because the line has only the company's id. */
 export function userRowOf(line: PublicUserLine, companyName: string | null): UserRow {
   const { id, name, avatar_url = null, company, roles = [], achievements = [] } = line;
   const unlocks = achievements.map(

@@ -22,8 +22,8 @@ const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
 export async function checkSnapshot(path: string): Promise<Meta> {
   const { db, isSpoiled, close } = await openTables(path);
   try {
-    // The check includes FTS5. Because the indexed text is not stored, FTS5 can only check that its
-    // lists are well formed.
+    // The integrity check includes FTS5. Because the indexed text is not stored, FTS5 can only
+    // check that its lists are well formed.
     const [error] = db.$client
       .prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)")
       .all();

@@ -1,6 +1,6 @@
 /**
- * Streams the dataset in a snapshot as NDJSON. The form is fixed: importing an export and exporting
- * it again gives the same bytes. For a private user, only the id is exported.
+ * Streams the dataset in a snapshot as NDJSON. The output is canonical: importing an export and
+ * exporting the result gives the same bytes. For a private user, only the id is exported.
  */
 import type { CompanyLine } from "../../domain/company.ts";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";

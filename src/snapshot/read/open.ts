@@ -85,12 +85,12 @@ export async function openSnapshot(
  */
 export function snapshotOf({ db, isSpoiled, close }: Tables) {
   let isKnownSpoiled = false;
-  /** Once this returns true, it always does. */
+  /** After returning true once, this function always returns true. */
   const checkSpoiled = () => {
     isKnownSpoiled ||= isSpoiled();
     return isKnownSpoiled;
   };
-  /** Checks for writes after the read, because the file may be written to during the read. */
+  /** Runs the check after the read, because the file may be written to during the read. */
   const guard =
     <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -163,8 +163,8 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
 }
 
 /**
- * Opens the file that was verified, even if the file at `path` is replaced in between: in that
- * case, verification starts again with the new file.
+ * Verifies and opens the file at `path`. If the file is replaced in the meantime, starts again with
+ * the new file, so that SQLite always opens the file that was verified.
  */
 async function openPath(path: string, options: OpenOptions): Promise<Tables> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {

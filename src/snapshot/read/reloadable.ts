@@ -1,7 +1,6 @@
 /**
  * Holds the snapshot that is being served. Opens the file again after it has been replaced, but
- * keeps the old snapshot if the new one is bad. Sets no timers: the caller decides when to check
- * the file.
+ * keeps the old snapshot if the new one is bad. The caller decides when to check the file.
  */
 import { fileOf, findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
@@ -42,7 +41,7 @@ function identityOf(source: string | Uint8Array): string {
 
 class ReloadableSnapshot {
   #source: string | Uint8Array;
-  /** The identity of the last file that was opened, even if opening it failed. */
+  /** The file's identity at the last attempt to open it. */
   #identity: string;
   #snapshot: Snapshot;
   #refused: SnapshotError | undefined;
@@ -67,7 +66,7 @@ class ReloadableSnapshot {
   /**
    * Checks the file and resolves to the result, or to undefined if nothing has changed. A bad file
    * is opened again when it changes or, after a transient error, on a later check. With `isForced`,
-   * a bad file is opened again by this check in any case.
+   * this check always opens a bad file again.
    */
   refresh = (isForced = false): Promise<Replacement | undefined> =>
     this.#enqueue(() => this.#check(isForced));
@@ -121,8 +120,8 @@ class ReloadableSnapshot {
       return this.#isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      // While a file is being overwritten, its errors keep changing. Only the first one is
-      // reported.
+      // While a file is being overwritten, each check may find a different error. Only the first
+      // error is reported.
       const isSameFile = fileOf(identity) === this.#spoiledFile;
       const isNew = (isChanged || error.message !== this.#refused?.message) && !isSameFile;
       this.#refused = error;

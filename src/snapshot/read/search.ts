@@ -37,7 +37,7 @@ export function openSearch(db: Database) {
     listCompanies: (query: string): CompanySearchResult[] =>
       companyNames.find(query, MAX_RESULTS).flatMap((rank) => findCompany.get({ rank }) ?? []),
 
-    /** If an avatar is a path, `baseUrl` is put in front of it. */
+    /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
       userNames.find(query, MAX_RESULTS).flatMap((rank) => {
         const hit = findUser.get({ rank });

@@ -26,7 +26,9 @@ export interface Missing {
 export function openUsers(db: Database) {
   const queries = prepareQueries(db);
 
-  /** The JSON of each achievement definition, cached because many users have unlocked it. */
+  /**
+   * The JSON of achievement definitions, cached because many users unlock the same achievements.
+   */
   const definitions = new Map<number, Uint8Array>();
   function definitionOf(id: number): Uint8Array {
     const known = definitions.get(id);
@@ -48,7 +50,7 @@ export function openUsers(db: Database) {
   }
 
   return {
-    /** If the avatar is a path, `baseUrl` is put in front of it. */
+    /** If the avatar is only a path, `baseUrl` is prepended. */
     findProfile(id: number, baseUrl: string): User | Missing {
       const row = queries.profile.get({ id });
       if (!row) return missing(id);
@@ -73,8 +75,8 @@ export function openUsers(db: Database) {
     },
 
     /**
-     * Returns the numbers of all pages that have public users. Because there are gaps between
-     * ranks, page numbers may be missing from the sequence.
+     * Returns the numbers of all pages that have public users. Some page numbers may be missing,
+     * because there are gaps between ranks.
      */
     listPages(): number[] {
       const pages: number[] = [];

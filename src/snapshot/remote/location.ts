@@ -5,7 +5,7 @@
 import { unescape as percentDecode } from "node:querystring";
 
 export interface RemoteLocation {
-  /** The name to show in messages. Omits user name, password and query, which may be secrets. */
+  /** The name to show in messages. Omits the user name, password and query, which may be secret. */
   name: string;
   /** Returns the URL and headers for a request, including the credentials. */
   prepare(method: "GET" | "HEAD" | "PUT"): { url: string; headers: Record<string, string> };

@@ -1,7 +1,7 @@
 /**
  * Replaces snapshots that are not plain files: objects in an S3-compatible store, and compressed
- * files. Commands work on a plain temporary file instead. An object is uploaded as a whole, and
- * only if the stored object has not changed since it was downloaded.
+ * files. A command works on a plain temporary file, which is then compressed or uploaded. An object
+ * is uploaded as a whole, and only if the stored object has not changed since it was downloaded.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -148,7 +148,7 @@ async function putObject(
 function namingTarget(error: unknown, path: string, name: string): unknown {
   if (error instanceof TransferError) return new Error(`${name} ${error.message}`);
   if (error instanceof Error) {
-    // Naming the folder shows that the full disk is this machine's, not the store's.
+    // If a disk is full, the folder shows that the disk is this machine's, not the store's.
     const written = `cannot write ${name} (prepared in ${dirname(path)})`;
     error.message = error.message
       .replaceAll(`cannot write ${path}`, written)

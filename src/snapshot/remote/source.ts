@@ -1,7 +1,7 @@
 /**
  * Keeps a local copy of a snapshot that is on another machine. Downloads the snapshot after it has
- * changed, and replaces the copy if every byte of the download is valid. Sets no timers: the caller
- * decides when to check for changes.
+ * changed, and replaces the copy if every byte of the download is valid. The caller decides when to
+ * check for changes.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -51,15 +51,15 @@ export interface SourceStatus {
  */
 const MAX_DOWNLOADS = 3;
 
-/** At startup, if there is already a copy, the share of the time limit to wait for a download. */
+/** If there is already a copy, startup waits for a download for this share of the time limit. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
 
 /**
- * Downloads the snapshot. If there is a copy from an earlier process in `cacheFolder`, a slow
- * download continues in the background and replaces that copy later. Throws an error for the
- * operator if there is neither a download nor a copy.
+ * Downloads the snapshot. If an earlier process left a copy in `cacheFolder`, that copy is used
+ * when the download fails, or until a slow download completes. Throws an error for the operator if
+ * there is neither a download nor a copy.
  */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const source = new Source(options);
