@@ -51,7 +51,7 @@ export interface SourceStatus {
  */
 const MAX_DOWNLOADS = 3;
 
-/** If there is already a copy, startup waits for a download for this share of the time limit. */
+/** If there is already a copy, startup waits this share of the time limit for a download. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
