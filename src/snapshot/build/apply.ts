@@ -1,6 +1,6 @@
 /**
- * Changes a snapshot: applies each line to a copy of it, then replaces it with the copy. The server
- * responds as if the changed dataset had been imported.
+ * Applies a change file to a copy of a snapshot, then replaces the snapshot with the changed copy.
+ * A server then responds as if the changed dataset had been imported.
  */
 import { createHash } from "node:crypto";
 import { constants, copyFileSync } from "node:fs";
@@ -13,25 +13,25 @@ import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.t
 import { buildTimeAfter, writeSnapshot } from "./write.ts";
 
 /**
- * Applies changes to the snapshot file `target`, all or none. Rejects with a `DatasetError` when
- * lines are invalid, an `OverwriteError` when more than half of the users or companies would be
- * lost, a `SnapshotError` when `target` is not a snapshot, and errors of the file system. The new
- * snapshot is dated after the old one even if the clock was set back: servers that fetch it refuse
- * an older one, and a profile that has gone private must reach them.
+ * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
+ * if a line is invalid, an `OverwriteError` if more than half of the users or companies would be
+ * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error. The new
+ * snapshot is dated after the old one even if the clock was set back. Otherwise, servers that fetch
+ * the snapshot would reject it as older, and would keep showing users who have gone private.
  */
 export async function applyChanges(
   changes: LineSource,
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
-  // Fails early if the target is not a snapshot. The checksum is verified on the copy.
+  // Fails early if the target is not a snapshot. The checksum is verified later, on the copy.
   (await openTables(target, { trust: true })).close();
   return replaceFile(target, async (path, file) => {
     const database = `${path}.database`;
     copyFileSync(file, database, constants.COPYFILE_FICLONE);
     let old: Meta;
     try {
-      // Verifies the copy, not the file, which may change after it was copied.
+      // Verifies the copy rather than the original, which may have changed since it was copied.
       const tables = await openTables(database);
       old = readMeta(tables.db);
       tables.close();
@@ -51,7 +51,8 @@ export async function applyChanges(
         featuredCandidates: changer.listFeaturedCandidates(old.featured),
       };
     });
-    // Skips the full check of an import, as the changes started from a verified copy.
+    // Opening the file verifies its checksum and schema. The full check that `import` runs is not
+    // needed, because the changes were made to a verified copy.
     (await openTables(path)).close();
     return counts;
   });

@@ -1,7 +1,6 @@
 /**
- * Applies the lines of a change file to the rows and the name index of a snapshot. Checks
- * references after the last line, so a record may be deleted before or after the last reference to
- * it.
+ * Applies the lines of a change file to a snapshot's rows and name index. References are checked
+ * after the last line, so a record may be deleted before or after its last reference is removed.
  */
 import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -22,7 +21,7 @@ import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { listReferences, nameCompanies, type Referenced, RowWriter } from "./rows.ts";
 
-/** How many of the users that refer to a deleted record are reported. */
+/** The maximum number of users to list in an error about deleting a referenced record. */
 const MAX_REPORTED = 5;
 
 interface Deletion {
@@ -33,16 +32,16 @@ interface Deletion {
 
 export class RowChanger implements LineHandler<ChangeLine> {
   readonly parse = parseChange;
-  /** The name indexes that must be rebuilt. Known after {@link finish}. */
+  /** The name indexes that must be rebuilt. Set by {@link finish}. */
   staleIndexes: NameKind[] = [];
   private readonly db: Database;
   private readonly writer: RowWriter;
   private readonly names;
   private readonly removals;
-  /** The line of each change, by type and id. */
+  /** The line number of each change, keyed by type and id. */
   private readonly lineOf = new Map<string, number>();
   private readonly deletions: Deletion[] = [];
-  /** The companies with changes. Their names are also in the rows of their members. */
+  /** The ids of the changed companies, whose names are also stored in their members' rows. */
   private readonly companies: number[] = [];
 
   constructor(db: Database) {
@@ -86,8 +85,9 @@ export class RowChanger implements LineHandler<ChangeLine> {
   }
 
   /**
-   * The only users who can have the most points after the changes, given those who had before.
-   * Undefined if any user can, because one of those or the points of an achievement have changed.
+   * Narrows down which users can have the most points after the changes: the users in `before`, who
+   * had the most points until now, and the changed users. Returns undefined if any user can,
+   * because the changes include an achievement or a user in `before`.
    */
   listFeaturedCandidates(before: readonly number[]): number[] | undefined {
     if (before.some((id) => this.lineOf.has(`user ${id}`))) return undefined;
@@ -100,7 +100,7 @@ export class RowChanger implements LineHandler<ChangeLine> {
     return candidates;
   }
 
-  /** Removes the record with the id of a line. Returns whether there was one. */
+  /** Removes the record with the type and id of a line. Returns whether the record existed. */
   private remove({ type, id }: ChangeLine): boolean {
     if (type === "user" || type === "company") this.names[type].change(id);
     return this.removals[type].some((removal) => removal.run({ id }).changes > 0);
@@ -114,12 +114,15 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
     .prepare();
 }
 
-/** Selects the members of these companies, by a scan, as the column has no index. */
+/**
+ * Returns a condition that matches the members of these companies. Evaluating the condition
+ * requires a scan of all users, because the column has no index.
+ */
 function isMemberOf(companies: number[]): SQL {
   return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
 }
 
-/** Copies the current names of their companies into the search results of these users. */
+/** Updates the company name in the search results of the users that match `which`. */
 function nameCompaniesInHits(db: Database, which: SQL): void {
   const name = db.select({ name: user.companyName }).from(user).where(eq(user.id, userName.id));
   const members = db.select({ id: user.id }).from(user).where(which);
@@ -129,7 +132,7 @@ function nameCompaniesInHits(db: Database, which: SQL): void {
     .run();
 }
 
-/** Returns an error for each deleted record that a user still refers to. */
+/** Yields an error for each deleted record that is still referenced by a user. */
 function* listReferenced(db: Database, deletions: Deletion[]): Generator<FinalError> {
   const users = {
     role: new Map<number, number[]>(),

@@ -1,12 +1,12 @@
-/** Chooses the drivers that the start page shows unless the operator names others. */
+/** Chooses the drivers that the start page shows by default. */
 import type { Database } from "../../sqlite/driver.ts";
 import type { Unlock } from "../format/schema.ts";
 
 const MAX_FEATURED = 12;
 
 /**
- * The ids of the public users with the most achievement points. Ties go to the lower id. Reads all
- * users, or only those `among` these ids, which is much faster.
+ * Returns the ids of the public users with the most achievement points, highest first. Ties go to
+ * the lower id. If `among` is given, only those users are read, which is much faster.
  */
 export function listFeatured(db: Database, among?: Iterable<number>): number[] {
   const definitions = db.$client.prepare<{ id: number; points: number }>(

@@ -1,6 +1,7 @@
 /**
- * Builds a snapshot file from a dataset. Streams: writes the rows of one batch of lines before it
- * reads the next. Never leaves a partial file at the target.
+ * Builds a snapshot file from a dataset. The dataset is streamed: the rows for one batch of lines
+ * are written before the next batch is read. A failed import never leaves a partial file at the
+ * target.
  */
 import { existsSync } from "node:fs";
 import { withEndLine } from "../../domain/dataset.ts";
@@ -17,32 +18,33 @@ import { SkippingWriter } from "./skip-invalid.ts";
 import { buildTimeAfter, type Counted, writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {
-  /** Whether to skip invalid lines and references to missing records; see skip-invalid.ts. */
+  /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
-  /** Whether a dataset may have no users and no companies. */
+  /** Whether to accept a dataset that has neither users nor companies. */
   allowEmpty?: boolean;
   /** Whether to overwrite a file that is not a snapshot. */
   force?: boolean | undefined;
-  /** Whether to leave `target` as it is, and only report. */
+  /** Whether to report what an import would do, without changing `target`. */
   dryRun?: boolean | undefined;
   /**
-   * When the snapshot was built. The same dataset and time give the same bytes. Default now, or a
-   * millisecond after the old snapshot if that is later.
+   * The build time to record. The same dataset and build time give the same bytes. Defaults to the
+   * current time, or to 1 ms after the old snapshot's build time, whichever is later.
    */
   builtAtMs?: number | undefined;
-  /** Called repeatedly while the search index is built, with the finished share (0 to 1). */
+  /** Called repeatedly while the search index is built, with the progress (0 to 1). */
   onIndexed?: (share: number) => void;
 }
 
 export interface Imported extends Counted {
-  /** When the old snapshot was built. Set only if the clock is behind that time. */
+  /** The old snapshot's build time. Set only if the clock shows an earlier time. */
   clockIsBehind?: string;
 }
 
 /**
- * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if lines are
- * invalid, with an `OverwriteError` if `target` is not a snapshot, or if the dataset is empty or
- * less than half of the old one, and with errors of the file system. `target` is unchanged then.
+ * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if a line is
+ * invalid, and with an `OverwriteError` if `target` is not a snapshot, if the dataset is empty, or
+ * if more than half of the users or companies would be lost. Also rejects with file system errors.
+ * If an import fails, `target` is unchanged.
  */
 export async function importDataset(
   dataset: LineSource,
@@ -77,6 +79,6 @@ async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
   const writer = new SkippingWriter(db);
   const read = await readDataset(dataset, writer, options);
   if (!writer.hasPartialLines) return read;
-  // A hash of the lines could confirm a guess about the skipped parts; see meta.ts.
+  // A hash of the original lines could confirm a guess about the skipped parts; see meta.ts.
   return { ...read, sha256: hashLines(withEndLine(listLines(db))) };
 }

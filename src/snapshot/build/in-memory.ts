@@ -1,4 +1,4 @@
-/** Builds and changes snapshots in memory, with a temporary folder that is removed afterwards. */
+/** Builds and changes snapshots in memory, using a temporary folder that is removed afterwards. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inTemporaryFolder } from "../../files/replace.ts";
@@ -6,7 +6,7 @@ import { applyChanges } from "./apply.ts";
 import { importDataset } from "./import.ts";
 import type { LineSource } from "./read-dataset.ts";
 
-/** Returns the bytes of a snapshot built from a dataset, which may be empty. */
+/** Builds a snapshot from a dataset, which may be empty, and returns the snapshot's bytes. */
 export function buildSnapshot(dataset: LineSource): Promise<Uint8Array> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
@@ -15,12 +15,12 @@ export function buildSnapshot(dataset: LineSource): Promise<Uint8Array> {
   });
 }
 
-/** Returns the bytes of a snapshot with changes applied. */
+/** Applies changes to a snapshot and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   return inTemporaryFolder(async (folder) => {
     const path = join(folder, "snapshot");
     writeFileSync(path, snapshot);
-    // The guard is for files. This is a copy in memory.
+    // This is only a copy in memory, so it needs no protection against losing data.
     await applyChanges(changes, path, { allowShrink: true });
     return readFileSync(path);
   });

@@ -1,41 +1,41 @@
-/** Collects the errors in the lines of a dataset by kind, so that one kind never hides another. */
+/** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
 import type { RecordKey, ValidationError } from "../../domain/validation.ts";
 
 /** How many errors of each kind are shown by default. */
 const DEFAULT_SHOWN = 5;
-/** Unknown field names could make any number of kinds. */
+/** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
 
-/** An error, and the record that its line is about, if that can be read. */
+/** An error in a line, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError, RecordKey {
   line: number;
 }
 
-/** An error that shows only after the last line. */
+/** An error that can be detected only after the last line. */
 export interface FinalError extends LineError {
-  /** The record that does not exist, if the error is a reference to it. */
+  /** For a reference to a record that does not exist, the type and id of that record. */
   missing?: RecordKey;
 }
 
-/** The errors of one kind: the same field and reason. */
+/** Errors of the same kind: in the same field, for the same reason. */
 interface ErrorKind {
   count: number;
   first: LineError[];
 }
 
-/** The errors in a dataset. */
+/** A summary of all errors in a dataset. */
 export interface LineErrors {
   count: number;
   kinds: ErrorKind[];
-  /** How many lines are invalid in themselves. */
+  /** How many lines are invalid for a reason other than a reference to a missing record. */
   lines: number;
-  /** How many optional fields of users were skipped. */
+  /** How many optional user fields were skipped. */
   fields: number;
-  /** How many references lead to records that do not exist. */
+  /** How many references point to records that do not exist. */
   references: number;
 }
 
-/** The dataset is invalid. `message` has a line for each of the first errors. */
+/** Thrown when a dataset is invalid. `message` lists the first errors of each kind. */
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
@@ -49,7 +49,7 @@ export class DatasetError extends Error {
   }
 }
 
-/** Counts errors, and keeps the first `shown` of each kind. */
+/** Counts errors and keeps the first `shown` errors of each kind. */
 export class LineErrorCollector {
   readonly summary: LineErrors = { count: 0, kinds: [], lines: 0, fields: 0, references: 0 };
   private readonly byKind = new Map<string, ErrorKind>();
@@ -75,7 +75,10 @@ export class LineErrorCollector {
   }
 }
 
-/** One line for each of the first errors of a kind, then a line that counts the others. */
+/**
+ * Formats the errors of each kind: one line for each of the first errors, then a line that counts
+ * the remaining errors.
+ */
 export function formatErrors({ kinds, count }: LineErrors): string {
   const texts: string[] = [];
   let counted = 0;
@@ -92,7 +95,10 @@ export function formatErrors({ kinds, count }: LineErrors): string {
   return texts.join("\n");
 }
 
-/** By line number, but with the end line first: a wrong end line may explain the other errors. */
+/**
+ * Sorts the kinds by line number, but puts errors in the end line first, because a wrong end line
+ * may explain the other errors.
+ */
 function sorted(kinds: ErrorKind[]): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);

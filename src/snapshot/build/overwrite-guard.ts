@@ -1,7 +1,7 @@
 /**
- * Protects the target of an import or a change: a failed export must not empty a site, and a
- * mistyped name must not overwrite another program's file. Reads only the header and the facts of
- * the old file, which may have any schema version.
+ * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and a
+ * mistyped file name must not overwrite another program's file. Reads only the header and metadata
+ * of the old file, so that file may have any schema version.
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
@@ -10,13 +10,14 @@ import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
 /**
- * Thrown instead of overwriting a file that is not a snapshot, or a snapshot with far less data.
+ * Thrown instead of overwriting a file that is not a snapshot, or replacing a snapshot with one
+ * that has far less data.
  */
 export class OverwriteError extends Error {
   override name = "OverwriteError";
 }
 
-/** Throws an {@link OverwriteError} when a dataset has no users and no companies. */
+/** Throws an {@link OverwriteError} if a dataset has neither users nor companies. */
 export function refuseEmpty({ users, companies }: Counts, lines: number): void {
   if (users > 0 || companies > 0) return;
   const advice = lines > 0 ? "" : ` (${CHECK_PIPE})`;
@@ -26,8 +27,9 @@ export function refuseEmpty({ users, companies }: Counts, lines: number): void {
 }
 
 /**
- * Throws an {@link OverwriteError} that names `target` when the file at `path` does not begin like
- * a snapshot. A snapshot of any schema may be replaced, even if it is damaged.
+ * Throws an {@link OverwriteError} that names `target` if the file at `path` does not begin with
+ * the header of a snapshot. A snapshot with any schema version may be replaced, even if it is
+ * damaged.
  */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
@@ -40,14 +42,17 @@ export async function refuseForeign(path: string, target: string): Promise<void>
   }
 }
 
-/** The message for a target that is not `what` the command writes. */
+/**
+ * Returns the error message for an existing target of the wrong kind. `what` is the kind that the
+ * command writes, such as "a Roadbook snapshot".
+ */
 export function notOverwritten(target: string, what: string): string {
   return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
 
 /**
- * Throws an {@link OverwriteError} when `target` would lose more than half of its users or
- * companies. A user who goes private is not lost.
+ * Throws an {@link OverwriteError} if `target` would lose more than half of its users or companies.
+ * A user who goes private does not count as lost.
  */
 export function refuseShrinking(target: string, old: Counts | undefined, counts: Counts): void {
   for (const kind of ["users", "companies"] as const) {
@@ -62,8 +67,8 @@ export function refuseShrinking(target: string, old: Counts | undefined, counts:
 }
 
 /**
- * The facts of the snapshot at `path`. Undefined if they cannot be read, so that an import can
- * replace a damaged snapshot.
+ * Reads the metadata of the snapshot at `path`. Returns undefined if the metadata cannot be read,
+ * so that an import can replace a damaged snapshot.
  */
 export function findMeta(path: string): Meta | undefined {
   try {

@@ -1,6 +1,6 @@
 /**
- * Reads a dataset or a change file to its end and collects the errors in its lines. A `LineHandler`
- * parses the lines and applies the valid ones.
+ * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
+ * the lines and applies the valid ones.
  */
 import { createHash } from "node:crypto";
 import type { EndLine } from "../../domain/dataset.ts";
@@ -14,20 +14,20 @@ import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import { DatasetError, type FinalError, LineErrorCollector } from "./line-errors.ts";
 
-/** The path of a file (NDJSON, plain, gzip or zstd), objects, or the bytes of such a file. */
+/** The path of an NDJSON file (plain, gzip or zstd), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
   | string
   | Iterable<Item>
   | AsyncIterable<Uint8Array>;
 
-/** Parses the lines of one kind of file and applies them to a database. */
+/** Parses the lines of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
   parse(text: string): Parsed | EndLine | ValidationError[];
-  /** Applies one line, or returns the errors in it. */
+  /** Applies a line, or returns the errors in the line. */
   add(line: Parsed, number: number): ValidationError[];
-  /** Skips the invalid part of a line. Without this method, an invalid line is an error. */
+  /** Skips the invalid part of a line. Without this method, every invalid line is an error. */
   skip?(line: TextLine): Skipped;
-  /** Called after the last line. Returns the errors that show only when all lines are known. */
+  /** Called after the last line. Returns the errors that can be detected only at that point. */
   finish(): Iterable<FinalError>;
 }
 
@@ -40,25 +40,25 @@ export interface Skipped {
 
 const END: RecordKey = { type: "end" };
 const RECODE = "convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE";
-/** Advice for a dataset that seems to be incomplete. */
+/** Advice to show when a dataset seems to be incomplete. */
 export const CHECK_PIPE =
   "if the dataset comes through a pipe, check whether the command before it failed";
 
 export interface ReadOptions {
-  /** Whether a missing end line is an error. Without one, the dataset may be incomplete. */
+  /** Whether a missing end line is an error. A dataset without an end line may be incomplete. */
   expectEnd?: boolean | undefined;
   /** Whether the snapshot may lose more than half of its users or companies. */
   allowShrink?: boolean | undefined;
-  /** How many errors of each kind to report. Default 5. */
+  /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
 }
 
 /**
- * Passes each line of `input` to `handler`. Resolves to the SHA-256 of the lines as the snapshot
- * keeps them (see meta.ts), in hexadecimal, and to the errors that were skipped. Rejects with a
- * {@link DatasetError} when there are other errors. Signs of a damaged or incomplete dataset are
- * never skipped: bytes that are not UTF-8, an unfinished last line, and an end line that is wrong
- * or not last.
+ * Passes each line of `input` to `handler`. Resolves to the number of lines, the errors that were
+ * skipped, and the hexadecimal SHA-256 of the lines as the snapshot keeps them (see meta.ts).
+ * Rejects with a {@link DatasetError} if any error was not skipped. Signs of a damaged or
+ * incomplete dataset are never skipped: invalid UTF-8, an unfinished last line, and an end line
+ * that is wrong or is not the last line.
  */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource,
@@ -75,9 +75,9 @@ class DatasetReader<Parsed extends RecordKey> {
   private readonly hash = createHash("sha256");
   private readonly errors: LineErrorCollector;
   private readonly skipped: LineErrorCollector;
-  /** Records whose lines have errors. A reference to such a record is not another error. */
+  /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
-  /** The kept lines of a batch. Hashing them one by one would take twice as long. */
+  /** The lines kept from the current batch. Hashing each separately would take twice as long. */
   private kept: string[] = [];
   private lineCount = 0;
   private lastLine = 0;
@@ -117,7 +117,7 @@ class DatasetReader<Parsed extends RecordKey> {
     return { sha256, skipped: this.skipped.summary, lines: this.lineCount };
   }
 
-  /** Adds a line if it is valid. Returns the record that it is about, and the errors in it. */
+  /** Adds a line if it is valid. Returns the line's record and any errors. */
   private add({ number, text, problem, isGarbled }: TextLine): [RecordKey, ValidationError[]] {
     if (this.endLine > 0) {
       return [END, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]];
@@ -140,7 +140,7 @@ class DatasetReader<Parsed extends RecordKey> {
     return [END, [{ field: "lines", reason }]];
   }
 
-  /** Skips the invalid part of a line, if that is possible. Collects the errors in it. */
+  /** Collects the errors in a line, and skips the invalid part of the line if possible. */
   private report(line: TextLine, record: RecordKey, errors: ValidationError[]): void {
     const place = { line: line.number, type: record.type, id: record.id };
     const mistake = this.lineCount === 1 && detectOtherFormat(line.text);
@@ -176,13 +176,13 @@ function keyOf({ type, id }: RecordKey): string {
   return `${type} ${id}`;
 }
 
-/** The part of a line that is kept: the id of a private user, and all of any other line. */
+/** The part of a line that is kept: only the id if the user is private, otherwise everything. */
 function keptText(line: object, text: string): string {
   if (!("id" in line && "public" in line) || line.public) return text;
   return JSON.stringify({ type: "user", id: line.id, public: false });
 }
 
-/** The SHA-256 of lines, each followed by a line feed, in hexadecimal. */
+/** Returns the hexadecimal SHA-256 of the lines, each followed by a line feed. */
 export function hashLines(lines: Iterable<string>): string {
   const hash = createHash("sha256");
   for (const line of lines) hash.update(`${line}\n`);
@@ -198,7 +198,7 @@ async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
 }
 
-/** Whether an invalid line is an unfinished last line. */
+/** Whether an invalid line is the last line of a file that was cut off. */
 function isCutOff({ text, isCut = false }: TextLine): boolean {
   if (!isCut) return false;
   try {

@@ -1,6 +1,6 @@
 /**
- * Writes the lines of a dataset as rows. Reports a duplicate id at once, and a reference to a
- * missing record after the last line, as lines may come in any order.
+ * Writes each line of a dataset as a row. A duplicate id is reported immediately, but a reference
+ * to a missing record only after the last line, because lines may come in any order.
  */
 import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -15,13 +15,14 @@ import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
 /**
- * The id of each private user sets one of these bits. A public user whose bit is not set need not
- * be looked up among the private ones. The private users that were in the file before `apply` need
- * no bit: it removes a user before it adds the new one.
+ * The size of a bit array in which each private user's id sets one bit. If the bit for a public
+ * user's id is not set, no private user has the same id, so no lookup is needed. Private users from
+ * before `apply` need no bit, because `apply` removes a user's old record before it adds the new
+ * one.
  */
 const PRIVATE_BITS = 2 ** 23;
 
-/** Definitions are limited in number because the server may hold all of them in memory. */
+/** The number of definitions is limited because the server may hold all of them in memory. */
 const definitions = {
   role: { table: role, max: 10_000, name: "roles" },
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
@@ -37,16 +38,16 @@ export class RowWriter implements LineHandler<DatasetLine> {
   protected readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   protected readonly db: Database;
   private readonly statements: ReturnType<typeof prepareStatements>;
-  /** The names of the companies read so far. */
+  /** The names of the companies read so far, by company id. */
   private readonly companyNames = new Map<number, string>();
   private readonly privateBits = new Uint32Array(PRIVATE_BITS / 32);
-  /** The last lines that define a role or an achievement. */
+  /** The line numbers of the last role and the last achievement read so far. */
   private readonly lastLines = { role: 0, achievement: 0 };
 
   constructor(db: Database) {
-    // Holds the references to records that have not been read yet: in the worst order, all of them.
-    // They are on disk for that reason. A TEMP table would be in memory (see temp_store in
-    // write.ts).
+    // Holds the references to records that have not been read yet. In the worst case, these are all
+    // the references in the dataset, so the table must be on disk. A TEMP table would be in memory
+    // (see temp_store in write.ts).
     db.$client.exec(
       "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
     );
@@ -65,7 +66,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
     return [{ field: "id", reason: `duplicate ${type} id ${id}`, kind: "duplicate id" }];
   }
 
-  /** Returns the references to records that do not exist, each with its user. */
+  /** Yields an error for each reference to a missing record and for each exceeded limit. */
   *finish(): Generator<FinalError> {
     nameCompanies(this.db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
     const rows = this.db.$client.prepare<Pending>(
@@ -82,7 +83,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       yield { line, field, reason: `${kind} ${id}`, kind, type: "user", id: user, missing };
     }
     this.db.$client.exec("DROP TABLE pending");
-    // The old rows and those of a change file may exceed the limit together.
+    // When a change file is applied, the old and new rows together may exceed the limit.
     for (const type of ["role", "achievement"] as const) {
       const { table, max } = definitions[type];
       const line = this.lastLines[type];
@@ -91,7 +92,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
     }
   }
 
-  /** Writes the row of a line. Returns false if its id is taken. */
+  /** Writes the row for a line. Returns false if the line's id is already taken. */
   private insert(line: DatasetLine, number: number): boolean {
     const { id } = line;
     const { statements } = this;
@@ -137,7 +138,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
   }
 }
 
-/** A reference that could not be followed when its line was read. */
+/** A reference to a record that had not been read yet. */
 interface Pending {
   line: number;
   field: string;
@@ -162,7 +163,10 @@ function prepareStatements(db: Database) {
   };
 }
 
-/** Inserts a row given by column names. Does nothing if the table has a row with that key. */
+/**
+ * Prepares an insert whose parameters are named after the table's columns. The insert does nothing
+ * if the table already has a row with the same key.
+ */
 function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
@@ -173,7 +177,7 @@ function tooMany(type: Definition): ValidationError {
   return { field: "", reason: `a dataset can have at most ${max.toLocaleString("en")} ${name}` };
 }
 
-/** Copies the current names of their companies into the rows of these users. */
+/** Updates the company name in the rows of the users that match `which`. */
 export function nameCompanies(db: Database, which: SQL): void {
   const name = db
     .select({ name: company.name })
@@ -185,7 +189,7 @@ export function nameCompanies(db: Database, which: SQL): void {
     .run();
 }
 
-/** The ids of all records that each public user refers to, by ascending user id. */
+/** Lists the ids of the records that each public user refers to, in ascending order of user id. */
 export function* listReferences(db: Database) {
   const rows = db.$client.prepare<{
     id: number;

@@ -1,8 +1,8 @@
 /**
- * Writes the lines of a dataset as rows and skips whatever is invalid: a whole line, a user's
- * optional fields if the rest of the line is valid, or references to records that do not exist. A
- * user is private if the lines about the user disagree on that, or if one of them is too broken to
- * tell. A line is an error if it may make a user private, but does not say which user.
+ * Writes each line of a dataset as a row and skips whatever is invalid: a user's optional fields,
+ * references to records that do not exist, or else the whole line. A user becomes private if the
+ * lines about that user disagree on whether the user is private, or if one of them is too broken to
+ * tell. A line that may make a user private without saying which user is an error.
  */
 import { eq, sql } from "drizzle-orm";
 import { parseWithoutInvalidFields } from "../../domain/dataset.ts";
@@ -21,7 +21,8 @@ export class SkippingWriter extends RowWriter {
 
   constructor(db: Database) {
     super(db);
-    // On disk, because a bad dataset may hide millions of users. A TEMP table would be in memory.
+    // This table is on disk because a bad dataset may hide millions of users. A TEMP table would be
+    // in memory.
     db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
     this.hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
   }
@@ -78,7 +79,7 @@ export class SkippingWriter extends RowWriter {
     for (const id of users) {
       const row = findUser.get({ id });
       if (!row) continue;
-      // The company's name need not be removed: a missing company had none to copy.
+      // The row's company name is already null, because a missing company has no name to copy.
       const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
       const roles = row.roles.filter((role) => known.role.has(role));
       const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));

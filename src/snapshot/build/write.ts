@@ -1,6 +1,6 @@
 /**
  * Writes a snapshot file: fills a database, builds its name indexes, copies its rows to a new file
- * and appends the checksum. Never writes to a file that a server reads.
+ * and appends a checksum. Never writes to a file that a server is reading.
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
@@ -16,12 +16,13 @@ import type { LineErrors } from "./line-errors.ts";
 
 export interface Counted {
   counts: Counts;
-  /** The errors that `skipInvalid` skipped. */
+  /** The errors that were skipped because `skipInvalid` is set. */
   skipped: LineErrors;
 }
 
 /**
- * The date of a snapshot that replaces `old`: now, or a millisecond after `old` if that is later.
+ * Returns the build time for a snapshot that replaces `old`: the current time, or 1 ms after the
+ * build time of `old`, whichever is later.
  */
 export function buildTimeAfter(old: Meta | undefined, now: number): number {
   return Math.max(now, (old?.built_at_ms ?? 0) + 1);
@@ -33,17 +34,17 @@ interface Filled {
   skipped: LineErrors;
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
-  /** The only users who can have the most points. Default all users. */
+  /** The ids of the users who might have the most points. Defaults to all users. */
   featuredCandidates?: readonly number[] | undefined;
 }
 
 interface WriteOptions {
   builtAtMs: number;
-  /** Called repeatedly with the share (0 to 1) of the users' name index that is built. */
+  /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
 
-/** The database is private and discarded after a crash, so nothing needs to be durable. */
+/** The database is private and is discarded after a crash, so nothing needs to be durable. */
 const FAST = `
   PRAGMA synchronous = OFF;
   PRAGMA temp_store = MEMORY;
@@ -52,8 +53,8 @@ const FAST = `
 `;
 
 /**
- * Writes the snapshot `path` from the rows that `fill` writes into `database`. That file may exist,
- * and no other process may use it.
+ * Calls `fill` to write rows to the file `database`, then builds the snapshot file `path` from
+ * these rows. `database` may already exist, but no other process may be using it.
  */
 export async function writeSnapshot(
   path: string,
@@ -87,12 +88,12 @@ export async function writeSnapshot(
     for (const kind of filled.staleIndexes) {
       for (const share of buildNameIndex(connection, kind)) {
         if (kind === "user") onIndexed?.(share);
-        // Signals that have arrived are handled here.
+        // Lets the event loop handle pending signals.
         await setImmediate();
       }
     }
     connection.exec("COMMIT");
-    // Copies rows, not pages. Freed pages and cells, which hold deleted data, are left behind.
+    // Copies rows, not pages. Freed pages and cells, which may hold deleted data, are left behind.
     connection.prepare("VACUUM INTO ?").run(path);
   } finally {
     connection.close();
@@ -102,8 +103,9 @@ export async function writeSnapshot(
 }
 
 /**
- * Keeps the journal in memory: a killed process must not leave a journal file that SQLite would
- * later apply to another database. Bun's SQLite silently ignores journal_mode = OFF.
+ * Starts a transaction with its journal in memory, because a killed process must not leave a
+ * journal file that SQLite would later apply to another database. `journal_mode = OFF` would also
+ * work, but Bun's SQLite silently ignores it.
  */
 function begin(connection: Sqlite): void {
   const set = connection.prepare<{ journal_mode: string }>("PRAGMA journal_mode = memory").get();

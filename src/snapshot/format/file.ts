@@ -1,14 +1,14 @@
 /**
- * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html), and writes and
- * verifies the trailer after the database: its SHA-256. SQLite does not read that far. The hash is
- * over bytes, not rows: it misses nothing and runs at the speed of the disk.
+ * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html). Writes and verifies
+ * the trailer, which follows the database and holds the database's SHA-256. The hash covers bytes
+ * rather than rows, so it detects every change and can be computed as fast as the file is read.
  */
 import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { openFile, readChunks } from "../../files/read.ts";
 
-/** "RBOK": distinguishes a snapshot from other SQLite files. */
+/** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
 export const SCHEMA_VERSION = 5;
 
@@ -18,20 +18,26 @@ export const HEADER_BYTES = 100;
 const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/** A frame or a skippable frame (RFC 8878, 3.1). */
+/** The magic numbers of zstd frames and skippable frames (RFC 8878, 3.1). */
 const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
 
-/** White space and a brace, or gzip (RFC 1952), which datasets may use and snapshots never do. */
+/**
+ * The first bytes of a dataset: white space and an opening brace, or the gzip magic number (RFC
+ * 1952). A snapshot file never begins with either.
+ */
 const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
 
-/** The bytes are not a readable snapshot. `message` continues a sentence that names the file. */
+/**
+ * Thrown if bytes are not a readable snapshot. `message` continues a sentence that begins with the
+ * name of the file.
+ */
 export class InvalidSnapshot extends Error {
   override name = "InvalidSnapshot";
 }
 
 /**
  * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
- * Throws an {@link InvalidSnapshot}.
+ * Throws an {@link InvalidSnapshot} if the header is not a snapshot's or declares another size.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);
@@ -42,9 +48,9 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 }
 
 /**
- * Returns the length of the whole file that begins with `bytes`, according to its header. Throws an
- * {@link InvalidSnapshot} when that is not the header of a snapshot of this schema, or of any
- * schema.
+ * Returns the file size that the header in `bytes` declares. Throws an {@link InvalidSnapshot}
+ * unless the header is that of a snapshot with the current schema version, or with any version if
+ * `isAnySchema` is set.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (bytes.length === 0) throw new InvalidSnapshot("is empty");
@@ -70,17 +76,17 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
       `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`,
     );
   }
-  // The number of pages, and the size of a page.
+  // Offset 28 has the number of pages, and offset 16 has the page size.
   return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
 }
 
-/** Appends the trailer to a finished database file, which makes it a snapshot. */
+/** Turns a finished database file into a snapshot by appending the trailer. */
 export async function appendChecksum(path: string): Promise<void> {
   await using file = await openFile(path);
   appendFileSync(path, await trailerOf(file, (await file.stat()).size));
 }
 
-/** Reads every byte, in chunks. Throws an {@link InvalidSnapshot} when one has changed. */
+/** Reads every byte in chunks. Throws an {@link InvalidSnapshot} if the checksum does not match. */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,

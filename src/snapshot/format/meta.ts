@@ -1,4 +1,4 @@
-/** Reads and writes the facts about a snapshot: when and from what it was built, and its counts. */
+/** Reads and writes a snapshot's metadata, such as its build time, row counts and dataset hash. */
 import { count } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
@@ -15,36 +15,39 @@ export interface Counts {
 }
 
 export interface Meta {
-  /** ISO 8601 UTC with seconds. */
+  /** The build time in UTC and whole seconds, in ISO 8601 format. */
   built_at: string;
-  /** The same in milliseconds since 1970. The snapshot with the smaller value is the older one. */
+  /** The build time in milliseconds since 1970. Decides which of two snapshots is older. */
   built_at_ms: number;
   /**
-   * SHA-256 of the dataset's lines, each followed by a line feed, in hexadecimal. For a dataset in
-   * the form that `export` writes, it is the SHA-256 of the file. The line of a private user is
-   * reduced to the id, so that nobody can confirm a guess about the rest by its hash. For the same
-   * reason it is the SHA-256 of the snapshot's export if --skip-invalid kept only a part of a line.
-   * After `apply`, it is the SHA-256 of the old value followed by the SHA-256 of the lines of the
-   * change file.
+   * The hexadecimal SHA-256 of the dataset's lines, each followed by a line feed. For a file that
+   * `export` wrote, this is the file's SHA-256. A private user's line is reduced to the id first,
+   * so that nobody can use the hash to confirm a guess about the other fields. For the same reason,
+   * if --skip-invalid kept only a part of a line, the value is the SHA-256 of the snapshot's
+   * export. `apply` sets the value to the SHA-256 of two hexadecimal hashes, one after the other:
+   * the old value and the SHA-256 of the change file's lines.
    */
   dataset_sha256: string;
-  /** The version of Roadbook that built it. */
+  /** The version of Roadbook that built the snapshot. */
   roadbook_version: string;
   counts: Counts;
-  /** The ids of up to twelve public users with the most achievement points, highest first. */
+  /**
+   * The ids of the public users with the most achievement points, at most twelve, in descending
+   * order of points.
+   */
   featured: number[];
 }
 
 const MAX_VALUE_BYTES = 1000;
 const MAX_FACTS = 100;
 
-/** The text that `JSON.stringify` writes for {@link Counts}. */
+/** Matches the text that `JSON.stringify` writes for {@link Counts}. */
 const COUNTS =
   /^\{"roles":\d{1,15},"achievements":\d{1,15},"companies":\d{1,15},"users":\d{1,15},"public_users":\d{1,15}\}$/;
 
 const FEATURED = /^\[(?:\d{1,16}(?:,\d{1,16}){0,11})?\]$/;
 
-/** Writes the facts, and replaces old ones. */
+/** Writes the metadata and replaces any old values. */
 export function writeMeta(db: Database, facts: Meta): void {
   for (const [key, fact] of Object.entries(facts)) {
     const value = typeof fact === "string" ? fact : JSON.stringify(fact);
@@ -53,7 +56,7 @@ export function writeMeta(db: Database, facts: Meta): void {
   }
 }
 
-/** Throws an {@link InvalidSnapshot} when a fact is missing or malformed. */
+/** Reads the metadata. Throws an {@link InvalidSnapshot} if a value is missing or malformed. */
 export function readMeta(db: Database): Meta {
   const rows = db
     .select({ key: meta.key, value: boundedText(meta.value, MAX_VALUE_BYTES) })
@@ -69,7 +72,7 @@ export function readMeta(db: Database): Meta {
   const built_at = value("built_at", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
   return {
     built_at,
-    // Snapshots of earlier schemas have only built_at, and no featured drivers.
+    // Snapshots with an earlier schema version have neither built_at_ms nor featured.
     built_at_ms: Number(value("built_at_ms", /^\d{1,15}$/, String(Date.parse(built_at)))),
     dataset_sha256: value("dataset_sha256", /^[0-9a-f]{64}$/),
     roadbook_version: value("roadbook_version", /^[\w.+-]+$/),
@@ -78,7 +81,6 @@ export function readMeta(db: Database): Meta {
   };
 }
 
-/** Counts the rows of the tables. */
 export function countRows(db: Database): Counts {
   const countOf = (table: SQLiteTable) => db.select({ rows: count() }).from(table).get()?.rows ?? 0;
   const publicUsers = countOf(user);

@@ -1,14 +1,14 @@
 /**
- * Declares the tables of a snapshot with drizzle, creates them from that declaration, and checks
- * that a file has exactly these. Tables that drizzle cannot declare are SQL. For a private user,
- * only the id has a column.
+ * Declares the tables of a snapshot with drizzle, creates them, and checks that a file has exactly
+ * these tables. Tables that drizzle cannot declare are created with SQL. For a private user, only
+ * the id is stored.
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { sqlite } from "#sqlite";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
 
-/** Facts about the snapshot as a whole; see meta.ts. */
+/** The snapshot's metadata; see meta.ts. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
 export const role = sqliteTable("role", {
@@ -28,7 +28,7 @@ export const achievement = sqliteTable(
     tier: integer().notNull(),
     points: integer().notNull(),
   },
-  // Icons are requested by name.
+  // This index finds the achievement whose icon was requested.
   (table) => [index("achievement_icon").on(table.icon)],
 );
 
@@ -40,10 +40,13 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** An achievement that a user has unlocked. The time is in seconds since 1970. */
+/** An achievement that a user has unlocked. `unlockedAt` is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
-/** Public users only. A row includes the company's name and the lists, so a profile is one row. */
+/**
+ * Holds public users only. Each row includes the company's name and the lists of role ids and
+ * achievements, so reading a profile needs no join.
+ */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
@@ -51,19 +54,22 @@ export const user = sqliteTable("user", {
   companyId: integer("company_id"),
   companyName: text("company_name"),
   companyRole: text("company_role"),
-  /** Ascending ids. */
+  /** Role ids in ascending order. */
   roles: text({ mode: "json" }).$type<number[]>().notNull(),
-  /** Seconds since 1970. */
+  /** In seconds since 1970. */
   createdAt: integer("created_at").notNull(),
-  /** Newest first, then by id. Last, because SQLite need not read it to read other columns then. */
+  /**
+   * Newest first, then by id. This is the last column so that SQLite can read the others without
+   * it.
+   */
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
 /**
- * The searched names: `folded` has all spellings of a name (search/spellings.ts). Ascending `rank`
- * is the order of results within a tier, and the document id in the posting lists. There are gaps
- * between ranks, so that `apply` can insert names. The other columns are those of a search result,
- * so that a hit is one read.
+ * The columns of a table of searched names. `folded` has all spellings of a name
+ * (search/spellings.ts). `rank` gives the order of results within a tier, and is the document id in
+ * the posting lists. There are gaps between ranks so that `apply` can insert names. The other
+ * columns hold the search result, so that each hit takes a single read.
  */
 const searched = {
   rank: integer().primaryKey(),
@@ -82,7 +88,7 @@ export const companyName = sqliteTable("company_name", {
 });
 
 const kinds = ["user", "company"] as const;
-/** The kinds of records with a name index. */
+/** The kinds of records that have a name index. */
 export type NameKind = (typeof kinds)[number];
 
 const tables = [
@@ -95,9 +101,9 @@ const tables = [
   userName,
   companyName,
 
-  // The n-grams whose posting lists are too long to scan, with the approximate number of names that
-  // contain them. Those with a `list` have their posting list in the table below, the others in
-  // FTS5.
+  // Holds the n-grams whose posting lists are too long to scan. `count` is the approximate number
+  // of names that contain the n-gram. If `list` is set, the posting list is in the table below,
+  // otherwise in FTS5.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_frequent_ngram`, {
       ngram: text().primaryKey(),
@@ -106,7 +112,7 @@ const tables = [
     }),
   ),
 
-  // Each row is a block of a posting list; see name-index/long-lists.ts.
+  // Each row is one block of a long posting list; see name-index/long-lists.ts.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_long_list`, { id: integer().primaryKey(), ranks: blob().notNull() }),
   ),
@@ -118,21 +124,23 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
   for (const kind of kinds) {
-    // See name-index/long-names.ts.
+    // name-index/long-names.ts explains this table.
     db.exec(
       `CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID`,
     );
     db.exec(createNgramIndexSql(kind));
   }
-  // Shows quickly whether any user has several spellings, which a line feed separates.
+  // This index quickly tells whether any user's name has several spellings. Line feeds separate the
+  // spellings of a name.
   db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
 }
 
 let expected: string | undefined;
 
 /**
- * Throws an {@link InvalidSnapshot} unless `db` has exactly the schema of {@link createSchema},
- * without other views, triggers or indexes. A view in place of a table could run forever.
+ * Throws an {@link InvalidSnapshot} unless `db` has exactly the schema that {@link createSchema}
+ * creates. Extra views, triggers and indexes are rejected too. A view in place of a table could
+ * take forever to read.
  */
 export function checkSchema(db: Sqlite): void {
   expected ??= findExpected();
@@ -152,7 +160,7 @@ function findExpected(): string {
   }
 }
 
-/** The schema as text, including the tables that FTS5 creates. */
+/** Returns the schema as text, including the tables that FTS5 creates. */
 function describeSchema(db: Sqlite): string {
   const rows = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
   return JSON.stringify(rows.all());
@@ -173,10 +181,11 @@ function* createSql(table: (typeof tables)[number]): Generator<string> {
 }
 
 /**
- * The posting lists of n-grams. Contentless, without positions and sizes, as only "which names have
- * it" is needed. FTS5's ascii tokenizer treats every byte above 127 as part of a word and keeps it.
- * With all printable ASCII as token characters, it keeps each n-gram whole. (It would lower-case
- * capitals, but folded names have none.)
+ * Returns SQL that creates the FTS5 table with the posting lists of n-grams. The table stores no
+ * text, positions or sizes, because a search only needs to know which names contain an n-gram.
+ * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With all printable ASCII
+ * characters as token characters too, the tokenizer never splits an n-gram. (It would convert
+ * capitals to lowercase, but folded names have none.)
  */
 function createNgramIndexSql(kind: string): string {
   let characters = "";

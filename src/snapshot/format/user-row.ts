@@ -1,6 +1,6 @@
 /**
- * Makes the row of a public user from the line of a dataset. The row has everything that a profile
- * shows except the roles' names, so a profile is one read.
+ * Builds a public user's row from a dataset line. The row has everything that a profile shows
+ * except the role names, so reading a profile needs no join.
  */
 import { parseTime } from "../../domain/time.ts";
 import type { PublicUserLine } from "../../domain/user.ts";
@@ -8,7 +8,7 @@ import type { Unlock, user } from "./schema.ts";
 
 type UserRow = typeof user.$inferSelect;
 
-/** `companyName` is the name of the user's company, which the line refers to by id. */
+/** `companyName` is a parameter because the line has only the company's id. */
 export function userRowOf(line: PublicUserLine, companyName: string | null): UserRow {
   const { id, name, avatar_url = null, company, roles = [], achievements = [] } = line;
   const unlocks = achievements.map(

@@ -1,4 +1,4 @@
-/** Reads every byte of a snapshot and verifies that it is what Roadbook wrote. Changes nothing. */
+/** Reads a whole snapshot and verifies that it is what Roadbook wrote. Never changes the file. */
 import { BITMAP_BYTES } from "../../search/posting-block.ts";
 import { MAX_TEXT_BYTES } from "../format/bounds.ts";
 import { InvalidSnapshot } from "../format/file.ts";
@@ -15,14 +15,15 @@ const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
 ];
 
 /**
- * Checks the whole file and returns its metadata. Throws a `SnapshotError`. The checksum finds any
- * change since the file was written. SQLite's own checks find bugs in how it was written.
+ * Checks the whole file and returns its metadata. Throws a `SnapshotError` if the check fails. The
+ * checksum detects any change since the file was written. SQLite's own checks detect bugs in how
+ * the file was written.
  */
 export async function checkSnapshot(path: string): Promise<Meta> {
   const { db, isSpoiled, close } = await openTables(path);
   try {
-    // This includes FTS5. Without the indexed text, it can only check that its lists are well
-    // formed.
+    // The integrity check includes FTS5. Because the indexed text is not stored, FTS5 can only
+    // check that its lists are well formed.
     const [error] = db.$client
       .prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)")
       .all();

@@ -1,6 +1,6 @@
 /**
- * Streams the dataset in a snapshot as NDJSON. The form is fixed: importing an export and exporting
- * it again gives the same bytes. A private user is exported as an id only.
+ * Streams the dataset in a snapshot as NDJSON. The output is canonical: importing an export and
+ * exporting the result gives the same bytes. For a private user, only the id is exported.
  */
 import type { CompanyLine } from "../../domain/company.ts";
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
@@ -11,7 +11,7 @@ import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.
 
 interface UserRow {
   id: number;
-  /** Null for a private user, as are all fields below. */
+  /** Null for a private user, as are all the following fields. */
   name: string | null;
   avatar_url: string | null;
   company_id: number | null;
@@ -39,12 +39,15 @@ function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): Data
   };
 }
 
-/** The dataset in the snapshot at `path`, line by line. Throws a `SnapshotError`. */
+/**
+ * Lists the lines of the dataset in the snapshot at `path`. Throws a `SnapshotError` if the
+ * snapshot cannot be read.
+ */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
   return withEndLine(listLinesOf(path, await openTables(path)));
 }
 
-/** The lines of the dataset in a database, without the end line. */
+/** Lists the lines of the dataset in a database, without the end line. */
 export function* listLines(db: Database): Generator<string> {
   for (const line of listRecords(db)) yield JSON.stringify(line);
 }

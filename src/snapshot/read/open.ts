@@ -1,6 +1,7 @@
 /**
- * Opens a snapshot from a file or from bytes, and never writes to it. Verifies every byte before
- * anything is read, and rejects a damaged or foreign file with one line for the operator.
+ * Opens a snapshot from a file or from bytes, and never writes to it. By default, every byte is
+ * verified before the first query. If the file is damaged or not a snapshot, the operator gets a
+ * one-line error.
  */
 import type { FileHandle } from "node:fs/promises";
 import { sqlite } from "#sqlite";
@@ -21,16 +22,16 @@ import { openUsers } from "./users.ts";
 export type Snapshot = ReturnType<typeof snapshotOf>;
 
 export interface OpenOptions {
-  /** Starts faster by skipping the checksum and, for bytes, the schema check. */
+  /** Whether to start faster by skipping the checksum and, for bytes, the schema check. */
   trust?: boolean;
 }
 
-/** A snapshot that cannot be read. The message is one line that names the file. */
+/** Thrown when a snapshot cannot be read. The message is one line that names the file. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
-  /** The message without the name of the file: "is empty". */
+  /** The message without the file name, such as "is empty". */
   readonly reason: string;
-  /** The system caused it, not the file, so another try may succeed. */
+  /** Whether a retry may succeed, because the cause is not the content of the file. */
   readonly isTransient: boolean;
 
   constructor(file: string, reason: string, isTransient = false) {
@@ -40,7 +41,7 @@ export class SnapshotError extends Error {
   }
 }
 
-/** The file has been written to since it was opened, so nothing read from it can be trusted. */
+/** Thrown if a file was written to after it was opened, so nothing read from it can be trusted. */
 export class SpoiledSnapshot extends Error {
   override name = "SpoiledSnapshot";
   override message = "is being overwritten in place (replace it with mv, never cp)";
@@ -55,15 +56,16 @@ export interface Tables {
 }
 
 /**
- * Up to this size a file is read into memory, where nothing can overwrite it. A larger file is read
- * as needed. It must be replaced, as every command does: overwriting it in place spoils it.
+ * A file of up to this size is read into memory, where nothing can overwrite it. A larger file is
+ * read as needed, so it must be replaced rather than overwritten in place. Roadbook's own commands
+ * always replace the file.
  */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
-/** A file that changes while it is being opened is opened again, up to this many times. */
+/** The maximum number of attempts to open a file that changes while it is being opened. */
 const MAX_TRIES = 3;
 
-/** Opens the snapshot at a path, or the one in `bytes`. Throws a {@link SnapshotError}. */
+/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openSnapshot(
   source: string | Uint8Array,
   options: OpenOptions = {},
@@ -77,15 +79,18 @@ export async function openSnapshot(
   }
 }
 
-/** The queries that routes use. Each throws a {@link SpoiledSnapshot} once the file is spoiled. */
+/**
+ * Returns the queries for the server's routes. Once the file has been overwritten in place, each
+ * query throws a {@link SpoiledSnapshot}.
+ */
 export function snapshotOf({ db, isSpoiled, close }: Tables) {
   let isKnownSpoiled = false;
-  /** Once true, always true. */
+  /** After returning true once, this function always returns true. */
   const checkSpoiled = () => {
     isKnownSpoiled ||= isSpoiled();
     return isKnownSpoiled;
   };
-  /** Checks after the read, because the file may be written to during it. */
+  /** Runs the check after the read, because the file may be written to during the read. */
   const guard =
     <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
     (...args: Args): Result => {
@@ -120,7 +125,7 @@ export function snapshotOf({ db, isSpoiled, close }: Tables) {
   };
 }
 
-/** Opens the tables, for callers that read whole tables. Throws a {@link SnapshotError}. */
+/** Opens a snapshot for reading whole tables. Throws a {@link SnapshotError} if that fails. */
 export async function openTables(
   source: string | Uint8Array,
   options: OpenOptions = {},
@@ -130,7 +135,7 @@ export async function openTables(
       typeof source === "string" ? openPath(source, options) : openBytes(source, options);
     const tables = await open;
     try {
-      // Imported only here, because the demo starts faster without it.
+      // schema.ts is imported only when needed, because the demo starts faster without it.
       const isKnown = options.trust && typeof source !== "string";
       if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db.$client);
       return tables;
@@ -143,7 +148,7 @@ export async function openTables(
   }
 }
 
-/** Turns any error about a snapshot into a {@link SnapshotError}. */
+/** Converts any error from reading a snapshot to a {@link SnapshotError}. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   if (error instanceof SnapshotError) return error;
   const name = typeof source === "string" ? source : "the snapshot";
@@ -157,7 +162,10 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   return new SnapshotError(name, reason, isTransient);
 }
 
-/** Makes sure that SQLite opens the file that was verified. Starts again if it was replaced. */
+/**
+ * Verifies and opens the file at `path`. If the file is replaced in the meantime, starts again with
+ * the new file, so that SQLite always opens the file that was verified.
+ */
 async function openPath(path: string, options: OpenOptions): Promise<Tables> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const file = await openFile(path);
@@ -192,7 +200,7 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
   throw new SnapshotError(path, "cannot be read: it keeps changing", true);
 }
 
-/** Keeps a second handle on the file, because SQLite does not report writes by other programs. */
+/** Keeps a second file handle open, because SQLite does not report writes by other programs. */
 function watchedTables(db: Database, file: FileHandle, isSpoiled: () => boolean): Tables {
   const close = () => {
     db.$client.close();

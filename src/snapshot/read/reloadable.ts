@@ -1,6 +1,6 @@
 /**
- * The snapshot that is being served. Opens the file again when it is replaced, and keeps the old
- * snapshot if the new one is bad. Never watches the clock: the caller decides when to check.
+ * Holds the snapshot that is being served. Opens the file again after it has been replaced, but
+ * keeps the old snapshot if the new one is bad. The caller decides when to check the file.
  */
 import { fileOf, findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
@@ -14,8 +14,8 @@ import {
 } from "./open.ts";
 
 /**
- * The result of a check that found something new. With `isSpoiled`, nothing can be served for now:
- * the file of the current snapshot was overwritten in place.
+ * The result of a check that found a change. If `isSpoiled` is true, the file of the current
+ * snapshot was overwritten in place, so nothing can be served until there is a good file.
  */
 export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: boolean };
 
@@ -23,14 +23,14 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: 
 const CHECKS_UNTIL_RETRY = 5;
 
 /**
- * Opens the snapshot at a path, or the one in `source`. `options` apply to this snapshot and not to
- * those that replace it. Throws a {@link SnapshotError}.
+ * Opens a snapshot from its path or its bytes. `options` apply only to this snapshot, not to later
+ * ones that replace it. Throws a {@link SnapshotError} if opening fails.
  */
 export async function openReloadableSnapshot(
   source: string | Uint8Array,
   options: OpenOptions = {},
 ): Promise<ReloadableSnapshot> {
-  // Taken before the file is opened, so that a replacement in between is noticed.
+  // Gets the identity before the file is opened, so that a replacement in between is noticed.
   const identity = identityOf(source);
   return new ReloadableSnapshot(source, identity, await openSnapshot(source, options));
 }
@@ -41,11 +41,11 @@ function identityOf(source: string | Uint8Array): string {
 
 class ReloadableSnapshot {
   #source: string | Uint8Array;
-  /** The identity of the file that was last opened, or tried. */
+  /** The file's identity at the last attempt to open it. */
   #identity: string;
   #snapshot: Snapshot;
   #refused: SnapshotError | undefined;
-  /** The file that was at the path when the snapshot was found spoiled; see {@link fileOf}. */
+  /** Which file was at the path when the snapshot was found to be spoiled; see {@link fileOf}. */
   #spoiledFile: string | undefined;
   #checks = 0;
   #isClosed = false;
@@ -57,21 +57,21 @@ class ReloadableSnapshot {
     this.#snapshot = snapshot;
   }
 
-  /** The snapshot to read from. Use it before the next await: after that it may be closed. */
+  /** The snapshot to read from. Do not use it after the next await: it may be closed by then. */
   current = (): Snapshot => this.#snapshot;
 
-  /** Why the file at the path is not being served; undefined if it is. */
+  /** Why the file at the path is not being served. Undefined if the file is being served. */
   refused = (): SnapshotError | undefined => this.#refused;
 
   /**
-   * Checks the file and resolves to the result, or to undefined if there is nothing new. A bad file
-   * is opened again when it changes. After a transient error, some later check tries again. With
-   * `isForced`, this check tries again in both cases.
+   * Checks the file and resolves to the result, or to undefined if nothing has changed. A bad file
+   * is opened again when it changes or, after a transient error, on a later check. With `isForced`,
+   * this check always opens a bad file again.
    */
   refresh = (isForced = false): Promise<Replacement | undefined> =>
     this.#enqueue(() => this.#check(isForced));
 
-  /** Replaces a snapshot in memory with the one that `transform` makes from its bytes. */
+  /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
   change(transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> {
     return this.#enqueue(async () => {
       if (typeof this.#source === "string") {
@@ -86,13 +86,13 @@ class ReloadableSnapshot {
     });
   }
 
-  /** Closes at once. Tasks that are still running change nothing more. */
+  /** Closes the snapshot immediately. Tasks that are still running have no further effect. */
   close(): void {
     if (!this.#isClosed) this.#snapshot.close();
     this.#isClosed = true;
   }
 
-  /** Runs one task after another. */
+  /** Runs a task after all earlier tasks have finished. */
   #enqueue<T>(task: () => Promise<T>): Promise<T> {
     const result = this.#lastTask.then(task);
     this.#lastTask = result.catch(() => {});
@@ -103,7 +103,8 @@ class ReloadableSnapshot {
     if (this.#isClosed) return undefined;
     const identity = identityOf(this.#source);
     if (this.#spoiledFile === undefined && this.#snapshot.isSpoiled()) {
-      // Reported first: reading the file again takes time, and requests fail meanwhile.
+      // The spoiled file is reported before the new file is read, because reading takes time and
+      // requests fail in the meantime.
       this.#spoiledFile = fileOf(identity);
       this.#refused = snapshotError(this.#source, new SpoiledSnapshot());
       return { refused: this.#refused, isSpoiled: true };
@@ -119,7 +120,8 @@ class ReloadableSnapshot {
       return this.#isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      // While a file is being overwritten, its error keeps changing. Only the first is reported.
+      // While a file is being overwritten, each check may find a different error. Only the first
+      // error is reported.
       const isSameFile = fileOf(identity) === this.#spoiledFile;
       const isNew = (isChanged || error.message !== this.#refused?.message) && !isSameFile;
       this.#refused = error;
@@ -131,7 +133,7 @@ class ReloadableSnapshot {
     if (this.#isClosed) {
       next.close();
     } else {
-      // Reads are synchronous, so none can be running now.
+      // Reads are synchronous, so no read of the old snapshot can be in progress.
       this.#snapshot.close();
       this.#snapshot = next;
       this.#refused = undefined;

@@ -1,4 +1,4 @@
-/** The two name searches. name-index/find.ts finds the ranks; this reads the row of each. */
+/** The name searches. name-index/find.ts finds the ranks, and this module reads their rows. */
 import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/company.ts";
 import { completeAvatar, type UserSearchResult } from "../../domain/user.ts";
@@ -37,7 +37,7 @@ export function openSearch(db: Database) {
     listCompanies: (query: string): CompanySearchResult[] =>
       companyNames.find(query, MAX_RESULTS).flatMap((rank) => findCompany.get({ rank }) ?? []),
 
-    /** `baseUrl` completes avatar paths. */
+    /** If an avatar is only a path, `baseUrl` is prepended. */
     listUsers: (query: string, baseUrl: string): UserSearchResult[] =>
       userNames.find(query, MAX_RESULTS).flatMap((rank) => {
         const hit = findUser.get({ rank });

@@ -1,6 +1,6 @@
 /**
- * Reads users: profiles, achievements and the list of public ids. Distinguishes private from
- * unknown users and returns nothing else about either.
+ * Reads profiles, achievements and the list of public users. For any other user, returns only
+ * whether that user is private or unknown.
  */
 import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
@@ -12,7 +12,10 @@ import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
 
-/** A page of public users covers this many ranks. It may hold fewer users, as ranks have gaps. */
+/**
+ * Each page of public users covers this many ranks. A page may have fewer users, because there are
+ * gaps between ranks.
+ */
 const PAGE_RANKS = 10_000;
 
 /** Why a user cannot be read. */
@@ -23,7 +26,9 @@ export interface Missing {
 export function openUsers(db: Database) {
   const queries = prepareQueries(db);
 
-  /** Each definition is encoded once, because many users have unlocked it. */
+  /**
+   * The JSON of achievement definitions, cached because many users unlock the same achievements.
+   */
   const definitions = new Map<number, Uint8Array>();
   function definitionOf(id: number): Uint8Array {
     const known = definitions.get(id);
@@ -33,7 +38,7 @@ export function openUsers(db: Database) {
     return json;
   }
 
-  /** Cached by the JSON of the ids, because most users have one of a few sets of roles. */
+  /** The keys are JSON arrays of role ids. Most users have one of a few sets of roles. */
   const roleLists = new LRUCache<string, Role[]>({ max: 1000, memoMethod: readRoles });
   function readRoles(json: string): Role[] {
     const ids: number[] = JSON.parse(json);
@@ -45,7 +50,7 @@ export function openUsers(db: Database) {
   }
 
   return {
-    /** `baseUrl` completes the avatar's path. */
+    /** If the avatar is only a path, `baseUrl` is prepended. */
     findProfile(id: number, baseUrl: string): User | Missing {
       const row = queries.profile.get({ id });
       if (!row) return missing(id);
@@ -63,13 +68,16 @@ export function openUsers(db: Database) {
 
     findName: (id: number): string | Missing => queries.name.get({ id })?.name ?? missing(id),
 
-    /** The unlocked achievements, newest first, as chunks of a JSON array in UTF-8. */
+    /** Returns the unlocked achievements, newest first, as chunks of a JSON array in UTF-8. */
     findAchievements(id: number): Uint8Array[] | Missing {
       const row = queries.unlocks.get({ id });
       return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
     },
 
-    /** The numbers of the pages of public users. Ranks have gaps, so some may be missing. */
+    /**
+     * Returns the numbers of all pages that have public users. Some page numbers may be missing,
+     * because there are gaps between ranks.
+     */
     listPages(): number[] {
       const pages: number[] = [];
       for (let page = 0; ; page++) {
@@ -80,13 +88,15 @@ export function openUsers(db: Database) {
       }
     },
 
-    /** The ids of the users on a page. */
+    /** Returns the ids of the users on a page. */
     listIds: (page: number): number[] =>
       queries.idsBetween
         .all({ from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS })
         .map(({ id }) => id),
 
-    /** The definition with that icon; if several share it, the one with the lowest id. */
+    /**
+     * Returns the achievement with this icon, or the one with the lowest id if there are several.
+     */
     findAchievementByIcon: (icon: string): Achievement | undefined =>
       queries.achievementByIcon.get({ icon }),
   };
@@ -142,7 +152,7 @@ function prepareQueries(db: Database) {
   };
 }
 
-/** Returns chunks, because the list may be megabytes long. The response joins them once. */
+/** Returns chunks, so that a list of several megabytes is joined only once, in the response. */
 function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => Uint8Array): Uint8Array[] {
   const chunks: Uint8Array[] = [];
   for (const [id, tier, unlockedAt] of unlocks) {

@@ -1,30 +1,36 @@
 /**
- * The location of a snapshot on another machine: an http(s) URL, or an object in an S3-compatible
- * store. Prepares requests and never sends them. The name of a location never contains a secret.
+ * Locations of snapshots on other machines: http(s) URLs, and objects in S3-compatible stores. A
+ * location prepares requests but never sends them, and its name never contains a secret.
  */
 import { unescape as percentDecode } from "node:querystring";
 
 export interface RemoteLocation {
-  /** For messages: without user, password and query, each of which may be a secret. */
+  /** The name to show in messages. Omits the user name, password and query, which may be secret. */
   name: string;
-  /** The URL and headers of a request, with the credentials that the other side expects. */
+  /** Returns the URL and headers for a request, including the credentials. */
   prepare(method: "GET" | "HEAD" | "PUT"): { url: string; headers: Record<string, string> };
 }
 
-/** The credentials and the address of a store. */
+/** The credentials and address of an S3-compatible store. */
 export interface S3Settings {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken?: string | undefined;
   region?: string | undefined;
-  /** Amazon's by default. */
+  /** Defaults to Amazon's endpoint. */
   endpoint?: string | undefined;
 }
 
-/** Covers a clock that is behind the store's, and the time until the request is sent. */
+/**
+ * How long a signed URL is valid. Allows for a clock that is behind the store's clock, and for the
+ * time until the request is sent.
+ */
 const SIGNATURE_SECONDS = 900;
 
-/** Parses an http(s) URL; undefined for any other text. User and password move into a header. */
+/**
+ * Parses an http(s) URL. Returns undefined for any other text. A user name and password in the URL
+ * are moved to a header.
+ */
 export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return undefined;
@@ -37,13 +43,14 @@ export function parseWebLocation(text: string): RemoteLocation | undefined {
   return { name: url.origin + url.pathname, prepare: () => ({ url: url.href, headers }) };
 }
 
-/** Parses `s3://bucket/key`; undefined for any other text. */
+/** Parses `s3://bucket/key`. Returns undefined for any other text. */
 export function parseS3Location(text: string, settings: S3Settings): RemoteLocation | undefined {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)\/([^?#]*[^?#/])$/i.exec(text) ?? [];
   if (bucket === undefined || key === undefined) return undefined;
   const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = settings;
   const client = new Bun.S3Client({
-    // Bun does not encode the id, but a colon, as in the ids of Swift, must be encoded.
+    // Bun does not encode the access key id, but the colon in OpenStack Swift's ids must be
+    // encoded.
     accessKeyId: encodeURIComponent(accessKeyId),
     secretAccessKey,
     bucket,
@@ -53,8 +60,9 @@ export function parseS3Location(text: string, settings: S3Settings): RemoteLocat
   });
   return {
     name: `s3://${bucket}/${key}`,
-    // Bun's client is only used to sign. It cannot send conditions, stream from a file or return
-    // the store's response. A signed URL leaves other headers free, because SigV4 signs only Host.
+    // Bun's client is used only for signing, because it cannot send conditions, stream from a file
+    // or return the store's response. Requests can have additional headers, because the SigV4
+    // signature covers only Host.
     prepare: (method) => ({
       url: client.presign(key, { method, expiresIn: SIGNATURE_SECONDS }),
       headers: {},

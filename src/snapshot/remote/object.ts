@@ -1,7 +1,7 @@
 /**
  * Replaces snapshots that are not plain files: objects in an S3-compatible store, and compressed
- * files. Commands work on a plain temporary file instead. An object is uploaded as a whole, and
- * only if it has not changed since it was read.
+ * files. A command works on a plain temporary file, which is then compressed or uploaded. An object
+ * is uploaded as a whole, and only if the stored object has not changed since it was downloaded.
  */
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -23,22 +23,23 @@ const OVERWRITTEN =
   "was replaced right after it was written, so the store seems to ignore If-Match; " +
   "run this command again, or write from one machine only, with --unconditional";
 
-/** Enough for the largest object, 5 GB, at a megabyte per second. */
+/** Enough for the largest object (5 GB) at 1 MB per second. */
 const TIMEOUT_MS = 5000 * 1000;
 const QUICK_TIMEOUT_MS = 30_000;
 
 export interface PutOptions {
-  /** Writes an object even if another command has changed it. */
+  /** Replaces an object even if another command has changed it in the meantime. */
   unconditional?: boolean | undefined;
-  /** Replaces a target that is damaged or not a snapshot. */
+  /** Replaces the target even if it is damaged or not a snapshot. */
   force?: boolean | undefined;
   /** Does everything except replace the target. */
   dryRun?: boolean | undefined;
 }
 
 /**
- * Replaces the object at `location`. `write` gets the path of a plain file with the snapshot in the
- * object, if there is one, and replaces that file. Errors name the location instead of the file.
+ * Replaces the object at `location`. `write` receives the path of a temporary file, which contains
+ * the old snapshot if the object exists, and replaces that file. Errors name the location instead
+ * of the temporary file.
  */
 export function replaceObject<T>(
   location: RemoteLocation,
@@ -61,7 +62,7 @@ export function replaceObject<T>(
   });
 }
 
-/** Replaces `target`, a file compressed with zstd, in the same way. */
+/** Replaces the zstd-compressed file `target` in the same way as {@link replaceObject}. */
 export function replaceCompressed<T>(
   target: string,
   write: (path: string) => Promise<T>,
@@ -87,7 +88,10 @@ async function compress(from: string, to: string): Promise<string> {
   return to;
 }
 
-/** Saves the old snapshot. Any schema version will do: an import only counts its rows. */
+/**
+ * Saves the old snapshot to a file. Any schema version is accepted, because an import reads only
+ * the old metadata.
+ */
 async function saveOld(
   input: AsyncIterable<Uint8Array>,
   path: string,
@@ -112,7 +116,7 @@ async function getObject(
   return response;
 }
 
-/** The headers that make a PUT fail if the object has changed since that response. */
+/** Returns headers that make a PUT fail if the object has changed since this response to a GET. */
 function conditionOf({ status, headers }: Response): Record<string, string> {
   if (status === 404) return { "if-none-match": "*" };
   const etag = headers.get("etag");
@@ -135,16 +139,16 @@ async function putObject(
   if (!response.ok) throw new TransferError(CONFLICT);
   const written = response.headers.get("etag");
   if (!condition || written === null) return;
-  // The object is written by now, so a failure of this request is not an error.
+  // The object has already been written, so a failure of this request is ignored.
   const found = await transfer(location, "HEAD", { timeoutMs: QUICK_TIMEOUT_MS }).catch(() => {});
   if (found && found.headers.get("etag") !== written) throw new TransferError(OVERWRITTEN);
 }
 
-/** Makes an error about the temporary file name the target instead. */
+/** Rewrites an error about the temporary file so that it names the target instead. */
 function namingTarget(error: unknown, path: string, name: string): unknown {
   if (error instanceof TransferError) return new Error(`${name} ${error.message}`);
   if (error instanceof Error) {
-    // The folder shows which disk is full: this machine's, not the store's.
+    // If a disk is full, the folder shows that the disk is this machine's, not the store's.
     const written = `cannot write ${name} (prepared in ${dirname(path)})`;
     error.message = error.message
       .replaceAll(`cannot write ${path}`, written)

@@ -1,6 +1,7 @@
 /**
- * Saves a snapshot from another machine, compressed or not. Never writes more than one byte beyond
- * the size that its header declares. Checks nothing else: opening the file does that.
+ * Saves a snapshot that is received from another machine, compressed or not. Writes at most one
+ * byte more than the size that the snapshot's header declares. Everything else is checked when the
+ * file is opened.
  */
 import { createWriteStream } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -11,16 +12,18 @@ import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts
 import { TransferError } from "./transfer.ts";
 
 /**
- * How much larger a download may be than its snapshot. Compressing random data adds less than 1 %.
- * The constant covers the data that is received before the header is decompressed.
+ * How much larger a download may be than the snapshot in it. `share` covers compression, which
+ * makes random data up to 1% larger. `bytes` covers the data that is received before the header has
+ * been decompressed.
  */
 const MAX_OVERHEAD = { share: 0.01, bytes: 2 ** 24 };
 
 /**
- * Writes the snapshot in `input` to the new file `path` and returns how many bytes were received.
- * Stops after a header that is not a snapshot's, and one byte past the declared size; such a file
- * cannot be opened. `isAnySchema` allows every schema version. Throws a {@link TransferError} if
- * the disk has no room, an error if compressed data is damaged, and the errors of `input`.
+ * Writes the snapshot in `input` to the new file `path` and returns the number of bytes received.
+ * Stops early if the header is not a snapshot's, or if there is more data than the header declares.
+ * A file that was stopped early cannot be opened. If `isAnySchema` is set, any schema version is
+ * accepted. Throws a {@link TransferError} if the disk has too little space or if far too much data
+ * is received, an error if compressed data is damaged, and any error from `input`.
  */
 export async function saveSnapshot(
   input: AsyncIterable<Uint8Array>,
@@ -32,7 +35,8 @@ export async function saveSnapshot(
 
   async function* countReceived() {
     for await (const chunk of input) {
-      // Skippable frames and empty gzip members could go on forever without a byte of content.
+      // Without this limit, a download could consist of endless skippable frames or empty gzip
+      // members, which hold no data.
       if (received > declared * (1 + MAX_OVERHEAD.share) + MAX_OVERHEAD.bytes) {
         throw new TransferError("sends far more data than the snapshot needs");
       }
@@ -66,7 +70,7 @@ export async function saveSnapshot(
   return received;
 }
 
-/** The size that a header declares; undefined if it is not the header of a snapshot. */
+/** Returns the size that a header declares, or undefined if the header is not a snapshot's. */
 function findDeclaredSize(head: Uint8Array, isAnySchema: boolean): number | undefined {
   try {
     return parseFileBytes(head, isAnySchema);
@@ -78,7 +82,7 @@ function findDeclaredSize(head: Uint8Array, isAnySchema: boolean): number | unde
 
 async function requireRoom(bytes: number, folder: string): Promise<void> {
   const { blocks, bavail, bsize } = await statfs(folder);
-  // Some network file systems do not report their size.
+  // Some network file systems report zero blocks, so their free space is unknown.
   if (blocks === 0 || bytes <= bavail * bsize) return;
   const gigabytes = (bytes / 1e9).toFixed(1);
   throw new TransferError(`needs ${gigabytes} GB, more than is free on the disk it is saved to`);

@@ -1,6 +1,7 @@
 /**
- * Keeps a local copy of a snapshot on another machine. Downloads a changed snapshot and replaces
- * the copy if every byte is right. Never watches the clock: the caller decides when to check.
+ * Keeps a local copy of a snapshot that is on another machine. Downloads the snapshot after it has
+ * changed, and replaces the copy if every byte of the download is valid. The caller decides when to
+ * check for changes.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,39 +20,46 @@ import { readBody, TransferError, transfer } from "./transfer.ts";
 export interface SourceOptions {
   location: RemoteLocation;
   cacheFolder: string;
-  /** The time limit of a download. */
+  /** The time limit for a download. */
   timeoutMs: number;
-  /** Accepts a snapshot that was built before the current copy. */
+  /** Accepts a snapshot even if it was built before the current copy. */
   allowOlder: boolean;
-  /** Called when an attempt fails while there is a copy, unless the reason is still the same. */
+  /**
+   * Called when an attempt fails while there is a copy, unless the previous attempt failed for the
+   * same reason.
+   */
   onDown(reason: string): void;
-  /** Called at the first success after failures. */
+  /** Called when an attempt succeeds after one or more failures. */
   onUp(): void;
 }
 
-/** Where a snapshot comes from, and how the attempts to fetch it went. Timestamps are ISO 8601. */
+/** Where a snapshot comes from, and how fetching it went. Timestamps are ISO 8601. */
 export interface SourceStatus {
   url: string;
   last_try: string;
-  /** The last time the source had a good snapshot, new or unchanged. */
+  /** When an attempt last found a good snapshot at the source, new or unchanged. */
   last_success: string | null;
-  /** Bytes received since the start, in complete downloads. */
+  /** The number of bytes received in complete downloads since the server started. */
   bytes: number;
-  /** Why the last attempt failed; null if it succeeded. */
+  /** Why the last attempt failed, or null if it succeeded. */
   error: string | null;
 }
 
-/** A download may be damaged on the way. After this many in a row, the source must be bad. */
+/**
+ * A single download may be damaged in transit. After this many bad downloads in a row, the snapshot
+ * at the source must be bad.
+ */
 const MAX_DOWNLOADS = 3;
 
-/** If there is a copy, a start waits for only this share of a download's time limit. */
+/** If there is already a copy, startup waits this share of the time limit for a download. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
 
 /**
- * Opens the copy that an earlier process left in `cacheFolder`, or downloads the snapshot. A slow
- * download replaces the copy later. Throws an error for the operator if there is neither.
+ * Downloads the snapshot. If an earlier process left a copy in `cacheFolder`, that copy is used
+ * when the download fails, or until a slow download completes. Throws an error for the operator if
+ * there is neither a download nor a copy.
  */
 export async function openSource(options: SourceOptions): Promise<Source> {
   const source = new Source(options);
@@ -65,14 +73,17 @@ export class Source {
   readonly #etagPath: string;
   readonly #options: SourceOptions;
   readonly #status: SourceStatus;
-  /** The metadata of the last good copy. It stays when the file is removed. */
+  /** The metadata of the last good copy. Kept even if the copy is deleted. */
   #copy: Meta | undefined;
   #etag: string | undefined;
-  /** The identity of the last file seen at the path, and whether that file was a good copy. */
+  /**
+   * The identity of the last file seen at the path. `#isCopyThere` tells whether that file was a
+   * good copy.
+   */
   #identity = "";
   #isCopyThere = false;
   #rejected: { etag: string; reason: string; downloads: number } | undefined;
-  /** Why the last attempt failed. Only for the operator: it may contain paths. */
+  /** Why the last attempt failed. Shown only to the operator, because it may contain paths. */
   #failure = "";
   #lastAttempt: Promise<boolean> = Promise.resolve(false);
 
@@ -97,7 +108,7 @@ export class Source {
 
   /**
    * Checks for a new snapshot and resolves to whether the copy has changed. A snapshot that was
-   * rejected several times is downloaded again only when it changes, or with `isForced`.
+   * rejected several times is downloaded again only after it has changed, or if `isForced` is set.
    */
   refresh(isForced = false): Promise<boolean> {
     this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt(isForced));
@@ -118,7 +129,7 @@ export class Source {
       return isNew;
     } catch (error) {
       this.#failure = reasonFor(error, this.path);
-      // Operators read the log, but anyone can read the status.
+      // Only operators can read the log, but anyone can read the status.
       const reason = this.#failure
         .replaceAll(this.path, "the cache")
         .replaceAll(cacheFolder, "the cache");
@@ -128,11 +139,14 @@ export class Source {
     }
   }
 
-  /** Fetches the snapshot, or uses the copy of another process that shares the cache folder. */
+  /**
+   * Fetches the snapshot. If another process that shares the cache folder is already fetching it,
+   * waits for that process and uses its copy.
+   */
   async #fetchInTurn(isForced: boolean): Promise<boolean> {
     const { cacheFolder, timeoutMs } = this.#options;
     for (const end = performance.now() + timeoutMs; ; ) {
-      // A program that cleans up temporary folders may have removed it.
+      // The folder may have been removed by a program that cleans up temporary files.
       mkdirSync(cacheFolder, { recursive: true, mode: 0o700 });
       const isAdopted = await this.#adopt();
       try {
@@ -147,7 +161,10 @@ export class Source {
     }
   }
 
-  /** Adopts a good file that another process has put at the path; resolves to whether it did. */
+  /**
+   * Adopts the file at the path if another process has replaced it with a good snapshot. Resolves
+   * to whether the file was adopted.
+   */
   async #adopt(): Promise<boolean> {
     const identity = findIdentity(this.path);
     if (identity === this.#identity) return false;
@@ -159,7 +176,7 @@ export class Source {
     return this.#isCopyThere;
   }
 
-  /** Requests the snapshot once; resolves to whether the copy has changed. */
+  /** Requests the snapshot once, and resolves to whether the copy has changed. */
   async #fetch(isForced: boolean): Promise<boolean> {
     const { location, timeoutMs } = this.#options;
     const isGivenUp = !isForced && (this.#rejected?.downloads ?? 0) >= MAX_DOWNLOADS;
@@ -175,7 +192,8 @@ export class Source {
         this.#identity = findIdentity(this.path);
         this.#isCopyThere = true;
       } catch (error) {
-        // The body may still be unread. If it is what failed, cancelling it fails too.
+        // The body may still be unread. If reading the body is what failed, cancelling it fails
+        // too.
         await response.body?.cancel().catch(() => {});
         if (!(error instanceof Unchanged)) throw error;
         isNew = false;
@@ -186,7 +204,10 @@ export class Source {
     return isNew;
   }
 
-  /** Saves a response to a file and returns its metadata. Throws if the copy must stay. */
+  /**
+   * Saves a response to a file and returns the snapshot's metadata. Throws if the current copy must
+   * be kept.
+   */
   async #save(response: Response, file: string): Promise<Meta> {
     const { timeoutMs, allowOlder } = this.#options;
     const copy = this.#copy;
@@ -194,7 +215,7 @@ export class Source {
     try {
       this.#status.bytes += await saveSnapshot(readBody(response, timeoutMs), file);
       const meta = await verify(file);
-      // A server without ETags sends the same snapshot again and again.
+      // A server without ETags sends the whole snapshot each time, even if it has not changed.
       const isSame = this.#isCopyThere && JSON.stringify(meta) === JSON.stringify(copy);
       if (!isSame && copy && !allowOlder && meta.built_at_ms < copy.built_at_ms) {
         const [time, servedTime] = [meta, copy].map((one) =>
@@ -203,12 +224,13 @@ export class Source {
         const reason = `was built at ${time}, before the snapshot being served (${servedTime})`;
         throw new SnapshotError(file, `${reason}, and --allow-older is not set`);
       }
-      // Before the rename, while the lock is held, so that no other process sees a wrong ETag.
+      // The ETag is written before the file is renamed, while the lock is held, so that no other
+      // process sees a wrong ETag.
       writeEtag(this.#etagPath, etag, meta);
       if (isSame) throw new Unchanged();
       return meta;
     } catch (error) {
-      // Interrupted downloads are not counted: they say nothing about the snapshot at the source.
+      // Interrupted downloads do not count, because they say nothing about the snapshot itself.
       if (etag !== undefined && error instanceof SnapshotError && !error.isTransient) {
         const downloads = this.#rejected?.etag === etag ? this.#rejected.downloads + 1 : 1;
         this.#rejected = { etag, reason: error.reason, downloads };
@@ -218,14 +240,20 @@ export class Source {
   }
 }
 
-/** Reads every byte and returns the metadata. Throws a {@link SnapshotError}. */
+/**
+ * Reads every byte of a snapshot and returns its metadata. Throws a {@link SnapshotError} if the
+ * snapshot is invalid.
+ */
 async function verify(path: string): Promise<Meta> {
   const { meta, close } = await openSnapshot(path);
   close();
   return meta;
 }
 
-/** Why an attempt failed, as the rest of a sentence about the source. May contain `path`. */
+/**
+ * Returns why an attempt failed, as the rest of a sentence that begins with the source's name. The
+ * text may contain `path`.
+ */
 function reasonFor(error: unknown, path: string): string {
   if (error instanceof SnapshotError) return error.reason;
   if (isFileSystemError(error)) return `cannot write ${path}: ${reasonOf(error)}`;
@@ -241,7 +269,7 @@ function writeEtag(etagPath: string, etag: string | undefined, meta: Meta): void
   else writeFileSync(etagPath, JSON.stringify({ etag, meta }));
 }
 
-/** The saved ETag, if it belongs to the file with this metadata. */
+/** Returns the saved ETag if it belongs to the copy with this metadata. */
 function readEtag(etagPath: string, meta: Meta): string | undefined {
   try {
     const saved = JSON.parse(readFileSync(etagPath, "utf8"));

@@ -1,21 +1,25 @@
 /**
- * Transfers snapshots to and from another machine as streams, never whole in memory. Its errors
- * contain no URL and no text from the other side, either of which may hold a secret.
+ * Streams snapshots to and from other machines, and never holds a whole snapshot in memory. Error
+ * messages contain neither the URL nor any text from the other machine, because both may contain
+ * secrets.
  */
 import { codeOf } from "../../files/errors.ts";
 import type { RemoteLocation } from "./location.ts";
 
-/** A failed transfer. The message continues a sentence about the location: "responded with 500". */
+/**
+ * Thrown when a transfer fails. The message continues a sentence that begins with the location's
+ * name, for example "responded with 500".
+ */
 export class TransferError extends Error {
   override name = "TransferError";
 }
 
 export interface TransferOptions {
   headers?: Record<string, string>;
-  /** The file to send. */
+  /** The path of the file to send. */
   file?: string;
   timeoutMs: number;
-  /** Statuses other than success that are returned instead of thrown. */
+  /** Unsuccessful status codes that return the response instead of throwing an error. */
   expected?: number[];
 }
 
@@ -29,7 +33,7 @@ const networkErrors: Record<string, string> = {
   EPROTO: "cannot be reached: TLS handshake failed",
 };
 
-/** Sends a request. Reading the response counts towards `timeoutMs`. */
+/** Sends a request and follows redirects. `timeoutMs` includes reading the response body. */
 export async function transfer(
   location: RemoteLocation,
   method: "GET" | "HEAD" | "PUT",
@@ -46,7 +50,7 @@ export async function transfer(
         throw networkError(error, timeoutMs);
       },
     );
-    // Only a 200 has the whole body: a 206 has a part of it, and a 204 none.
+    // For a GET, only a 200 is a success: a 206 has only a part of the body, and a 204 has none.
     if (method === "PUT" ? response.ok : response.status === 200) return response;
     await response.body?.cancel();
     if (expected.includes(response.status)) return response;
@@ -78,9 +82,9 @@ function send(
       ...headers,
       ...(file && { "content-length": String(file.size) }),
     },
-    // A stream, because over TLS Bun would read the whole file into memory.
+    // The body is a stream because over TLS, Bun would read a whole file into memory.
     ...(file && { body: file.stream() }),
-    // Compression is recognised by the first bytes of the body.
+    // Compression is detected from the first bytes of the body instead.
     decompress: false,
     // Each redirect is checked before it is followed.
     redirect: "manual",
@@ -88,14 +92,17 @@ function send(
   });
 }
 
-/** The URL that a response redirects to, if any. Throws a {@link TransferError} if it is unsafe. */
+/**
+ * Returns the URL that a response redirects to, if any. Throws a {@link TransferError} if that URL
+ * is unsafe.
+ */
 function findRedirect({ status, headers }: Response, method: string, from: URL): URL | undefined {
   const target = headers.get("location");
-  // Other redirects do not repeat a PUT with its body.
+  // Only a 307 or 308 repeats a PUT with its body.
   const statuses = method === "PUT" ? [307, 308] : [301, 302, 303, 307, 308];
   if (!statuses.includes(status) || target === null) return undefined;
   const url = URL.parse(target, from);
-  // Bun's fetch would also read file: and s3: URLs.
+  // Bun's fetch also accepts file: and s3: URLs.
   if (!url || !/^https?:$/.test(url.protocol)) {
     throw new TransferError("redirects to a URL that is neither http nor https");
   }
@@ -106,7 +113,7 @@ function findRedirect({ status, headers }: Response, method: string, from: URL):
   return url;
 }
 
-/** Replaces Bun's own message, which may contain the URL. */
+/** Replaces Bun's own error, whose message may contain the URL. */
 function networkError(error: unknown, timeoutMs: number): TransferError {
   if (error instanceof Error && error.name === "TimeoutError") {
     return new TransferError(`took longer than ${timeoutMs / 1000} s`);
@@ -115,7 +122,7 @@ function networkError(error: unknown, timeoutMs: number): TransferError {
   return new TransferError(networkErrors[code] ?? `cannot be reached: ${code || "no response"}`);
 }
 
-/** The body of a response, as it arrives. Throws if it is shorter than its Content-Length. */
+/** Yields a response body as it arrives. Throws if the body is shorter than its Content-Length. */
 export async function* readBody(response: Response, timeoutMs: number): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response.body ?? []) yield chunk;
