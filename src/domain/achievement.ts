@@ -1,6 +1,6 @@
 /**
- * Schemas for an achievement, an achievement that a user has unlocked, and a dataset line, which
- * calls the `type` `kind`.
+ * Schemas for achievements: the definition, an achievement that a user has unlocked, and a dataset
+ * line. In the dataset, the field `type` is called `kind`.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { boundedText, Count, closedObject, Id, Name, Text, UtcTime } from "./schema.ts";
@@ -28,7 +28,7 @@ export const AchievementEntry = Type.Object({
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
 /**
- * A line of a dataset. The texts must be short, because one response can contain 1,000
+ * An achievement in a dataset. Its texts must be short, because one response can contain 1,000
  * achievements.
  */
 export const AchievementLine = closedObject({

@@ -115,14 +115,14 @@ export function parseWithoutInvalidFields(
   const isOptional = (name: string) => optionalFields.some((field) => field === name);
   const invalid = errors.map(({ field }) => field.replace(/[.[].*/s, ""));
   if (!invalid.every(isOptional)) return undefined;
-  // `errors` may not list every duplicate member, and JSON.parse keeps only the last value of each.
+  // `errors` might not list every duplicate member, and JSON.parse keeps only the last duplicate.
   const isRequiredDuplicate = ({ depth, isDuplicate, name }: Member) =>
     depth === 1 && isDuplicate && !isOptional(name);
   if (listMembers(text).some(isRequiredDuplicate)) return undefined;
   const value: Record<string, unknown> = JSON.parse(text);
   if (!invalid.some((name) => name in value)) return undefined;
   for (const name of invalid) delete value[name];
-  // Parses again, because duplicate ids in arrays are found only once every field has the right
+  // Parses again, because duplicate ids in arrays are found only if every field has the right
   // shape.
   const rest = parseWithoutInvalidFields(JSON.stringify(value));
   return rest && { line: rest.line, lost: [...errors, ...rest.lost] };
@@ -201,7 +201,9 @@ function listDuplicateMembers(text: string): Iterable<ValidationError> {
     .take(MAX_ERRORS);
 }
 
-/** Returns an error for each role or achievement that is listed again in a public user's line. */
+/**
+ * Returns the errors for roles and achievements that are listed more than once for a public user.
+ */
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { id: userId, roles = [], achievements = [] } = line;
@@ -219,7 +221,9 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   ];
 }
 
-/** Whether the ids are in ascending order, as usual. If so, no id is listed twice. */
+/**
+ * Whether each id is greater than the id before it, as is usual. If so, there are no duplicates.
+ */
 function isAscending<Item>(items: Item[], idOf: (item: Item) => number): boolean {
   let last = 0;
   for (const item of items) {

@@ -5,29 +5,29 @@
 import { listMembers, scalarAt } from "./json-members.ts";
 
 /**
- * An object that might be a user's record. Each array has the values of one member, which may be
- * duplicated.
+ * The members of an object that might be a user. A member can appear more than once, so each array
+ * lists all values of one member.
  */
 interface Mention {
   isOutermost: boolean;
   types: unknown[];
-  /** An element is undefined if the value cannot be an id. */
+  /** Contains undefined for each value that cannot be an id. */
   ids: (number | undefined)[];
   publics: unknown[];
 }
 
 const otherTypes: unknown[] = ["role", "achievement", "company", "end"];
 
-/** Match the names of members in valid JSON. */
+/** Patterns that match the names of members in valid JSON. */
 const MEMBERS = { public: /"public"\s*:/gi, id: /"id"\s*:/gi };
-/** Match the names of members in text that is not valid JSON. */
+/** Patterns that match the names of members in text that is not valid JSON. */
 const BROKEN_MEMBERS = {
   public: /\bpublic\b["'\\\s]*[:=]/gi,
   id: /\bid\b["'\\\s]*[:=]/gi,
 };
 const USER_TYPE = /["']user["']/i;
 
-/** The maximum number of times to parse a JSON string that itself contains JSON. */
+/** The maximum number of nested JSON strings to unwrap, where each string contains the next. */
 const MAX_UNWRAPPED = 4;
 
 /**
@@ -88,7 +88,10 @@ function idOf(value: unknown): number | undefined {
   return typeof id === "number" && Number.isInteger(id) ? id : undefined;
 }
 
-/** Unwraps a line that is a JSON string. Returns the text and whether the text is valid JSON. */
+/**
+ * If `line` is a JSON string, unwraps the string. Returns the resulting text, and whether the text
+ * is valid JSON.
+ */
 function unwrap(line: string): { text: string; isJson: boolean } {
   let text = line;
   for (let level = 0; level < MAX_UNWRAPPED; level++) {

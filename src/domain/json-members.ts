@@ -7,7 +7,7 @@ export interface Member {
   name: string;
   /** For example, `achievements[0].id`. */
   path: string;
-  /** 1 for a member of the outermost object. */
+  /** How many objects and arrays contain the member. For a member of the outermost object, 1. */
   depth: number;
   /**
    * Represents the object that contains this member. Members of the same object share one `owner`.

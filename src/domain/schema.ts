@@ -83,9 +83,9 @@ function integer(description: string, minimum: number) {
 }
 
 /**
- * Defines a string type that accepts the strings for which `isValid` returns true. TypeBox looks up
- * this check by the type's kind, so the description is also the kind. TypeBox ignores `keywords`:
- * they approximate the check for readers of the JSON Schema.
+ * Defines a string type that accepts the strings for which `isValid` returns true. The description
+ * also serves as the kind under which TypeBox finds this check. TypeBox ignores `keywords`, which
+ * describe the check in JSON Schema as far as possible.
  */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
   TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));

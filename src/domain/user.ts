@@ -78,7 +78,7 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** The path of the generated avatar for a user who does not have an avatar. */
+/** The path of the avatar that is generated for a user without one in the dataset. */
 function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the error messages for invalid dataset lines, which quote the invalid value and suggest a
- * fix for common mistakes. Never decides whether a line is valid.
+ * Builds the error messages for invalid lines of a dataset. A message quotes the invalid value and
+ * suggests a fix for a common mistake. Never decides whether a line is valid.
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { listMembers, scalarAt } from "./json-members.ts";

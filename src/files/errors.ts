@@ -3,7 +3,10 @@
  * `instanceof Error`, because under Jest, Node's own errors belong to another realm.
  */
 
-/** SQLite's primary result codes for system errors. They are the low 8 bits of extended codes. */
+/**
+ * SQLite's primary result codes for system errors. An extended code has the primary code in its low
+ * 8 bits.
+ */
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
   5: "SQLITE_BUSY",

@@ -6,17 +6,17 @@ import { createReadStream } from "node:fs";
 import { reasonOf } from "./errors.ts";
 
 /**
- * The maximum length of a line. The longest valid line is a tenth as long. In the worst case, a
- * line of a million opening brackets, JSON.parse takes 0.1 s and 100 MB.
+ * The maximum length of a line. The largest valid user takes up only a tenth of this. In the worst
+ * case, parsing a line of a million opening brackets takes 0.1 s and 100 MB.
  */
 const MAX_LINE_BYTES = 2 ** 20;
 
 export interface TextLine {
-  /** Line numbers start at 1 and include blank lines. */
+  /** The line number, which starts at 1 and counts blank lines. */
   number: number;
-  /** Only the beginning of the line if it is too long. */
+  /** The line, or only its beginning if the line is too long. */
   text: string;
-  /** If the line cannot be read, the reason. */
+  /** The reason why the line cannot be read, if there is a reason. */
   problem?: string;
   /** Whether the line is not valid UTF-8. If so, `text` has U+FFFD instead of the invalid bytes. */
   isGarbled?: boolean;

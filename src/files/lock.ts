@@ -1,6 +1,7 @@
 /**
  * A lock that allows one writer at a time. The operating system releases the lock when its holder
- * dies for any reason. Uses SQLite's file locks, because neither Bun nor Node provides file locks.
+ * dies for any reason. Uses SQLite's file locks, because neither Bun nor Node has an API for file
+ * locks.
  */
 import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -33,9 +34,7 @@ export function lock(path: string): (() => void) | undefined {
   }
 }
 
-/**
- * Gives every user who may write to the folder access to the lock file, even if root created it.
- */
+/** Lets every user who may write to the folder use the lock file, even if root created the file. */
 function shareWithFolder(path: string): void {
   const { mode, uid, gid } = statSync(dirname(path));
   if (process.getuid?.() === 0) chownSync(path, uid, gid);

@@ -27,8 +27,8 @@ export async function openFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Yields the bytes between two offsets, or up to the end of the source if it ends before `to`. A
- * chunk from a file is valid only until the next chunk is requested.
+ * Yields the bytes from offset `from` up to offset `to`, and stops early if the source is shorter.
+ * A chunk from a file is valid only until the next chunk is requested.
  */
 export async function* readChunks(
   source: FileHandle | Uint8Array,
@@ -71,8 +71,8 @@ export function fileOf(identity: string): string {
 /**
  * Returns a function that reports whether an open file has been written to since `watchWrites` was
  * called. Renaming the file or changing its permissions does not count. Linux updates the
- * modification time before it changes the data (`file_modified()`), so when the function returns
- * false, any data that was read before is unchanged.
+ * modification time before it changes the data (`file_modified()`), so if the function returns
+ * false, any data that was read before that is unchanged.
  */
 export function watchWrites({ fd }: FileHandle): () => boolean {
   const { size, mtimeMs } = fstatSync(fd);

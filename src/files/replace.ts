@@ -93,7 +93,10 @@ export function rehearseFile<T>(
   });
 }
 
-/** Waits until no process is writing `target`. Resolves to false if this takes over `timeoutMs`. */
+/**
+ * Waits until no process is writing `target`. Resolves to false if this takes longer than
+ * `timeoutMs`.
+ */
 export async function untilFree(target: string, timeoutMs: number): Promise<boolean> {
   for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
     const release = lock(lockOf(followLinks(target)));
@@ -138,8 +141,7 @@ function makeTemporaryFolder(): { folder: string; release: () => void } {
     } catch (error) {
       if (existsSync(folder)) throw error;
     }
-    // Try again: another process removed the folder before it was locked, mistaking it for
-    // abandoned.
+    // Another process removed the folder as abandoned before the lock was taken, so try again.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Identifies the client that made a request, using only the peer's address and X-Forwarded-For.
- * Never throws if they are invalid. README.md has the rules.
+ * Never throws, even if they are invalid. README.md has the rules.
  */
 import ipaddr from "ipaddr.js";
 

@@ -10,8 +10,8 @@ export interface Decision {
   /** How many more requests are allowed right now. */
   remaining: number;
   /**
-   * Whole milliseconds until the oldest counted request leaves the window, which allows one more. A
-   * refused client is allowed after waiting this long, but not a millisecond earlier.
+   * Whole milliseconds until the oldest counted request leaves the window and one more request is
+   * allowed. A refused client is allowed after waiting this long, but not a millisecond earlier.
    */
   resetMs: number;
 }
@@ -49,8 +49,8 @@ export interface LimiterOptions {
 }
 
 /**
- * How many expired clients to drop per decision. A decision adds at most one client, so all expired
- * clients are dropped eventually.
+ * The maximum number of expired clients to drop per decision. A decision adds at most one client,
+ * so all expired clients are dropped eventually.
  */
 const MAX_DROPPED = 2;
 
@@ -58,9 +58,9 @@ export type MemoryLimiter = ReturnType<typeof createLimiter>;
 
 /**
  * **Exact.** At most `limit` requests from a client are allowed in any half-open span of
- * `windowMs`, and no request is refused below the limit. Refused requests are not counted. Times
- * are rounded down to whole milliseconds. Time stands still while the clock is behind its highest
- * value so far, so setting the clock back frees nothing.
+ * `windowMs`, and no request is refused while the client is below the limit. Refused requests are
+ * not counted. Times are rounded down to whole milliseconds. Time stands still while the clock is
+ * behind its highest value so far, so setting the clock back frees nothing.
  *
  * **Bounded.** Beyond `maxClients`, a new client takes over the place *and the count* of the least
  * recently seen client. All clients together therefore never get more than `limit × maxClients`
@@ -127,12 +127,13 @@ export function createLimiter({
   }
 
   /**
-   * Adds a client. If there are too many, the new client takes the place and the times of the least
-   * recently seen client.
+   * Adds a client. If there are already `maxClients`, the new client takes the place and the times
+   * of the least recently seen client.
    */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
-    // JavaScriptCore would make `[]` as large as earlier arrays from here: 200 bytes for one time.
+    // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200
+    // bytes for a single timestamp.
     const times = inherited ?? Array.of<number>();
     clients.set(client, times);
     return times;

@@ -27,7 +27,7 @@ export interface SharedLimiterOptions extends LimiterOptions {
   url: string;
   /** Called when the store becomes unavailable, so decisions are made in memory from then on. */
   onDown: (reason: string) => void;
-  /** Called when the store becomes available, initially or again. */
+  /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
   /**
    * Called when the store works, but less reliably than it should. The same message is passed at

@@ -329,7 +329,7 @@ describe("a peek", () => {
     expect(window.peek("a", 1010)).toMatchObject({ allowed: true, remaining: 1, resetMs: 10 });
   });
 
-  test("admits a new client, which inherits a count if there are too many clients, and keeps it", () => {
+  test("admits a new client, which keeps the count that it inherits beyond the cap", () => {
     const window = createWindow(options);
     for (const client of ["a", "a", "b"]) window.consume(client, 0);
     expect(window.peek("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
@@ -338,7 +338,7 @@ describe("a peek", () => {
     expect(window.size).toBe(2);
   });
 
-  test("adds no clients that are never dropped", () => {
+  test("adds only clients that are dropped eventually", () => {
     const window = createWindow({ ...options, maxClients: 10 });
     for (let i = 0; i < 10; i++) window.peek(`${i}`, 0);
     window.consume("a", 1);

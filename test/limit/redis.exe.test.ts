@@ -149,7 +149,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   test("if memory and the store both refuse, the longer wait is reported", async () => {
     const limiter = await open({ limit: 1, windowMs: 1000 });
     await limiter.consume("a");
-    // Changes the time as if the store's clock had been an hour ahead.
+    // Simulates a request that was counted while the store's clock was an hour ahead.
     await server.send("LSET", "roadbook:limit:a", "0", `${Date.now() + 3_600_000}`);
     const { allowed, resetMs } = await limiter.consume("a");
     expect(allowed).toBe(false);

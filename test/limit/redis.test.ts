@@ -46,7 +46,8 @@ describe("a broken store counts as down, and decisions are made in memory", () =
   });
 
   test("a store that breaks later counts as down from then on", async () => {
-    // Acts like Redis during the handshake and two probes. After that, replies OK to anything.
+    // The fake store acts like Redis during the handshake and two probes. After that, it replies OK
+    // to anything.
     const [hello, decision] = ["%1\r\n$5\r\nproto\r\n:3\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
     const replies = [hello, decision, decision];
     const fake = Bun.listen({
@@ -148,7 +149,7 @@ describe("decisions made by memory and a store together", () => {
   });
 
   test.each<[string, memory: number, shared: Decision | undefined, Partial<Decision>]>([
-    ["no store", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
+    ["a store that is down", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
     [
       "fewer remaining in the store",
       1,
@@ -181,7 +182,7 @@ describe("decisions made by memory and a store together", () => {
       decisionOf(3, -1, 9),
       { allowed: false, resetMs: 60 },
     ],
-    ["full memory", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
+    ["memory at its limit", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
     const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
