@@ -7,7 +7,7 @@ export interface Member {
   name: string;
   /** For example, `achievements[0].id`. */
   path: string;
-  /** How many objects and arrays contain the member. For a member of the outermost object, 1. */
+  /** The number of objects and arrays around the member, which is at least 1. */
   depth: number;
   /**
    * Represents the object that contains this member. Members of the same object share one `owner`.
@@ -97,8 +97,7 @@ export function* listMembers(text: string): Generator<Member> {
 }
 
 /**
- * A number or a word such as `true`. Does not match at the end of the text, where it may be cut
- * off.
+ * A number or a word such as `true`. Does not match at the end of the text, which may be cut off.
  */
 const LITERAL = /[^\s,:{}[\]"]+(?=[\s,}\]])/y;
 

@@ -16,7 +16,7 @@ export interface TextLine {
   number: number;
   /** The line, or only its beginning if the line is too long. */
   text: string;
-  /** The reason why the line cannot be read, if there is a reason. */
+  /** Why the line cannot be read, or undefined if it can be read. */
   problem?: string;
   /** Whether the line is not valid UTF-8. If so, `text` has U+FFFD instead of the invalid bytes. */
   isGarbled?: boolean;

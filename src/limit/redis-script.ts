@@ -54,11 +54,11 @@ const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
 
 /**
  * Rejects if the store is not Redis or Valkey, or does not let this user write. A full store is
- * fine.
+ * accepted.
  */
 export async function probe(store: RedisClient): Promise<void> {
   try {
-    // This limit is never reached, so the probe is always counted, which requires a write.
+    // This limit is never reached, so the probe is always counted, which writes to the store.
     await decide(store, "probe", { limit: 1_000_000, windowMs: 1, isCounted: true });
   } catch (error) {
     if (!isFullError(error)) throw error;

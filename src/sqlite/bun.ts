@@ -23,7 +23,7 @@ export const sqlite: SqliteDriver = {
 
 /**
  * Returns a database whose `close` also finalizes its statements. Otherwise, the file would stay
- * open and its page cache in memory until the statements are garbage-collected.
+ * open, and its page cache would stay in memory, until the statements are garbage-collected.
  */
 function open(client: Client): Database {
   const statements: Statement[] = [];
