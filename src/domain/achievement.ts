@@ -1,4 +1,7 @@
-/** Achievements: the definition, a user's entry, and the dataset line, where `type` is `kind`. */
+/**
+ * Schemas for achievements: the definition, an achievement that a user has unlocked, and a dataset
+ * line. In the dataset, the field `type` is called `kind`.
+ */
 import { type Static, Type } from "@sinclair/typebox";
 import { boundedText, Count, closedObject, Id, Name, Text, UtcTime } from "./schema.ts";
 
@@ -13,7 +16,10 @@ export const Achievement = Type.Object({
 });
 export type Achievement = Static<typeof Achievement>;
 
-/** `tier` is the tier that the user has reached. The definition has a `tier` as well. */
+/**
+ * An achievement that a user has unlocked. `tier` is the tier that the user has reached, and
+ * `achievement.tier` is the tier in the achievement's definition.
+ */
 export const AchievementEntry = Type.Object({
   achievement: Achievement,
   tier: Count,
@@ -21,7 +27,10 @@ export const AchievementEntry = Type.Object({
 });
 export type AchievementEntry = Static<typeof AchievementEntry>;
 
-/** The texts are short, because one response may contain 1,000 achievements. */
+/**
+ * An achievement in a dataset. Its texts must be short, because one response can contain 1,000
+ * achievements.
+ */
 export const AchievementLine = closedObject({
   type: Type.Literal("achievement"),
   id: Id,

@@ -1,4 +1,4 @@
-/** Companies: the search result, the reference inside a profile, and the dataset line. */
+/** Schemas for companies: a search result, a reference in a user's profile, and a dataset line. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Count, closedObject, Id, Name } from "./schema.ts";
 

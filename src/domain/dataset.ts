@@ -1,7 +1,6 @@
 /**
- * One line of a dataset or change file: its shape for each `type`, and the parser that validates
- * it. Never compares lines, so duplicate ids and missing references are found elsewhere. See
- * README.md for the rules.
+ * Parses and validates single lines of a dataset or change file. Never compares lines, so duplicate
+ * ids and missing references are found elsewhere. README.md has the rules.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -22,7 +21,7 @@ export type DatasetLine =
   | PrivateUserLine;
 
 const EndLine = closedObject({ type: Type.Literal("end"), lines: Count });
-/** The optional last line. `lines` is the number of non-blank lines before it. */
+/** The optional last line of a file. `lines` is the number of non-blank lines above it. */
 export type EndLine = Static<typeof EndLine>;
 
 const deletable = ["role", "achievement", "company", "user"] as const;
@@ -32,13 +31,16 @@ const DeletionLine = closedObject({
   id: Id,
   deleted: Type.Literal(true, { description: "true" }),
 });
-/** In a change file, deletes the record with this id. */
+/** A line of a change file that deletes the record with the same type and id. */
 export type DeletionLine = Static<typeof DeletionLine>;
 
-/** A line of a change file adds a record, or replaces or deletes the one with its id. */
+/**
+ * A line of a change file. It adds a record, or replaces or deletes the record with the same type
+ * and id.
+ */
 export type ChangeLine = DatasetLine | DeletionLine;
 
-/** The most errors to report for one line, which may have a million invalid fields. */
+/** The maximum number of errors to report per line. A single line can cause a million errors. */
 const MAX_ERRORS = 20;
 
 const shapes = {
@@ -58,9 +60,9 @@ interface Shape<Value> {
 }
 
 /**
- * JSON Schema 2020-12 for one line of a dataset, and under `$defs` for one of a change file. A
- * schema cannot express that ids are unique, that references exist, or that the end line is last.
- * Only the import checks these.
+ * Returns the JSON Schema (2020-12) for a line of a dataset. `$defs.change` is the schema for a
+ * line of a change file. Only the import checks that ids are unique, that references exist, and
+ * that the end line is last, because a schema for single lines cannot.
  */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);
@@ -74,12 +76,12 @@ export function datasetSchema(): object {
   };
 }
 
-/** The parsed line, or at least one error. The caller must skip blank lines. */
+/** Returns the parsed line, or a non-empty list of errors. The caller must skip blank lines. */
 export function parseLine(text: string): DatasetLine | EndLine | ValidationError[] {
   return parse(text, shapeOf);
 }
 
-/** Like {@link parseLine}, for a line of a change file. */
+/** Like {@link parseLine}, but for a line of a change file. */
 export function parseChange(text: string): ChangeLine | EndLine | ValidationError[] {
   return parse<ChangeLine | EndLine>(text, (value) =>
     "deleted" in value && deletable.some((type) => type === value.type)
@@ -88,7 +90,7 @@ export function parseChange(text: string): ChangeLine | EndLine | ValidationErro
   );
 }
 
-/** Yields the lines, then the end line. */
+/** Yields `lines`, followed by an end line. */
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
   let count = 0;
   for (const line of lines) {
@@ -99,8 +101,9 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
 }
 
 /**
- * Parses the line of a public user and leaves out optional fields with errors. Returns the line and
- * these errors, or undefined if the line has other errors or is not a public user's.
+ * Parses a public user's line and drops the optional fields that are invalid. Returns the line and
+ * the errors in the dropped fields, or undefined if other fields are invalid or the line is not a
+ * public user's.
  */
 export function parseWithoutInvalidFields(
   text: string,
@@ -112,14 +115,15 @@ export function parseWithoutInvalidFields(
   const isOptional = (name: string) => optionalFields.some((field) => field === name);
   const invalid = errors.map(({ field }) => field.replace(/[.[].*/s, ""));
   if (!invalid.every(isOptional)) return undefined;
-  // There may be more duplicate members than errors reported, and JSON.parse takes the last one.
+  // `errors` might not list every duplicate member, and JSON.parse keeps only the last duplicate.
   const isRequiredDuplicate = ({ depth, isDuplicate, name }: Member) =>
     depth === 1 && isDuplicate && !isOptional(name);
   if (listMembers(text).some(isRequiredDuplicate)) return undefined;
   const value: Record<string, unknown> = JSON.parse(text);
   if (!invalid.some((name) => name in value)) return undefined;
   for (const name of invalid) delete value[name];
-  // Duplicate ids in an array are found only when every field has the right shape.
+  // Parses again, because duplicate ids in arrays are found only if every field has the right
+  // shape.
   const rest = parseWithoutInvalidFields(JSON.stringify(value));
   return rest && { line: rest.line, lost: [...errors, ...rest.lost] };
 }
@@ -145,10 +149,10 @@ function parse<Parsed extends ChangeLine | EndLine>(
     if (duplicates.length === 0 && countMembers(text) === countKeys(value)) return value;
     errors = duplicates;
   } else {
-    // Twice as many, because a field may have two errors, of which only the first is reported.
     const isPrivate = value.type === "user" && value.public !== true;
     errors = Iterator.from(shape.Errors(value))
       .flatMap((error) => explain(error, text, isPrivate))
+      // A field may have two errors, of which only the first is reported.
       .take(2 * MAX_ERRORS);
   }
   const byField = new Map<string, ValidationError>();
@@ -159,7 +163,10 @@ function parse<Parsed extends ChangeLine | EndLine>(
   return [...byField.values()].slice(0, MAX_ERRORS);
 }
 
-/** The shape that a dataset line must have, given its `type`. */
+/**
+ * Returns the shape that a line must have, given its `type` and `public` members, or an error if
+ * either is invalid.
+ */
 function shapeOf({
   type,
   public: isPublic,
@@ -174,12 +181,15 @@ function shapeOf({
   return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
 }
 
-/** Counts the members of all objects in a value. A text with duplicate members has more. */
+/**
+ * Counts the members of all objects in a parsed value. If the JSON text has duplicate members, it
+ * has more members than the value.
+ */
 function countKeys(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   let count = 0;
   if (Array.isArray(value)) for (const item of value) count += countKeys(item);
-  // Not Object.values: an array per object would add 0.3 s to the import of a million lines.
+  // Object.values would create an array per object, adding 0.3 s to an import of a million lines.
   else for (const name in value) count += 1 + countKeys((value as Record<string, unknown>)[name]);
   return count;
 }
@@ -191,7 +201,9 @@ function listDuplicateMembers(text: string): Iterable<ValidationError> {
     .take(MAX_ERRORS);
 }
 
-/** The errors for roles and achievements that a public user has more than once. */
+/**
+ * Returns the errors for roles and achievements that are listed more than once for a public user.
+ */
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { id: userId, roles = [], achievements = [] } = line;
@@ -209,7 +221,9 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   ];
 }
 
-/** Whether the ids ascend, as they usually do. Then there are no duplicates. */
+/**
+ * Whether each id is greater than the id before it, as is usual. If so, there are no duplicates.
+ */
 function isAscending<Item>(items: Item[], idOf: (item: Item) => number): boolean {
   let last = 0;
   for (const item of items) {

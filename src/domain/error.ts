@@ -1,4 +1,4 @@
-/** The error codes of the API. Each message is one sentence that a person can act on. */
+/** The API's error codes. Each message is one sentence that a person can act on. */
 
 export const errors = {
   invalid_user_id: {

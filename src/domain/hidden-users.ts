@@ -1,41 +1,45 @@
 /**
- * Finds the users that an invalid line may make private. Errs on the side of hiding: leaving out a
- * line must never leave a profile public that the line should have made private.
+ * Finds the users that an invalid line might make private. Errs on the side of hiding: if a line
+ * that should make a profile private is skipped, the profile must not stay public.
  */
 import { listMembers, scalarAt } from "./json-members.ts";
 
-/** The members of an object that identify a user and show whether the user is private. */
+/**
+ * The members of an object that might be a user. A member can appear more than once, so each array
+ * lists all values of one member.
+ */
 interface Mention {
   isOutermost: boolean;
   types: unknown[];
-  /** Undefined for a value that is not an id. */
+  /** Contains undefined for each value that cannot be an id. */
   ids: (number | undefined)[];
   publics: unknown[];
 }
 
 const otherTypes: unknown[] = ["role", "achievement", "company", "end"];
 
-/** Finds members in valid JSON. */
+/** Patterns that match the names of members in valid JSON. */
 const MEMBERS = { public: /"public"\s*:/gi, id: /"id"\s*:/gi };
-/** Finds members in text that is not valid JSON. */
+/** Patterns that match the names of members in text that is not valid JSON. */
 const BROKEN_MEMBERS = {
   public: /\bpublic\b["'\\\s]*[:=]/gi,
   id: /\bid\b["'\\\s]*[:=]/gi,
 };
 const USER_TYPE = /["']user["']/i;
 
-/** How many times JSON may be wrapped in a string. */
+/** The maximum number of nested JSON strings to unwrap, where each string contains the next. */
 const MAX_UNWRAPPED = 4;
 
 /**
- * The users that a line mentions without clearly saying that they are public, so other lines about
- * them must be hidden. Undefined if the line seems to mention a user whose id cannot be found. With
- * `isBeginning`, `line` is only the beginning of a line.
+ * Returns the ids of the users that a line mentions without clearly saying that they are public.
+ * These users must be hidden even if other lines make them public. Returns undefined if the line
+ * seems to mention a user but has no readable id for that user. If `isBeginning` is set, `line` is
+ * only the start of a line that was too long.
  */
 export function findHiddenUsers(line: string, isBeginning = false): number[] | undefined {
   const { text, isJson } = unwrap(line);
   const mentions = listMentions(text);
-  // listMembers misses members after a missing quote, and members that are nested too deeply.
+  // listMembers misses members that follow a missing quote or are nested too deeply.
   const plain = unescaped(text);
   const isUnread = (name: "public" | "id") => {
     const written = plain.match((isJson ? MEMBERS : BROKEN_MEMBERS)[name])?.length ?? 0;
@@ -61,7 +65,7 @@ export function findHiddenUsers(line: string, isBeginning = false): number[] | u
   return found;
 }
 
-/** One mention for each object with a `type`, `id` or `public` member. */
+/** Returns one mention for each object that has a `type`, `id` or `public` member. */
 function listMentions(text: string): Mention[] {
   const mentions = new Map<object, Mention>();
   for (const { name, owner, valueAt } of listMembers(text)) {
@@ -78,13 +82,16 @@ function listMentions(text: string): Mention[] {
   return [...mentions.values()];
 }
 
-/** An id may be quoted and may have leading zeros. An integer out of range is accepted here. */
+/** Reads an id leniently: accepts quotes, leading zeros, and integers that are out of range. */
 function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /\d/.test(value) ? Number(value) : value;
   return typeof id === "number" && Number.isInteger(id) ? id : undefined;
 }
 
-/** The text of a line, unwrapped if it is a JSON string, and whether the text is JSON. */
+/**
+ * If `line` is a JSON string, unwraps the string. Returns the resulting text, and whether the text
+ * is valid JSON.
+ */
 function unwrap(line: string): { text: string; isJson: boolean } {
   let text = line;
   for (let level = 0; level < MAX_UNWRAPPED; level++) {
@@ -99,7 +106,7 @@ function unwrap(line: string): { text: string; isJson: boolean } {
   return { text, isJson: false };
 }
 
-/** Replaces the JSON escapes `\uXXXX` and `\"` with the characters that they stand for. */
+/** Replaces the JSON escapes `\uXXXX` and `\"` with the characters that they represent. */
 function unescaped(text: string): string {
   return text
     .replace(/\\u([\da-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -1,29 +1,32 @@
 /**
- * Lists the members of a JSON text as they are written. `JSON.parse` hides duplicate names: it
- * keeps the last one silently. Reads on where the text is not valid JSON, and never throws.
+ * Lists all members in a JSON text, including duplicates, which `JSON.parse` would silently drop.
+ * Continues past invalid JSON, and never throws.
  */
 
 export interface Member {
   name: string;
-  /** Such as `achievements[0].id`. */
+  /** For example, `achievements[0].id`. */
   path: string;
-  /** 1 for a member of the outermost object. */
+  /** The number of objects and arrays around the member, which is at least 1. */
   depth: number;
-  /** Identifies the member's object, which is outermost unless it is inside another object. */
+  /**
+   * Represents the object that contains this member. Members of the same object share one `owner`.
+   * `isOutermost` is false if the object is inside another object.
+   */
   owner: { isOutermost: boolean };
-  /** Whether its object has an earlier member with this name. */
+  /** Whether an earlier member of the same object has the same name. */
   isDuplicate: boolean;
-  /** The index of its value in the text. */
+  /** The index in the text where the member's value starts. */
   valueAt: number;
 }
 
-/** Valid lines are nested less than half as deeply. */
+/** Valid lines never reach half this depth. */
 const MAX_DEPTH = 8;
 
 const COLON = 58;
 const BACKSLASH = 92;
 
-/** Counts the members of all objects in valid JSON. */
+/** Counts the members of all objects in a valid JSON text. */
 export function countMembers(text: string): number {
   let count = 0;
   for (let at = text.indexOf('"'); at >= 0; ) {
@@ -35,7 +38,10 @@ export function countMembers(text: string): number {
   return count;
 }
 
-/** An open bracket, with the names in its object or the index in its array. */
+/**
+ * An object or array that is not closed yet. Only objects have `names`, and only arrays use
+ * `index`.
+ */
 interface Level {
   path: string;
   isOutermost: boolean;
@@ -43,12 +49,12 @@ interface Level {
   index: number;
 }
 
-/** The members of all objects in a text, except for those nested more than MAX_DEPTH deep. */
+/** Yields the members of all objects in a text, except members nested deeper than MAX_DEPTH. */
 export function* listMembers(text: string): Generator<Member> {
   const levels: Level[] = [];
-  /** For members outside all brackets, where an opening bracket is missing. */
+  /** Owns the members that are outside all brackets because an opening bracket is missing. */
   const root: Level = { path: "", isOutermost: true, names: new Set(), index: 0 };
-  /** How many brackets are open beyond MAX_DEPTH. */
+  /** The number of open brackets beyond MAX_DEPTH. */
   let deeper = 0;
   let path = "";
   for (let at = 0; at < text.length; at++) {
@@ -90,10 +96,15 @@ export function* listMembers(text: string): Generator<Member> {
   }
 }
 
-/** A number or word that ends before the text does. */
+/**
+ * A number or a word such as `true`. Does not match at the end of the text, which may be cut off.
+ */
 const LITERAL = /[^\s,:{}[\]"]+(?=[\s,}\]])/y;
 
-/** The scalar at `at`, or its text if it is not JSON; undefined for an array or an object. */
+/**
+ * Returns the scalar at index `at`, or its raw text if the scalar is not valid JSON. Returns
+ * undefined for an array or an object.
+ */
 export function scalarAt(text: string, at: number): unknown {
   if (text[at] === '"') return decode(text.slice(at, endOfString(text, at)));
   LITERAL.lastIndex = at;
@@ -101,7 +112,10 @@ export function scalarAt(text: string, at: number): unknown {
   return literal === undefined ? undefined : decode(literal);
 }
 
-/** The index after the string that starts at `at`; the end of the text if it is not closed. */
+/**
+ * Returns the index after the string that starts at `at`. A string that is not closed extends to
+ * the end of the text.
+ */
 function endOfString(text: string, at: number): number {
   for (let end = text.indexOf('"', at + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end;

@@ -1,6 +1,6 @@
 /**
- * The basic types of the API and of dataset lines. A schema's `description` completes the sentence
- * "must be …", so the OpenAPI document, the JSON Schema and the errors of a dataset share one text.
+ * Basic types for the API and for dataset lines. Each `description` completes the sentence "must be
+ * …", and is used in the OpenAPI document, in the JSON Schema and in error messages.
  */
 import { Kind, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
 import { parseTime } from "./time.ts";
@@ -8,21 +8,23 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** Everything that browsers and proxies read as a dot or a slash. */
+/** All spellings that browsers and proxies treat as a dot or a slash. */
 const DOT = "(?:\\.|%2[eE])";
 const SLASH = "(?:[/\\\\]|%2[fF]|%5[cC])";
 const PATH_END = `(?:${SLASH}|[?#]|$)`;
 
 /**
- * The API's paths start with these. A browser that loads such a path as an avatar would send a
- * request to the API and could use up one of its user's searches. `/` is excluded as well, because
- * `/?q=` is a search.
+ * The first segments of the API's own paths. An avatar must not use such a path, because loading
+ * the avatar would send a request to the API, and might use up one of the visitor's searches. The
+ * path `/` is not allowed either, because `/?q=` is a search.
  */
 const OWN_PATHS = ["search", "users", "api", "health", "docs"];
 const FIRST_SEGMENT = `(?:${DOT}|${OWN_PATHS.map(encodable).join("|")})?`;
 const OWN_PATH = `(?:${SLASH}|${DOT}${SLASH})*${FIRST_SEGMENT}${PATH_END}`;
 
-/** Browsers read `//host` and `/\host` as another site, so they are not paths here. */
+/**
+ * Browsers treat `//host` and `/\host` as URLs of another site, so neither is allowed as a path.
+ */
 const AVATAR_PATH = `/(?![/\\\\]|${OWN_PATH}|(?:[^?#]*${SLASH})?${DOT}${DOT}${PATH_END})`;
 const AVATAR = `^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|${AVATAR_PATH})\\S*$`;
 const AVATAR_REGEXP = new RegExp(AVATAR, "u");
@@ -31,10 +33,10 @@ export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
-/** A text in a response. Dataset lines use {@link boundedText}. */
+/** Text in an API response. Dataset lines use {@link boundedText}. */
 export const Text = string("a valid Unicode string");
 
-/** Any text without an unpaired surrogate, which could not be encoded in UTF-8. */
+/** Text of limited length. Unpaired surrogates are rejected, because UTF-8 cannot encode them. */
 export function boundedText(maxLength: number) {
   const description = `a valid Unicode string of at most ${maxLength} code points`;
   return string(description, { maxLength }, (value) => isText(value, maxLength));
@@ -46,7 +48,7 @@ export const Name = string(
   (value) => isText(value, NAME_MAX_CODE_POINTS) && value.trim() !== "",
 );
 
-/** A time in a dataset. The API returns {@link UtcTime}. */
+/** A time in a dataset. API responses use {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z",
   {
@@ -60,7 +62,7 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
   format: "date-time",
 });
 
-/** An avatar in a dataset. The API returns {@link Url}. */
+/** An avatar in a dataset. API responses use {@link Url}. */
 export const Avatar = string(
   `an http or https URL, or a path, of at most ${AVATAR_MAX_CODE_POINTS} code points (a path has ` +
     "one leading /, is not / itself, has no .. segment and is not under " +
@@ -71,7 +73,7 @@ export const Avatar = string(
 
 export const Url = string("an absolute URL", { format: "uri" });
 
-/** An object in a dataset, where an unknown field is an error. */
+/** An object in a dataset. Unknown fields are errors. */
 export function closedObject<Properties extends TProperties>(properties: Properties) {
   return Type.Object(properties, { additionalProperties: false });
 }
@@ -81,15 +83,16 @@ function integer(description: string, minimum: number) {
 }
 
 /**
- * A string that `isValid` accepts. The description serves as the kind by which TypeBox finds the
- * check. `keywords` describe the string in JSON Schema as far as possible; TypeBox ignores them.
+ * Defines a string type that accepts the strings for which `isValid` returns true. The description
+ * also serves as the kind under which TypeBox finds this check. TypeBox ignores `keywords`, which
+ * describe the check in JSON Schema as far as possible.
  */
 function string(description: string, keywords: object = {}, isValid = (_: string) => true) {
   TypeRegistry.Set(description, (_, value) => typeof value === "string" && isValid(value));
   return Type.Unsafe<string>({ [Kind]: description, description, type: "string", ...keywords });
 }
 
-/** Checks the length first, because the other checks take time proportional to it. */
+/** Checks the length first, because the other checks take time proportional to the length. */
 function isText(value: string, maxCodePoints: number): boolean {
   if (value.length > 2 * maxCodePoints || !value.isWellFormed()) return false;
   return value.length <= maxCodePoints || [...value].length <= maxCodePoints;
@@ -100,7 +103,7 @@ function isAvatar(value: string): boolean {
   return AVATAR_REGEXP.test(value) && (value.startsWith("/") || URL.canParse(value));
 }
 
-/** A pattern for a word whose letters may be percent-encoded. */
+/** Returns a pattern that matches `word` even if some of its letters are percent-encoded. */
 function encodable(word: string): string {
   return word.replace(/./g, (letter) => {
     const code = letter.charCodeAt(0).toString(16);

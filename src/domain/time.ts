@@ -1,22 +1,28 @@
 /**
- * Times: RFC 3339 in, whole seconds since 1970 inside, ISO 8601 UTC with seconds and `Z` out.
- * Nothing here reads the clock.
+ * Parses RFC 3339 times into whole seconds since 1970, and formats such seconds in UTC, for example
+ * as `2024-03-09T17:05:00Z`. Never reads the clock.
  */
 
-/** Checks everything except the number of days in the month. A leap second has no Unix time. */
+/**
+ * Checks everything except whether the month has that many days. Rejects leap seconds, which have
+ * no Unix time.
+ */
 const RFC3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 
 const FIRST_SECOND = Date.parse("0000-01-01T00:00:00Z") / 1000;
 const LAST_SECOND = Date.parse("9999-12-31T23:59:59Z") / 1000;
 
-/** Date.UTC reads the years 0 to 99 as 1900 to 1999, so it always gets the year plus 400. */
+/**
+ * Added to every year passed to Date.UTC, which reads years 0 to 99 as 1900 to 1999. The calendar
+ * repeats every 400 years.
+ */
 const CYCLE_YEARS = 400;
 const CYCLE_SECONDS = 146_097 * 86_400;
 
 /**
- * The seconds since 1970, without fractions, or undefined unless `text` is an RFC 3339 time on a
- * real date, with `Z` or an offset. Date.parse would accept 30 February.
+ * Parses an RFC 3339 time into whole seconds since 1970. Returns undefined if `text` is not an RFC
+ * 3339 time or its date does not exist. Date.parse would accept 30 February.
  */
 export function parseTime(text: string): number | undefined {
   if (!RFC3339.test(text)) return undefined;
@@ -30,18 +36,21 @@ export function parseTime(text: string): number | undefined {
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : seconds;
 }
 
-/** How many days the month has, in brackets; empty unless only the day of the month is wrong. */
+/**
+ * If the month in `text` does not have the given day, returns the month's length in brackets, such
+ * as ` (February 2023 has 28 days)`. Otherwise, returns an empty string.
+ */
 export function explainMissingDay(text: string): string {
   if (!RFC3339.test(text) || parseTime(text) !== undefined) return "";
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
-  // Day 0 of the next month is the last day of this one.
+  // Day 0 of the next month is the last day of this month.
   const last = new Date(Date.UTC(year + CYCLE_YEARS, month, 0));
   if (day <= last.getUTCDate()) return "";
   const name = last.toLocaleString("en", { month: "long", timeZone: "UTC" });
   return ` (${name} ${year} has ${last.getUTCDate()} days)`;
 }
 
-/** Seconds since 1970 in the form `2024-03-09T17:05:00Z`. */
+/** Formats seconds since 1970, for example as `2024-03-09T17:05:00Z`. */
 export function formatTime(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
 }
@@ -53,7 +62,7 @@ function offsetOf(text: string): number {
   return (text.at(-6) === "-" ? -60 : 60) * minutes;
 }
 
-/** Parses two digits, four times as fast as `Number(text.slice(at, at + 2))`. */
+/** Parses two digits four times as fast as `Number(text.slice(at, at + 2))` does. */
 function twoDigits(text: string, at: number): number {
   return 10 * text.charCodeAt(at) + text.charCodeAt(at + 1) - 11 * 48;
 }

@@ -1,5 +1,6 @@
 /**
- * Users: the public profile, the search result, and the dataset lines of public and private users.
+ * Schemas for users: a public profile, a search result, and the dataset lines for public and
+ * private users.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { CompanyReference } from "./company.ts";
@@ -24,7 +25,9 @@ export const UserSearchResult = Type.Object({
 });
 export type UserSearchResult = Static<typeof UserSearchResult>;
 
-/** With this many roles and achievements of maximum length, a response takes 5 ms to make. */
+/**
+ * A response with this many roles or achievements, all with texts of maximum length, takes 5 ms.
+ */
 const MAX_ROLES = 1000;
 export const MAX_ACHIEVEMENTS = 1000;
 
@@ -53,7 +56,7 @@ const details = {
   ),
 };
 
-/** The fields of a public user that may be absent. */
+/** The fields that a public user's line may omit. */
 export const optionalFields = ["avatar_url", "company", "roles", "achievements"] as const;
 
 export const PublicUserLine = closedObject({
@@ -64,7 +67,9 @@ export const PublicUserLine = closedObject({
 });
 export type PublicUserLine = Static<typeof PublicUserLine>;
 
-/** The other fields are validated, then dropped: only the id of a private user is kept. */
+/**
+ * A private user's line. Only the id is stored. The other fields are validated and then dropped.
+ */
 export const PrivateUserLine = closedObject({
   type: Type.Literal("user"),
   id: Id,
@@ -73,12 +78,12 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** The path of the generated avatar for a user without one. */
+/** The path of the avatar that is generated for a user without one in the dataset. */
 function drawnAvatarPath(userId: number): string {
   return `/avatars/${userId}.svg`;
 }
 
-/** The avatar as an absolute URL: a path is appended to `baseUrl`. */
+/** Returns the avatar as an absolute URL. An avatar that is a path is appended to `baseUrl`. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? drawnAvatarPath(userId);
   return url.startsWith("/") ? baseUrl + url : url;

@@ -1,17 +1,17 @@
 /**
- * The messages for errors in a line of a dataset, with the invalid value, and with a fix for common
- * mistakes. Never decides whether a line is valid.
+ * Builds the error messages for invalid lines of a dataset. A message quotes the invalid value and
+ * suggests a fix for a common mistake. Never decides whether a line is valid.
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { listMembers, scalarAt } from "./json-members.ts";
 import { Id, Timestamp } from "./schema.ts";
 import { explainMissingDay } from "./time.ts";
 
-/** An error in one field, or in the whole line if `field` is empty. */
+/** An error in one field, or in the line as a whole if `field` is empty. */
 export interface ValidationError {
   field: string;
   reason: string;
-  /** Errors in the same field and of the same kind are grouped. Default the reason. */
+  /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
   kind?: string;
   /** How to correct errors of this kind. */
   fix?: string;
@@ -19,7 +19,7 @@ export interface ValidationError {
 
 const recordTypes: unknown[] = ["role", "achievement", "company", "user", "end"];
 
-/** The type and id of a line's record, as far as the line can be read. */
+/** The type and id of the record in a line. Either may be missing if the line is invalid. */
 export interface RecordKey {
   type?: string | undefined;
   id?: number | undefined;
@@ -31,7 +31,7 @@ const MAX_VALUE_LENGTH = 60;
 const LARGE_ID =
   "map larger ids to smaller ones; for Steam ids, subtract 76561197960265728 from each";
 
-/** Finds the type and id in a line that may be invalid, or in the beginning of one. */
+/** Finds the record's type and id in a line, even if the line is invalid or cut off. */
 export function findRecord(text: string): RecordKey {
   const found: RecordKey = {};
   for (const { name, depth, valueAt } of listMembers(text)) {
@@ -44,7 +44,9 @@ export function findRecord(text: string): RecordKey {
   return found;
 }
 
-/** The error if the first line shows that the file is not NDJSON at all; undefined otherwise. */
+/**
+ * Returns an error if `text`, the first line of a file, shows that the file is not NDJSON at all.
+ */
 export function detectOtherFormat(text: string): ValidationError | undefined {
   const errorOf = (reason: string, fix: string) => ({ field: "", reason, fix });
   if (text.startsWith("SQLite format 3\0")) {
@@ -65,7 +67,10 @@ export function detectOtherFormat(text: string): ValidationError | undefined {
   return undefined;
 }
 
-/** The error in a line that is not JSON. Quotes the line unless it may be a private user's. */
+/**
+ * Returns the error for a line that is not JSON. The message quotes the line, unless the line may
+ * belong to a private user.
+ */
 export function invalidJson(text: string): ValidationError {
   const start = text.trimStart();
   if (/^[[{"]/.test(start)) {
@@ -76,18 +81,19 @@ export function invalidJson(text: string): ValidationError {
   return invalidValue("", "is not valid JSON", start.trimEnd());
 }
 
-/** The error in a field with an invalid `value`. */
+/** Returns the error for a field with an invalid `value`. */
 export function mustBe(field: string, expected: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: `must be ${expected}` };
-  // Without a kind: nulls are grouped separately from other values.
+  // Omits `kind`, so that null values are grouped separately from other values.
   if (value === null) return { field, reason: `must be ${expected}, got null` };
   return invalidValue(field, `must be ${expected}`, value);
 }
 
 /**
- * The messages for an error that TypeBox found in the line `text`. TypeBox reports a union as a
- * whole, so for an object the errors of the union's object branch are taken instead. With
- * `isPrivate`, no value other than an id is quoted.
+ * Yields the messages for an error that TypeBox found in the line `text`. For a union, TypeBox
+ * reports only that no branch matches, so if the value is an object, the errors from the union's
+ * object branch are yielded instead. If `isPrivate` is set, only the values of `id` and `deleted`
+ * are quoted.
  */
 export function* explain(
   error: ValueError,
@@ -124,7 +130,7 @@ export function* explain(
   } else yield mustBe(field, expected, value);
 }
 
-/** Makes any text safe to print: long texts are cut, and control characters are escaped. */
+/** Makes text safe to print: truncates long text and escapes control characters. */
 export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
   const short = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
   return short
@@ -153,7 +159,9 @@ function isLarge(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) > Number.MAX_SAFE_INTEGER;
 }
 
-/** The number as it is written in the line. Above 2^53, JSON.parse rounds it. */
+/**
+ * Returns a field's number as written in the line, because JSON.parse rounds numbers above 2^53.
+ */
 function literalOf(text: string, field: string, value: unknown): unknown {
   for (const { path, valueAt } of listMembers(text)) {
     const [digits] = (path === field && /^\d{1,100}(?!\d)/.exec(text.slice(valueAt))) || [];

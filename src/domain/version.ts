@@ -1,4 +1,4 @@
-/** The version of Roadbook, and of the interface that it implements. */
+/** The version of Roadbook, and the version of the API that Roadbook implements. */
 import packageJson from "../../package.json" with { type: "json" };
 
 export const version: string = packageJson.version;

@@ -1,20 +1,23 @@
-/** Decompresses gzip and zstd data, and passes other data through. */
+/** Decompresses gzip and zstd data, and passes other data through unchanged. */
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
 import { codeOf, reasonOf } from "./errors.ts";
 
-/** The output buffer. Node's default of 16 KiB makes decompression three times as slow. */
+/**
+ * The size of the output buffer. With Node's default of 16 KiB, decompression takes three times as
+ * long.
+ */
 const CHUNK_BYTES = 1 << 18;
 
-/** RFC 8878, 3.1: the magic number of a frame, and the first of the sixteen of skippable frames. */
+/** RFC 8878, 3.1: the magic number of zstd frames, and the first of 16 for skippable frames. */
 const FRAME = 0xfd2fb528;
 const FIRST_SKIPPABLE_FRAME = 0x184d2a50;
 
 class DamagedData extends Error {}
 
 /**
- * The decompressed bytes of `input`. Gzip and zstd are recognised by their first bytes. Throws if
- * compressed data is damaged or ends early.
+ * Yields the decompressed bytes of `input`. Recognises gzip and zstd by their first bytes. Throws
+ * if compressed data is damaged or ends early.
  */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = input[Symbol.asyncIterator]();
@@ -29,14 +32,14 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
       yield head;
       yield* { [Symbol.asyncIterator]: () => chunks };
     } finally {
-      // Also if the reader stops after the head.
+      // Closes the input even if the reader stops after `head`.
       await chunks.return?.();
     }
   }
   const format = formatOf(head);
   if (!format) return yield* whole();
   const options = { chunkSize: CHUNK_BYTES };
-  // Errors of the pipeline are thrown where the decoder is read, below.
+  // The callbacks can ignore errors, because reading the decoder below throws them.
   const decoder =
     format === "gzip"
       ? pipeline(whole(), zlib.createGunzip(options), () => {})
@@ -58,9 +61,9 @@ function formatOf(head: Uint8Array): "gzip" | "zstd" | undefined {
 }
 
 /**
- * Splits the input so that every frame ends at the end of a chunk. Node's decoder silently drops
- * the rest of a chunk after a frame (nodejs/node#64741). Also throws if a frame ends early, because
- * the decoders of Bun and of Node before 24 do not notice.
+ * Splits the input so that every frame ends at the end of a chunk, because Node's decoder silently
+ * drops any data that follows a frame in the same chunk (nodejs/node#64741). Also throws if a frame
+ * ends early, which the decoders in Bun and in Node before 24 do not detect.
  */
 async function* splitAtFrames(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const parts = listParts();
@@ -88,13 +91,13 @@ async function* splitAtFrames(input: AsyncIterable<Uint8Array>): AsyncGenerator<
 
 interface Part {
   bytes: number;
-  /** Whether to pass the part to `next` as a little-endian number. */
+  /** Whether to read the part as a little-endian number and pass the number to `next`. */
   isRead?: boolean;
-  /** Whether a frame starts here. */
+  /** Whether this part is the start of a frame. */
   isStart?: boolean;
 }
 
-/** The parts of consecutive zstd frames (RFC 8878, 3.1), without end. */
+/** Yields the parts of one zstd frame after another (RFC 8878, 3.1). Never ends. */
 function* listParts(): Generator<Part, never, number> {
   const read = (bytes: number) => ({ bytes, isRead: true });
   for (;;) {

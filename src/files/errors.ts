@@ -1,9 +1,12 @@
 /**
- * Codes and messages of errors, reduced to the part that an operator can use. Never uses
- * `instanceof Error`: under Jest, Node's own errors belong to another realm.
+ * Extracts the code and the message of an error, reduced to what an operator can use. Never uses
+ * `instanceof Error`, because under Jest, Node's own errors belong to another realm.
  */
 
-/** SQLite's primary result codes for errors of the system. Extended codes have more bits. */
+/**
+ * SQLite's primary result codes for system errors. An extended code has the primary code in its low
+ * 8 bits.
+ */
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
   5: "SQLITE_BUSY",
@@ -14,24 +17,24 @@ const sqliteCodes: Record<number, string> = {
   14: "SQLITE_CANTOPEN",
 };
 
-/** The error's code, such as ENOENT or SQLITE_FULL; empty if it has none. */
+/** The error's code, such as ENOENT or SQLITE_FULL, or an empty string if the error has no code. */
 export function codeOf(error: unknown): string {
   if (!isObject(error)) return "";
-  // Bun's node:sqlite has only the number, better-sqlite3 has the code.
+  // Errors from Bun's node:sqlite have only a number. Errors from better-sqlite3 have a `code`.
   if ("errcode" in error) return sqliteCodes[Number(error.errcode) & 0xff] ?? "SQLITE_ERROR";
   if ("code" in error) return String(error.code);
   return "cause" in error ? codeOf(error.cause) : "";
 }
 
-/** The message without the code and the path that system errors add to it. */
+/** The error's message, without the code and the path that system errors include. */
 export function reasonOf(error: unknown): string {
-  // Errors of Node's fetch have the reason only in the cause.
+  // Errors from Node's fetch give the reason only in their `cause`.
   if (isObject(error) && "cause" in error && error.cause) return reasonOf(error.cause);
   const message = isObject(error) && "message" in error ? String(error.message) : String(error);
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
-/** Whether an error comes from the file system, directly or through SQLite. */
+/** Whether an error comes from the file system, either directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
 }

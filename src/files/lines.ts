@@ -1,35 +1,37 @@
 /**
- * Splits a file or standard input into numbered lines. Never parses them. Holds one chunk and one
- * unfinished line at a time.
+ * Splits a file or standard input into numbered lines, without parsing them. Keeps only one chunk
+ * and one unfinished line in memory.
  */
 import { createReadStream } from "node:fs";
 import { reasonOf } from "./errors.ts";
 
 /**
- * A longer line is an error. The largest valid user takes a tenth of it. The worst line that fits,
- * a million open brackets, takes JSON.parse 0.1 s and 100 MB.
+ * The maximum length of a line. The largest valid user takes up only a tenth of this. In the worst
+ * case, parsing a line of a million opening brackets takes 0.1 s and 100 MB.
  */
 const MAX_LINE_BYTES = 2 ** 20;
 
 export interface TextLine {
-  /** Starts at 1. Blank lines are counted. */
+  /** The line number, which starts at 1 and counts blank lines. */
   number: number;
-  /** Only the beginning if the line is too long. */
+  /** The line, or only its beginning if the line is too long. */
   text: string;
-  /** Why the line cannot be read. */
+  /** Why the line cannot be read, or undefined if it can be read. */
   problem?: string;
-  /** Whether the line is not UTF-8. Invalid bytes are U+FFFD in the text. */
+  /** Whether the line is not valid UTF-8. If so, `text` has U+FFFD instead of the invalid bytes. */
   isGarbled?: boolean;
-  /** Whether the input ends without a line break, so the line may be incomplete. */
+  /**
+   * Whether the input ended without a line break after this line, so the line may be incomplete.
+   */
   isCut?: boolean;
 }
 
-/** The bytes of a file, or of standard input for `-`. */
+/** Returns the bytes of a file, or of standard input if `path` is `-`. */
 export function openInput(path: string): AsyncIterable<Uint8Array> {
   return path === "-" ? process.stdin : readFileBytes(path);
 }
 
-/** The bytes of a file. Errors name the file. */
+/** Yields the bytes of a file. Error messages include the path. */
 export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
@@ -38,11 +40,11 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** The non-blank lines of `bytes` in batches. A byte order mark at the start is ignored. */
+/** Yields the non-blank lines of `bytes` in batches. Ignores a byte order mark at the start. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
   const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let number = 0;
-  /** The unfinished line. If it is too long, further bytes are only counted. */
+  /** The unfinished line. Once the line is too long, further bytes are counted but not kept. */
   let parts: Uint8Array[] = [];
   let size = 0;
 
@@ -52,7 +54,7 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
   }
 
   function finish(): TextLine | undefined {
-    // Joined only once, because chunks may be as small as a byte.
+    // Joins the parts only once per line, because chunks may be as small as a single byte.
     const line = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
     parts = [];
     size = 0;

@@ -1,20 +1,24 @@
 /**
- * A lock that allows one writer at a time, and that the system releases when its holder dies for
- * any reason. Uses the file locks of SQLite, because neither Bun nor Node has any.
+ * A lock that allows one writer at a time. The operating system releases the lock when its holder
+ * dies for any reason. Uses SQLite's file locks, because neither Bun nor Node has an API for file
+ * locks.
  */
 import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf } from "./errors.ts";
 
-/** Writes nothing, not even a journal file, because the transaction is never committed. */
+/**
+ * Takes an exclusive lock but writes nothing, not even a journal file, because the transaction is
+ * never committed.
+ */
 const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
- * Locks the file `path`, which must have no other use. Returns the function that releases the lock,
- * or undefined if another process holds it. The empty file stays: if it were removed, a process
- * that has it open could lock a file that no other process can find. Throws errors of SQLite and
- * the system.
+ * Locks the file at `path`, which must have no other use. Returns a function that releases the
+ * lock, or undefined if another process holds the lock. The empty file is never deleted, because a
+ * process that still has the deleted file open could lock it while another process locks a new
+ * file. Throws SQLite errors and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
   const isNew = !existsSync(path);
@@ -30,7 +34,7 @@ export function lock(path: string): (() => void) | undefined {
   }
 }
 
-/** Gives every user who may replace the target access to the lock, even if root created it. */
+/** Lets every user who may write to the folder use the lock file, even if root created the file. */
 function shareWithFolder(path: string): void {
   const { mode, uid, gid } = statSync(dirname(path));
   if (process.getuid?.() === 0) chownSync(path, uid, gid);

@@ -1,25 +1,25 @@
 /**
- * Reads regular files in chunks, without blocking the event loop. Anything else at a path, such as
- * a FIFO, is an immediate error.
+ * Reads regular files in chunks, without blocking the event loop. Opening anything else, such as a
+ * FIFO, fails immediately.
  */
 import { type BigIntStats, constants, fstatSync, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./errors.ts";
 
-/** Small enough that hashing a chunk (SHA-256) takes 0.7 ms at most. */
+/** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-/** The path leads to something other than a regular file. */
+/** Thrown if a path leads to something other than a regular file. */
 export class NotAFileError extends Error {
   override name = "NotAFileError";
   override message = "is not a regular file";
 }
 
-/** Opens a file to read. Throws a {@link NotAFileError}, or errors of the file system. */
+/** Opens a file for reading. Throws a {@link NotAFileError} or a file system error. */
 export async function openFile(path: string): Promise<FileHandle> {
   if (!(await stat(path)).isFile()) throw new NotAFileError();
-  // O_NONBLOCK, in case a FIFO has replaced the file: without a writer, opening it would block.
+  // If a FIFO has replaced the file, opening the FIFO without O_NONBLOCK could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
   await file.close();
@@ -27,8 +27,8 @@ export async function openFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * The bytes from one offset to another, or to the end if that comes first. A chunk of a file is
- * valid only until the next one is requested.
+ * Yields the bytes from offset `from` up to offset `to`, and stops early if the source is shorter.
+ * A chunk from a file is valid only until the next chunk is requested.
  */
 export async function* readChunks(
   source: FileHandle | Uint8Array,
@@ -49,12 +49,12 @@ export async function* readChunks(
   }
 }
 
-/** Changes when a path leads to another file, or when the file is written to or moved. */
+/** Returns a string that changes when the file at a path is replaced, written to or moved. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join();
 }
 
-/** The identity of the file at a path, or the error code if it cannot be read. */
+/** Returns the identity of the file at a path, or an error code such as ENOENT. */
 export function findIdentity(path: string): string {
   try {
     return identityOf(statSync(path, { bigint: true }));
@@ -63,16 +63,16 @@ export function findIdentity(path: string): string {
   }
 }
 
-/** The part of an identity that stays the same when the file is written to or renamed. */
+/** Returns the part of an identity that stays the same when the file is written to or renamed. */
 export function fileOf(identity: string): string {
   return identity.split(",", 2).join();
 }
 
 /**
- * Returns a function that reports whether an open file has been written to since this call.
- * Renaming the file or changing its permissions does not count. Linux sets the modification time
- * before it changes the data (`file_modified()`), so data read before the function returns false is
- * unchanged.
+ * Returns a function that reports whether an open file has been written to since `watchWrites` was
+ * called. Renaming the file or changing its permissions does not count. Linux updates the
+ * modification time before it changes the data (`file_modified()`), so if the function returns
+ * false, any data that was read before that is unchanged.
  */
 export function watchWrites({ fd }: FileHandle): () => boolean {
   const { size, mtimeMs } = fstatSync(fd);
@@ -81,7 +81,7 @@ export function watchWrites({ fd }: FileHandle): () => boolean {
       const now = fstatSync(fd);
       return now.size !== size || now.mtimeMs !== mtimeMs;
     } catch {
-      // The file system is no longer available.
+      // The file system is no longer available, so a write cannot be ruled out.
       return true;
     }
   };

@@ -1,7 +1,7 @@
 /**
- * Replaces a file atomically: the new file is written in a private folder beside the old one,
- * flushed to disk, and renamed. A killed process leaves the old file intact and its folder behind,
- * which the next process that writes the file removes.
+ * Replaces a file atomically: the new file is written to a private folder beside the old file,
+ * flushed to disk, and then renamed. If the process is killed, the old file stays intact, and the
+ * next process that writes the file removes the leftover folder.
  */
 import {
   accessSync,
@@ -25,35 +25,36 @@ import { setTimeout } from "node:timers/promises";
 import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
-/** Another process is writing the target. */
+/** Thrown if another process is writing the target. */
 export class BusyError extends Error {
   override name = "BusyError";
 }
 
-/** How often a waiting process tries the lock. */
+/** The interval at which a waiting process tries to take the lock. */
 const POLL_MS = 50;
 
-/** The file in a temporary folder that is locked by the process using the folder. */
+/** The lock file in a temporary folder. The process that uses the folder holds the lock. */
 const FOLDER_LOCK = ".lock";
 
 const entirely = { recursive: true, force: true };
 
-/** The cleanup to run if the process exits before a file is finished. */
+/** Cleanup functions to call if the process exits before its files are finished. */
 const unfinished = new Set<() => void>();
 
 /**
- * Removes what unfinished calls leave on disk. A process that exits at once must call this first.
+ * Deletes the temporary files of unfinished calls. Must be called before the process exits early.
  */
 export function discardUnfinished(): void {
   for (const discard of [...unfinished].reverse()) discard();
 }
 
 /**
- * Calls `write` to make a file at a temporary path, then moves the file to `target` and gives it
- * the permissions of the old one. If `target` is a symbolic link, the file that it leads to is
- * replaced, and `write` gets that file's path as its second argument. `write` may leave other files
- * beside the temporary path. If it throws, `target` is untouched. File system errors become one
- * line that names `target`. Throws a {@link BusyError} if another process is writing `target`.
+ * Calls `write` to create a file at a temporary path, then moves this file to `target` and gives it
+ * the permissions of the old file. If `target` is a symbolic link, the file at the end of the link
+ * is replaced, and the second argument of `write` is that file's path. `write` may leave other
+ * files beside the temporary path. If `write` throws, `target` is untouched. The message of a file
+ * system error is a single line that names `target`. Throws a {@link BusyError} if another process
+ * is writing `target`.
  */
 export function replaceFile<T>(
   target: string,
@@ -71,7 +72,8 @@ export function replaceFile<T>(
         const result = await write(path, file);
         keepPermissions(file, path);
         await sync(path);
-        // Not synchronous, because it may delete the old file: 0.2 s for a gigabyte.
+        // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a
+        // gigabyte.
         await rename(path, file);
         await sync(parent);
         return result;
@@ -80,7 +82,7 @@ export function replaceFile<T>(
   });
 }
 
-/** A dry run of {@link replaceFile}: the file that `write` makes is deleted. */
+/** A dry run of {@link replaceFile} that deletes the file that `write` creates. */
 export function rehearseFile<T>(
   target: string,
   write: (path: string, target: string) => Promise<T>,
@@ -91,7 +93,10 @@ export function rehearseFile<T>(
   });
 }
 
-/** Waits until no process is writing `target`. Resolves to false after `timeoutMs`. */
+/**
+ * Waits until no process is writing `target`. Resolves to false if this takes longer than
+ * `timeoutMs`.
+ */
 export async function untilFree(target: string, timeoutMs: number): Promise<boolean> {
   for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
     const release = lock(lockOf(followLinks(target)));
@@ -103,8 +108,8 @@ export async function untilFree(target: string, timeoutMs: number): Promise<bool
 }
 
 /**
- * Calls `use` with a private temporary folder and removes it afterwards. Also removes the folders
- * of killed processes.
+ * Calls `use` with a private temporary folder, which is removed afterwards. First removes the
+ * folders that killed processes left behind.
  */
 export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
   await sweepTemporaryFolders();
@@ -112,7 +117,7 @@ export async function inTemporaryFolder<T>(use: (folder: string) => Promise<T>):
   return discardingAfter(release, release, () => inFolder(folder, use));
 }
 
-/** Whether two paths lead to the same file, also through links. `-` is standard input. */
+/** Whether two paths lead to the same file, even through links. The path `-` is standard input. */
 export function isSameFile(a: string, b: string): boolean {
   const [first, second] = [a, b].map((path) => {
     try {
@@ -124,10 +129,10 @@ export function isSameFile(a: string, b: string): boolean {
   return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
 }
 
-/** Creates a folder and locks it, so that no other process removes it. */
+/** Creates a temporary folder and locks it, so that no other process removes the folder. */
 function makeTemporaryFolder(): { folder: string; release: () => void } {
   for (;;) {
-    const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // 0700
+    const folder = mkdtempSync(join(tmpdir(), "roadbook-")); // mode 0700
     const path = join(folder, FOLDER_LOCK);
     try {
       const release = lock(path);
@@ -136,7 +141,7 @@ function makeTemporaryFolder(): { folder: string; release: () => void } {
     } catch (error) {
       if (existsSync(folder)) throw error;
     }
-    // Another process took the folder for an abandoned one and removed it before it was locked.
+    // Another process removed the folder as abandoned before the lock was taken, so try again.
   }
 }
 
@@ -150,21 +155,24 @@ async function sweepTemporaryFolders(): Promise<void> {
       if (!release) continue;
       await discardingAfter(release, release, () => rm(folder, entirely));
     } catch {
-      // Another process may be removing it at the same time.
+      // Another process may be removing the folder at the same time.
     }
   }
 }
 
-/** Whether `inTemporaryFolder` created it for this user. Then no other user can write to it. */
+/**
+ * Whether `inTemporaryFolder` created the folder for this user. If so, only this user can write to
+ * the folder.
+ */
 function isTemporaryFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (!found?.isDirectory() || found.uid !== process.getuid?.() || found.mode & 0o077) return false;
   return lstatSync(join(folder, FOLDER_LOCK), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** Calls `use` with a folder and removes it afterwards. */
+/** Calls `use` with `folder`, then removes the folder. */
 function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promise<T> {
-  // Large files take long to delete, so deletion is synchronous only when the process exits.
+  // Deleting large files is slow, so the deletion is synchronous only if the process is exiting.
   return discardingAfter(
     () => rm(folder, entirely),
     () => rmSync(folder, entirely),
@@ -172,7 +180,7 @@ function inFolder<T>(folder: string, use: (folder: string) => Promise<T>): Promi
   );
 }
 
-/** Calls `discard` after `use`, or `discardNow` if the process exits first. */
+/** Calls `use`, then `discard`. If the process exits early, `discardNow` is called instead. */
 async function discardingAfter<T>(
   discard: () => void | Promise<void>,
   discardNow: () => void,
@@ -187,12 +195,12 @@ async function discardingAfter<T>(
   }
 }
 
-/** The lock file for writing `file`. */
+/** The path of the lock file that a process must lock before it writes `file`. */
 function lockOf(file: string): string {
   return join(dirname(file), `.${basename(file)}.lock`);
 }
 
-/** The path at the end of symbolic links, whether the file exists or not. */
+/** Resolves the symbolic links in a path, even if the file at the end does not exist. */
 function followLinks(path: string): string {
   try {
     return realpathSync(path);
@@ -213,7 +221,10 @@ async function namingErrors<T>(target: string, use: () => Promise<T>): Promise<T
   }
 }
 
-/** The file to replace, whether it exists or not. Its folder must be writable. */
+/**
+ * Returns the path of the file to replace. The file need not exist, but its folder must be
+ * writable.
+ */
 function findReplaceable(target: string): string {
   const file = followLinks(target);
   const old = statSync(file, { throwIfNoEntry: false });
@@ -222,9 +233,12 @@ function findReplaceable(target: string): string {
   return file;
 }
 
-/** Removes the folders of killed writers. The caller has the lock, so none is alive. */
+/**
+ * Removes the folders that killed writers left behind. The caller holds the lock, so no other
+ * process is writing the file.
+ */
 async function sweep(parent: string, name: string): Promise<void> {
-  // The names that Roadbook 0.1 used.
+  // The names that Roadbook 0.1 used for its temporary files.
   const former = [`.${name}.new`, `.${name}.new-journal`];
   for (const entry of readdirSync(parent)) {
     const isFolder = entry.startsWith(`.${name}.tmp-`) && entry.length === name.length + 12;
@@ -234,7 +248,7 @@ async function sweep(parent: string, name: string): Promise<void> {
   }
 }
 
-/** Gives the new file the mode of the old one, and its owner if this process is root. */
+/** Copies the old file's mode to the new file. If this process is root, also copies the owner. */
 function keepPermissions(from: string, to: string): void {
   const old = statSync(from, { throwIfNoEntry: false });
   if (!old) return;

@@ -1,6 +1,6 @@
 /**
- * Finds the client that a request is counted under, from the peer's address and X-Forwarded-For
- * alone. Never throws on either. README.md has the rules.
+ * Identifies the client that made a request, using only the peer's address and X-Forwarded-For.
+ * Never throws, even if they are invalid. README.md has the rules.
  */
 import ipaddr from "ipaddr.js";
 
@@ -12,22 +12,22 @@ interface Hop {
   isLoopback: boolean;
 }
 
-/** Longer than any spelling of an address with brackets, zone and port. */
+/** Longer than any address, even with brackets, a zone and a port. */
 const MAX_HOP_LENGTH = 80;
 
-/** Longer than any chain of proxies. Parsing 256 KB of trusted addresses would take 100 ms. */
+/** No real chain of proxies is this long. Parsing 256 KB of trusted addresses would take 100 ms. */
 const MAX_HOPS = 100;
 
-/** RFC 6052: the last 32 bits are an IPv4 address. */
+/** RFC 6052: the last 32 bits of a NAT64 address are an IPv4 address. */
 const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 
-/** About 1 MB of parsed hops. A full cache is cleared. */
+/** The cache is cleared when it has this many hops, which take about 1 MB. */
 const MAX_CACHED_HOPS = 4096;
 
 export type Clients = ReturnType<typeof createClients>;
 
 /**
- * @param trusted the proxies whose X-Forwarded-For is trusted; see {@link parseCidr}
+ * @param trusted the addresses and networks of trusted proxies; see {@link parseCidr}
  * @param ipv6Prefix the number of leading bits, 0 to 128, that identify an IPv6 client
  */
 export function createClients({
@@ -40,7 +40,7 @@ export function createClients({
   const proxies = trusted.map(parseCidr);
   const cache = new Map<string, Hop | undefined>();
 
-  /** Undefined unless `text` is an address. */
+  /** Returns undefined if `text` is not an address. */
   function findHop(text: string | undefined): Hop | undefined {
     if (text === undefined || text.length > MAX_HOP_LENGTH) return undefined;
     const cached = cache.get(text);
@@ -74,18 +74,18 @@ export function createClients({
 
   return {
     /**
-     * The key of the client: an IPv4 address, an IPv6 network such as `2001:db8:1:2::/64`, or
-     * "unknown" if the peer has no address. IPv4 peers are free when no proxy is trusted. Any other
-     * address is parsed once, then cached.
+     * Returns the key under which to count a client: an IPv4 address, an IPv6 network such as
+     * `2001:db8:1:2::/64`, or "unknown" if the peer has no address. An IPv4 peer is not parsed if
+     * there are no trusted proxies. Any other address is parsed once and then cached.
      *
-     * @param peer the address at the other end of the connection, if there is one
-     * @param forwardedFor the X-Forwarded-For header, several lines joined by commas
+     * @param peer the address at the other end of the connection, if it is known
+     * @param forwardedFor the X-Forwarded-For header, with multiple lines joined by commas
      */
     keyOf(peer: string | undefined, forwardedFor: string | null): string {
       if (proxies.length === 0 && peer?.includes(":") === false) return peer;
       return findClient(peer, forwardedFor)?.key ?? "unknown";
     },
-    /** Whether the client is on this machine and did not come through an untrusted proxy. */
+    /** Whether the client is on this machine and is not behind an untrusted proxy. */
     isLocal(peer: string | undefined, forwardedFor: string | null): boolean {
       if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
       return findClient(peer, forwardedFor)?.isLoopback ?? false;
@@ -98,10 +98,10 @@ export function createClients({
 }
 
 /**
- * Parses `10.0.0.0/8`, `2001:db8::/32` or a single address into the address and its prefix length.
- * An IPv4-mapped IPv6 network becomes IPv4.
+ * Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. Returns the
+ * address and the prefix length. Converts an IPv4-mapped IPv6 network to IPv4.
  *
- * @throws RangeError for anything else.
+ * @throws RangeError if `text` is invalid.
  */
 export function parseCidr(text: string): [Address, number] {
   const [, host = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -122,7 +122,8 @@ export function parseCidr(text: string): [Address, number] {
 
 function formatKey(address: Address, ipv6Prefix: number): string {
   if (address.kind() === "ipv4") return address.toString();
-  // Only when counting: a client can write any IPv4 address like this, so none may be trusted.
+  // A NAT64 address is counted as the IPv4 address inside, but never trusted as that address,
+  // because a client could choose any IPv4 address to put inside.
   if (address.match(NAT64)) return ipaddr.fromByteArray(address.toByteArray().slice(12)).toString();
   const bytes = address.toByteArray().map((byte, i) => {
     const bits = Math.min(Math.max(ipv6Prefix - 8 * i, 0), 8);
@@ -131,7 +132,7 @@ function formatKey(address: Address, ipv6Prefix: number): string {
   return `${ipaddr.fromByteArray(bytes)}/${ipv6Prefix}`;
 }
 
-/** Parses the forms that proxies write: `1.2.3.4:567`, `[::1]:80`, `"[::1]"`, `fe80::1%eth0`. */
+/** Parses an address as proxies write it: `1.2.3.4:567`, `[::1]:80`, `"[::1]"`, `fe80::1%eth0`. */
 function parseHop(text: string): Address | undefined {
   const bare = /^"(.*)"$/.exec(text)?.[1] ?? text;
   const host = /^\[([^[\]]*)\](?::\d{1,5})?$/.exec(bare) ?? /^([\d.]+):\d{1,5}$/.exec(bare);
@@ -139,8 +140,8 @@ function parseHop(text: string): Address | undefined {
 }
 
 /**
- * IPv4-mapped IPv6 becomes IPv4. Stricter than ipaddr.js, which also reads `1`, `0x7f.1` and
- * `010.0.0.1`.
+ * Parses an address, and converts IPv4-mapped IPv6 to IPv4. Stricter than ipaddr.js, which also
+ * accepts `1`, `0x7f.1` and `010.0.0.1`.
  */
 function parseAddress(text: string): Address | undefined {
   const isAddress =

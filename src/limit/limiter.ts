@@ -1,6 +1,6 @@
 /**
- * The search limit of one process: a sliding window per client, exact to the millisecond, in
- * memory. `redis.ts` shares the limit between processes; see README.md for the rules of both.
+ * The search limit for a single process: a sliding window per client, kept in memory and exact to
+ * the millisecond. `redis.ts` shares the limit between processes. README.md has the rules for both.
  */
 import { LRUCache } from "lru-cache";
 
@@ -10,19 +10,22 @@ export interface Decision {
   /** How many more requests are allowed right now. */
   remaining: number;
   /**
-   * Whole milliseconds until the oldest counted request leaves the window and one more is allowed.
-   * A refused client that waits this long is allowed. A millisecond less is not enough.
+   * Whole milliseconds until the oldest counted request leaves the window and one more request is
+   * allowed. A refused client is allowed after waiting this long, but not a millisecond earlier.
    */
   resetMs: number;
 }
 
 export interface Limiter {
-  /** Decides a request of `client` and counts it if it is allowed. Never throws or rejects. */
+  /**
+   * Decides whether to allow a request from `client`, and counts the request if it is allowed.
+   * Never throws or rejects.
+   */
   consume(client: string): Decision | Promise<Decision>;
   status(): LimiterStatus;
-  /** Forgets all requests, for tests. A shared limiter has no such method. */
+  /** Forgets all requests. For tests only. A shared limiter does not have this method. */
   reset?(): void;
-  /** Closes connections and stops timers. Later decisions are made in memory. */
+  /** Closes connections and stops timers. Any later decisions are made in memory. */
   close(): void;
 }
 
@@ -30,38 +33,41 @@ export interface LimiterStatus {
   store: "memory" | "redis";
   /** False while the shared store is unavailable and decisions are made in memory. */
   up: boolean;
-  /** Clients tracked in memory: those of the last window, and a few expired ones. */
+  /** The number of clients tracked in memory, including a few whose requests have expired. */
   clients: number;
 }
 
 export interface LimiterOptions {
-  /** The most requests per client in any `windowMs`; at least 1. */
+  /** The maximum number of requests per client in any `windowMs`. Must be at least 1. */
   limit: number;
-  /** Whole milliseconds. */
+  /** The length of the window in whole milliseconds. */
   windowMs: number;
-  /** The most clients to track. Default 100,000. */
+  /** The maximum number of clients to track. Defaults to 100,000. */
   maxClients?: number | undefined;
-  /** Milliseconds. Default a monotonic clock. */
+  /** Returns the time in milliseconds. Defaults to a monotonic clock. */
   clock?: (() => number) | undefined;
 }
 
-/** Expired clients dropped per decision: more than it may add, so they all go eventually. */
+/**
+ * The maximum number of expired clients to drop per decision. A decision adds at most one client,
+ * so all expired clients are dropped eventually.
+ */
 const MAX_DROPPED = 2;
 
 export type MemoryLimiter = ReturnType<typeof createLimiter>;
 
 /**
- * **Exact.** At most `limit` requests of a client are allowed in any half-open span of `windowMs`,
- * and none is refused while there is room. A refused request is not counted. Fractions of a
- * millisecond are dropped. While the clock is behind its highest value, time stands still, so
- * setting a clock back frees nothing.
+ * **Exact.** At most `limit` requests from a client are allowed in any half-open span of
+ * `windowMs`, and no request is refused while the client is below the limit. Refused requests are
+ * not counted. Times are rounded down to whole milliseconds. Time stands still while the clock is
+ * behind its highest value so far, so setting the clock back frees nothing.
  *
  * **Bounded.** Beyond `maxClients`, a new client takes over the place *and the count* of the least
- * recently seen one. All clients together therefore never get more than `limit × maxClients` in any
- * window, and rotating addresses gains nothing. A refused request counts as seeing the client, so a
- * client that keeps trying keeps its place, and its `resetMs` stays true. A client that lost its
- * place inherits another count when it returns, so a single client may get more or less than
- * `limit`.
+ * recently seen client. All clients together therefore never get more than `limit × maxClients`
+ * requests in any window, and rotating addresses gains nothing. A refused request counts as seeing
+ * the client, so a client that keeps trying keeps its place, and its `resetMs` stays correct. A
+ * client that has lost its place inherits another client's count when it returns, so a single
+ * client may get more or less than `limit`.
  */
 export function createLimiter({
   limit,
@@ -69,7 +75,10 @@ export function createLimiter({
   maxClients = 100_000,
   clock = () => performance.now(),
 }: LimiterOptions) {
-  /** The times of each client's allowed requests, oldest first. `max` would preallocate memory. */
+  /**
+   * The times of each client's allowed requests, oldest first. The cache has a `maxSize` instead of
+   * a `max`, because `max` would preallocate memory.
+   */
   const clients = new LRUCache<string, number[]>({
     maxSize: maxClients,
     sizeCalculation: () => 1,
@@ -89,7 +98,9 @@ export function createLimiter({
     return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
   }
 
-  /** The times in the window. Makes `client` the most recently seen one. */
+  /**
+   * Returns the times of the client's requests in the window, and marks the client as just seen.
+   */
   function recentTimesOf(client: string): number[] {
     const nowMs = clock();
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
@@ -105,7 +116,7 @@ export function createLimiter({
     for (let i = 0; i < MAX_DROPPED; i++) {
       const [leastRecent] = clients.rvalues();
       if (leastRecent === undefined) return;
-      // A client may have no times: it was only peeked at.
+      // A client that was only peeked at has no times, and is dropped as well.
       if (leastRecent.length > 0 && !isExpired(leastRecent.at(-1))) return;
       clients.pop();
     }
@@ -115,10 +126,14 @@ export function createLimiter({
     return time !== undefined && now - time >= windowMs;
   }
 
-  /** A new client starts with the times of the client whose place it takes. */
+  /**
+   * Adds a client. If there are already `maxClients`, the new client takes the place and the times
+   * of the least recently seen client.
+   */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
-    // Not `[]`: JavaScriptCore would size it like earlier arrays from here, 200 bytes for one time.
+    // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200
+    // bytes for a single timestamp.
     const times = inherited ?? Array.of<number>();
     clients.set(client, times);
     return times;
@@ -126,7 +141,7 @@ export function createLimiter({
 
   return {
     consume,
-    /** Decides without counting a request. The client is still admitted and marked as seen. */
+    /** Decides without counting a request, but still adds the client and marks it as seen. */
     peek: (client: string): Decision => decisionFrom(recentTimesOf(client)),
     reset: () => clients.clear(),
     status: (): LimiterStatus => ({ store: "memory", up: true, clients: clients.size }),

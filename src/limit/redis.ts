@@ -1,6 +1,6 @@
 /**
- * The search limit that several instances share through one Redis or Valkey. While the store is
- * unavailable, decisions are made in memory without waiting for it. Never logs.
+ * The search limit that several instances share through one store, a Redis or Valkey server. While
+ * the store is unavailable, decisions are made in memory, without waiting. Never logs.
  */
 import { RedisClient } from "bun";
 import {
@@ -20,35 +20,42 @@ import {
   reasonOf,
   UnexpectedReply,
   within,
-} from "./store.ts";
+} from "./redis-script.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
   /** Must satisfy {@link isStoreUrl}. */
   url: string;
-  /** The store is unavailable, and decisions are made in memory from now on. */
+  /** Called when the store becomes unavailable, so decisions are made in memory from then on. */
   onDown: (reason: string) => void;
-  /** The store makes the decisions, for the first time or again. */
+  /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
-  /** The store works, but less reliably than it should. At most once a minute per message. */
+  /**
+   * Called when the store works, but less reliably than it should. The same message is passed at
+   * most once a minute.
+   */
   onWarning: (message: string) => void;
 }
 
-/** A decision that takes the store longer is made in memory. */
+/** If the store takes longer than this to decide, the decision is made in memory. */
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 
-/** The delay before the first reconnect. It doubles after each failure, up to the maximum. */
+/**
+ * The delay before the first attempt to reconnect. The delay doubles after each failure, up to
+ * MAX_RETRY_MS.
+ */
 const RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 
-/** After this long without a failure, the delay starts from RETRY_MS again. */
+/** If the store was up for longer than this, the delay starts at RETRY_MS again. */
 const STEADY_MS = 60_000;
 
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * One budget per client over all instances with the same URL, limit and window. Starts in memory if
- * the store does not respond within about a second. See {@link consumeBoth}.
+ * Opens a limiter that shares one budget per client among all instances with the same URL, limit
+ * and window. If the store does not respond within about a second, the limiter starts in memory.
+ * See {@link consumeBoth} for how decisions are made.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
   const limiter = new SharedLimiter(options);
@@ -90,18 +97,22 @@ class SharedLimiter implements Limiter {
     if (this.#store) this.#drop(this.#store, "closed");
   }
 
-  /** Every attempt opens a new connection, because one that hangs may never report it. */
+  /**
+   * Each attempt opens a new connection, because a connection that hangs may never report an error.
+   */
   async connect(): Promise<void> {
     const candidate = new RedisClient(this.#options.url, {
       autoReconnect: false,
-      // Runs on while the process is busy, so it must not decide whether the store is up.
+      // Much longer than CONNECT_MS, because this timer keeps running while the process is busy.
+      // `within` decides whether the store is up.
       connectionTimeout: 10 * CONNECT_MS,
     });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
     let evictionPolicy: string | undefined;
     try {
-      // The first probe shows that this user may write. It is sent before the connection is open,
-      // because only such commands are rejected for a wrong password. The second shows the latency.
+      // The first probe checks that this user may write. It is sent before the connection is open,
+      // because if the password is wrong, only commands sent that early are rejected. The second
+      // probe checks the latency.
       await within(CONNECT_MS, probe(candidate));
       await within(DEADLINE_MS, probe(candidate));
       evictionPolicy = await within(DEADLINE_MS, findEvictionPolicy(candidate));
@@ -126,7 +137,7 @@ class SharedLimiter implements Limiter {
     }
   }
 
-  /** The store's decision, or undefined if there is none. */
+  /** Returns the store's decision, or undefined if the store makes no decision. */
   async #ask(
     store: RedisClient,
     client: string,
@@ -149,7 +160,7 @@ class SharedLimiter implements Limiter {
     }
   }
 
-  /** One bad key is no reason to drop the store, unless the probe fails as well. */
+  /** Keeps the store in use despite an unusable key, unless a probe fails as well. */
   async #ignoreKey(store: RedisClient, reason: string): Promise<void> {
     try {
       await within(DEADLINE_MS, probe(store));
@@ -161,11 +172,13 @@ class SharedLimiter implements Limiter {
     }
   }
 
-  /** When many decisions fail at once, only the first one drops the store. */
+  /**
+   * Stops using the store. If many decisions fail at once, only the first failure has an effect.
+   */
   #drop(store: RedisClient, reason: string): void {
     if (store !== this.#store) return;
     this.#store = undefined;
-    // Rejects all pending decisions, so that none of them waits for its own deadline.
+    // Closing rejects all pending decisions, so that none of them waits for its own deadline.
     store.close();
     if (performance.now() - this.#upSinceMs > STEADY_MS) this.#retryMs = RETRY_MS;
     this.#goDown(reason);
@@ -190,12 +203,14 @@ class SharedLimiter implements Limiter {
 }
 
 /**
- * Allows a request if both this process's memory and the store do. Memory decides first, so
- * `maxClients` bounds all searches of this instance, and a store that was late or lost its counts
- * gives no client more than the limit here. Requests that memory allows on its own are never sent
- * to the store later. The store is asked even if memory refuses, because its wait may be longer.
+ * Allows a request if both this process's memory and the store allow it. Memory decides first, so
+ * `maxClients` bounds the searches of all clients of this instance, and no client gets more than
+ * the limit here even if the store is late or has lost its counts. Requests that were counted only
+ * in memory are never sent to the store later. The store is asked even if memory refuses, because
+ * the store's wait may be longer.
  *
- * @param ask resolves to undefined if the store makes no decision; never rejects
+ * @param ask asks the store; resolves to undefined if the store makes no decision, and never
+ * rejects
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
@@ -205,7 +220,8 @@ export async function consumeBoth(
   const before = memory.peek(client);
   const shared = await ask(before.allowed);
   const isAllowed = before.allowed && shared?.allowed !== false;
-  // Memory may refuse by now, because other requests of the client were waiting for the store too.
+  // Memory may refuse by now, because other requests from this client may have been counted while
+  // this one waited for the store.
   const own = isAllowed ? memory.consume(client) : before;
   if (shared === undefined || own.remaining < shared.remaining) return own;
   if (shared.remaining < own.remaining) return shared;
@@ -214,7 +230,7 @@ export async function consumeBoth(
 
 /**
  * Whether `text` is a `redis://`, `valkey://` or (for TLS) `rediss://` URL, with an optional
- * `user:password@`, port and `/database`. A password has / as %2F, @ as %40, ? as %3F and # as %23.
+ * `user:password@`, port and `/database`. In a password, `/`, `@`, `?` and `#` are percent-encoded.
  */
 export function isStoreUrl(text: string): boolean {
   const url = URL.parse(text);

@@ -1,4 +1,4 @@
-/** The SQLite driver for Bun and the executable, which uses Bun's own SQLite. */
+/** The SQLite driver for Bun and for the executable, based on Bun's built-in SQLite. */
 import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
@@ -16,13 +16,14 @@ export const sqlite: SqliteDriver = {
   },
   openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),
   openWritable: (path) => open(new Client(path)),
-  // bun:sqlite makes the internal tables of FTS5 read-only and has no setting for it.
+  // Uses node:sqlite, because bun:sqlite makes FTS5's internal tables read-only and has no setting
+  // to change that.
   openConnection: (path) => new DatabaseSync(path, { defensive: false }) as Sqlite,
 };
 
 /**
- * A database whose `close` also finalizes its statements. Otherwise the file and its page cache
- * stay open until the garbage collector frees them.
+ * Returns a database whose `close` also finalizes its statements. Otherwise, the file would stay
+ * open, and its page cache would stay in memory, until the statements are garbage-collected.
  */
 function open(client: Client): Database {
   const statements: Statement[] = [];
@@ -39,6 +40,6 @@ function open(client: Client): Database {
       close();
     },
   });
-  // `run` returns the number of changed rows, which drizzle's types for this driver do not declare.
+  // `run` does return the number of changed rows, although drizzle's types for this driver omit it.
   return drizzle(tracked as Client) as unknown as Database;
 }

@@ -1,4 +1,4 @@
-/** The SQLite driver for Node, better-sqlite3. */
+/** The SQLite driver for Node, based on better-sqlite3. */
 import Client from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
 import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
@@ -6,7 +6,8 @@ import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./dri
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
     const client = new Client(path, { readonly: true });
-    // This driver accepts no URI with immutable=1, so it takes one permanent lock instead.
+    // better-sqlite3 does not accept a URI with immutable=1, so the connection holds a permanent
+    // lock instead.
     client.exec("PRAGMA locking_mode = EXCLUSIVE");
     return drizzle(client.exec(READ_CACHE)) as Database;
   },
@@ -15,7 +16,9 @@ export const sqlite: SqliteDriver = {
   openConnection: (path) => open(path) as Sqlite,
 };
 
-/** Unlike Bun's, this driver rejects writes during an iteration unless it is in unsafe mode. */
+/**
+ * Unlike Bun's driver, better-sqlite3 rejects writes during an iteration, except in unsafe mode.
+ */
 function open(path: string) {
   return new Client(path).unsafeMode();
 }

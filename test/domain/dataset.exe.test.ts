@@ -1,4 +1,4 @@
-/** Imports with the executable: compression, standard input, and how errors are reported. */
+/** Imports with the executable: compressed data, standard input, and the reporting of errors. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import { listBeside } from "../datasets.ts";
 import { community, importByExecutable, roadbook, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
 
-test("an invalid line is reported with its field and the reason", async () => {
-  // A few at a time, because --max-errors and the output are limited.
+test("an invalid line is reported with the field and the reason", async () => {
+  // Imports eight lines at a time, because --max-errors and the length of the output are limited.
   for (let from = 0; from < invalidLines.length; from += 8) {
     const batch = invalidLines.slice(from, from + 8);
     const lines = batch.map(([, line]) => (typeof line === "string" ? line : JSON.stringify(line)));
@@ -55,7 +55,7 @@ test.each(forms)(
   30_000,
 );
 
-test.each(forms.slice(1))("a dataset (%s) that ends early is an error", async (_, bytes) => {
+test.each(forms.slice(1))("a dataset (%s) that is cut off is an error", async (_, bytes) => {
   const folder = temporaryFolder();
   const { code, stderr } = await roadbook(["import", "-", "--to", "s"], {
     cwd: folder,
@@ -89,14 +89,14 @@ test.each([
   ["a missing dataset", ["import", "nothing.ndjson", "--to", "s"], /nothing\.ndjson/],
   ["a folder instead of a dataset", ["import", "/", "--to", "s"], /directory/i],
   ["a target in a missing folder", ["import", "-", "--to", "no/where/s"], /no\/where/],
-])("%s is reported in one line", async (_, words, expected) => {
+])("%s is reported in a single line", async (_, words, expected) => {
   const { code, stdout, stderr } = await roadbook(words);
   expect([code, stdout]).toEqual([1, ""]);
   expect(stderr).toMatch(/^roadbook: .*\n$/);
   expect(stderr).toMatch(expected);
 });
 
-test("a snapshot holds only the id of a private user", async () => {
+test("a snapshot contains no data about a private user except the id", async () => {
   const snapshot = await importByExecutable(community);
   const bytes = readFileSync(snapshot).toString("latin1").toLowerCase();
   for (const secret of ["sekret", "secret.png", "spy"]) expect(bytes).not.toContain(secret);

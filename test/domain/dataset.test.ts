@@ -1,5 +1,6 @@
 /**
- * The rules of src/domain/README.md for a dataset: valid lines, and the message for every error.
+ * The rules for datasets in src/domain/README.md: which lines are valid, and the message for every
+ * error.
  */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -17,7 +18,7 @@ async function* bytesOf(...chunks: (string | Uint8Array)[]) {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** The error messages of a dataset; none if it is imported. */
+/** Imports a dataset and returns the lines of the error message, or none if the import succeeds. */
 async function errorsOf(...lines: (object | string)[]): Promise<string[]> {
   const text = lines
     .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
@@ -37,7 +38,7 @@ async function errorsOfBytes(bytes: string | Uint8Array): Promise<string[]> {
   }
 }
 
-describe("an invalid line is reported with its field and the reason", () => {
+describe("an invalid line is reported with the field and the reason", () => {
   test.each(invalidLines)("%s", async (_, line, expected) => {
     const found = await errorsOf(role, line);
     expect(found.filter((error) => error.startsWith(`line 2: ${expected}`))).toHaveLength(1);
@@ -57,7 +58,7 @@ test("a user cannot be both private and public", async () => {
   expect(await errorsOf(hidden, user)).toEqual(["line 2: id: duplicate user id 1"]);
 });
 
-test("a role or achievement that a user has twice is an error", async () => {
+test("a role or achievement that is listed twice for a user is an error", async () => {
   const unlock = { id: 1, tier: 1, unlocked_at: user.created_at };
   expect(
     await errorsOf(role, achievement, { ...user, roles: [1, 1], achievements: [unlock, unlock] }),
@@ -67,7 +68,7 @@ test("a role or achievement that a user has twice is an error", async () => {
   ]);
 });
 
-test("a reference may come before its record, but the record must exist", async () => {
+test("a reference may come before the record that it refers to, but the record must exist", async () => {
   const line = {
     ...user,
     company: { id: 1, role: "Owner" },
@@ -82,7 +83,7 @@ test("a reference may come before its record, but the record must exist", async 
   ]);
 });
 
-test("an invalid definition is one error, however many users reference it", async () => {
+test("an invalid company, role or achievement is one error, however many users reference it", async () => {
   const users = [2, 3].map((id) => ({
     ...user,
     id,
@@ -102,7 +103,7 @@ test("an invalid definition is one error, however many users reference it", asyn
   ]);
 });
 
-describe("an error has the invalid value, and common mistakes have a fix", () => {
+describe("an error quotes the invalid value and suggests a fix for a common mistake", () => {
   const steam = '{"type":"user","id":76561198012345678,"public":false}';
   const fix = "  fix: map larger ids to smaller ones; for Steam ids, subtract";
   test.each([
@@ -131,11 +132,15 @@ describe("an error has the invalid value, and common mistakes have a fix", () =>
       ['must be a real date (February 2024 has 29 days), got "2024-02-30T00:00:00Z" (user 1)'],
     ],
     [
-      "an error message of a database",
+      "a database's error message",
       "ERROR 1045 (28000)",
       ['is not valid JSON, got "ERROR 1045 (28000)"'],
     ],
-    ["JSON over several lines", "{", ["fix: put each object on one line: jq -c . FILE"]],
+    [
+      "JSON that is spread over several lines",
+      "{",
+      ["fix: put each object on one line: jq -c . FILE"],
+    ],
   ])("%s", async (_, line, expected) => {
     const text = (await errorsOf(role, line)).join("\n");
     for (const part of expected) expect(text).toContain(part);
@@ -153,7 +158,7 @@ describe("an error has the invalid value, and common mistakes have a fix", () =>
   });
 });
 
-test("a file in another format is one error with a fix", async () => {
+test("a file in another format is reported as one error with a fix", async () => {
   const snapshot = await makeSnapshot();
   const text = JSON.stringify(user);
   const mistakes: [string | Uint8Array, string, string][] = [
@@ -175,7 +180,7 @@ test("a file in another format is one error with a fix", async () => {
   }
 });
 
-test("errors are grouped by kind with a count, and the end line comes first", async () => {
+test("errors are grouped by kind with a count, and an error in the end line comes first", async () => {
   const lines = [
     ...Array.from({ length: 1200 }, (_, index) => ({ ...role, id: index + 1, name: "" })),
     { ...company, member_count: null },
@@ -194,7 +199,7 @@ test("errors are grouped by kind with a count, and the end line comes first", as
   ]);
 });
 
-test("the error has a list of errors, of at most 100 kinds", async () => {
+test("a DatasetError lists errors of at most 100 kinds", async () => {
   const fields = Array.from({ length: 120 }, (_, index) => [`x${index}`, 1]);
   const lines = fields.map(([name, value]) => ({ ...role, [String(name)]: value }));
   const target = join(temporaryFolder(), "snapshot");
@@ -207,7 +212,7 @@ test("the error has a list of errors, of at most 100 kinds", async () => {
   expect(error.message).toEndWith("\n… and 20 errors of other kinds");
 });
 
-test("every field is accepted at its limits", async () => {
+test("every field accepts the shortest, longest, lowest and highest valid values", async () => {
   const max = Number.MAX_SAFE_INTEGER;
   expect(
     await errorsOf(
@@ -258,7 +263,7 @@ test.each(harmless)("an avatar may be the path %s", async (avatar_url) => {
   expect(await errorsOf({ ...user, avatar_url })).toEqual([]);
 });
 
-test("no avatar path leads to the API, even if a proxy normalizes it", async () => {
+test("no valid avatar path leads to the API, even after a proxy has normalized the path", async () => {
   const { fetch } = await openInProcess({ dataset: community, searchLimit: 1000 });
   const parts = ["/", "//", "..", ".", "\\", "%2e", "%2F", "%5C", "search", "%73earch", "users"];
   const part = fc.constantFrom(...parts, "api", "docs", "health", "a", "?q=ab", "#");
@@ -270,7 +275,7 @@ test("no avatar path leads to the API, even if a proxy normalizes it", async () 
       const path = `/${chosen.join("")}`;
       if (Array.isArray(parseLine(JSON.stringify({ ...user, avatar_url: path })))) return;
       accepted++;
-      // As a browser sends it, and as a proxy may forward it.
+      // The path as a browser sends it, and as a proxy might forward it.
       const { pathname, search } = new URL(`http://roadbook.test${path}`);
       const merged = decodeURIComponent(pathname).replaceAll("\\", "/").replace(/\/+/g, "/");
       expect([path, await isCounted(path), await isCounted(merged + search)]).toEqual([
@@ -285,7 +290,7 @@ test("no avatar path leads to the API, even if a proxy normalizes it", async () 
   expect(accepted).toBeGreaterThan(100);
 });
 
-test("bytes that are not UTF-8 are an error with a line number", async () => {
+test("invalid UTF-8 is an error with a line number", async () => {
   const bad = Buffer.concat([
     Buffer.from(`${JSON.stringify(role)}\n{"type":"`),
     Buffer.from([0xff]),
@@ -297,7 +302,7 @@ test("bytes that are not UTF-8 are an error with a line number", async () => {
   ]);
 });
 
-test("CRLF, blank lines, a BOM and a missing last line break are accepted", async () => {
+test("CRLF, blank lines, a BOM and a missing final line break are accepted", async () => {
   expect(
     await errorsOf(`\ufeff${JSON.stringify(role)}\r`, "\r", "   ", JSON.stringify(user)),
   ).toEqual([]);
@@ -310,7 +315,7 @@ test("the example in src/domain/README.md is valid", async () => {
   expect(await errorsOf(example)).toEqual([]);
 });
 
-test("lines may arrive in chunks of any size", async () => {
+test("a dataset may arrive in chunks of any size", async () => {
   const bytes = readFileSync(community);
   const atOnce = await openInProcess({ dataset: community });
   const target = join(temporaryFolder(), "snapshot");

@@ -1,4 +1,7 @@
-/** With --skip-invalid, a line that may make a user private does so, or the import fails. */
+/**
+ * With --skip-invalid, a skipped line that might make a user private hides the user, or the import
+ * fails.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +22,10 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** Imports `line` after lines in which users 42, 3 and 1 are public, and returns their statuses. */
+/**
+ * Imports `line` after lines that make users 42, 3 and 1 public. Returns the HTTP status of each
+ * user's profile.
+ */
 async function importBeside(line: string): Promise<number[]> {
   const snapshot = join(temporaryFolder(), "snapshot");
   const lines = `${textOf([evelyn, ...others])}${line}\n`;
@@ -36,14 +42,23 @@ async function importBeside(line: string): Promise<number[]> {
 describe("a skipped line hides the user that it mentions", () => {
   test.each([
     ["a private line over 1 MiB", JSON.stringify({ ...hidden, name: long })],
-    ["the same, public in the part that is read", JSON.stringify({ ...evelyn, nick: long })],
-    ["the same, without a type", JSON.stringify({ id: 42, name: long, public: false })],
-    ["an escaped member name id", String.raw`{"type":"user","\u0069d":42,"public":false,"x":1}`],
     [
-      "an escaped member name public",
+      "a line over 1 MiB that says public in the part that is read",
+      JSON.stringify({ ...evelyn, nick: long }),
+    ],
+    [
+      "a private line over 1 MiB without a type",
+      JSON.stringify({ id: 42, name: long, public: false }),
+    ],
+    [
+      "the member name id with an escaped letter",
+      String.raw`{"type":"user","\u0069d":42,"public":false,"x":1}`,
+    ],
+    [
+      "the member name public with an escaped letter",
       String.raw`{"type":"user","id":42,"publi\u0063":false,"x":1}`,
     ],
-    ["an escaped type", String.raw`{"type":"\u0075ser","id":42,"x":1}`],
+    ["the type user with an escaped letter", String.raw`{"type":"\u0075ser","id":42,"x":1}`],
     ["a quoted and escaped id", String.raw`{"type":"user","id":"\u00342","public":false}`],
     ["an id with a leading zero", '{"type":"user","id":042,"public":false}'],
     ["an id with a fraction and an exponent", '{"type":"user","id":0.42e2,"public":false,"x":1}'],
@@ -55,30 +70,42 @@ describe("a skipped line hides the user that it mentions", () => {
       "a nested object with only id and public",
       JSON.stringify({ user: { id: 42, public: false } }),
     ],
-    ["a string", JSON.stringify(JSON.stringify(hidden))],
-    ["a string in a string", JSON.stringify(JSON.stringify(JSON.stringify(hidden)))],
-    ["two lines without a line break", `${JSON.stringify(others[0])}${JSON.stringify(hidden)}`],
+    ["an object in a JSON string", JSON.stringify(JSON.stringify(hidden))],
+    [
+      "an object in a JSON string in a JSON string",
+      JSON.stringify(JSON.stringify(JSON.stringify(hidden))),
+    ],
+    [
+      "two records without a line break between them",
+      `${JSON.stringify(others[0])}${JSON.stringify(hidden)}`,
+    ],
     [
       "members after deeply nested arrays",
       `{"x":${"[".repeat(20)}${"]".repeat(20)},${JSON.stringify(hidden).slice(1)}`,
     ],
-    ["a line that ends in a name", '{"type":"user","id":42,"public":false,"name":"Ev'],
+    [
+      "a line that is cut off in the middle of a name",
+      '{"type":"user","id":42,"public":false,"name":"Ev',
+    ],
     ["an extra quote before public", '{"type":"user","id":42,"name":"E"E","public":false}'],
-    ["no quotes around the last member", '{"type":"user","id":42,"public":true,public:false}'],
+    [
+      "no quotes around the name of the last member",
+      '{"type":"user","id":42,"public":true,public:false}',
+    ],
     ["a missing type", JSON.stringify({ id: 42 })],
     ["public in upper case", JSON.stringify({ ...evelyn, public: undefined, PUBLIC: true })],
     ["a missing opening bracket", JSON.stringify(hidden).slice(1)],
   ])("%s", async (_, line) => {
     const [evelyns, bea, ann] = await importBeside(line);
     expect(evelyns).toBe(403);
-    // Some of the lines mention user 3, but say that she is public.
+    // Some of the lines mention user 3, but clearly say that she is public.
     expect([bea, ann]).toEqual([200, 200]);
   });
 });
 
-describe("an import fails if a line may hide a user whose id cannot be found", () => {
+describe("an import fails if a line might make a user private but has no readable id", () => {
   test.each([
-    ["over 1 MiB, with the id after that", JSON.stringify({ name: long, ...hidden })],
+    ["over 1 MiB, with the id after the first 1 MiB", JSON.stringify({ name: long, ...hidden })],
     [
       "over 1 MiB, with the id cut off",
       `{"type":"user","name":"${long.slice(0, 2 ** 20 - 30)}","id":42424242}`,
@@ -90,7 +117,10 @@ describe("an import fails if a line may hide a user whose id cannot be found", (
     ["an id in an array", JSON.stringify({ ...hidden, id: [42] })],
     ["an id that is cut off", '{"type":"user","id":4'],
     ["two ids, one of them null", '{"type":"user","id":1,"id":null,"public":false}'],
-    ["an array of two, one without an id", JSON.stringify([hidden, { ...hidden, id: undefined }])],
+    [
+      "an array of two users, one without an id",
+      JSON.stringify([hidden, { ...hidden, id: undefined }]),
+    ],
     ["nested too deeply", "[".repeat(20) + JSON.stringify(hidden) + "]".repeat(20)],
     [
       "a string wrapped seven times",
@@ -98,7 +128,7 @@ describe("an import fails if a line may hide a user whose id cannot be found", (
     ],
     ["single quotes", "{'type':'user','id':42,'public':False}"],
     [
-      "an array of two, with an extra quote in the first",
+      "an array of two users, with an extra quote in the first",
       '[{"type":"user","id":3,"public":true,"name":"B"B"},{"type":"user","id":42,"public":false}]',
     ],
     ["no quotes", "{type:user,id:42,public:false}"],
@@ -128,7 +158,7 @@ test.each([
     '{"type":"company","id":42,"name":"A "private" club"}',
   ],
   [
-    "a public user whose company has the id",
+    "a public user whose company has the id 42",
     '{"type":"user","id":9,"public":true,"company":{"id":42}}',
   ],
   ["a public user without an id", '{"type":"user","public":true}'],
@@ -140,7 +170,7 @@ test.each([
   expect(await importBeside(line)).toEqual([200, 200, 200]);
 });
 
-test("a private line with an error anywhere hides its user or fails the import", () => {
+test("a private user's line with an error anywhere hides the user or makes the import fail", () => {
   const digits = "987654321";
   const line = `{"type":"user", "id":${digits}, "public":false, "name":"Eve \\"Lyn\\"", "company":{"id":3,"role":"x"}, "roles":[1]}`;
   const from = line.indexOf(digits);
@@ -158,7 +188,7 @@ test("a private line with an error anywhere hides its user or fails the import",
       const to = at < from ? Math.min(at + cut, from) : at + cut;
       const text = line.slice(0, at) + insert + line.slice(to);
       const parsed = parseLine(text);
-      // A digit inserted next to the id makes it a different id.
+      // If the edit adds a digit to the id, the line is about a different user.
       const [, id] = /\D(\d*987654321\d*)\D/.exec(text) ?? [];
       if (id !== digits || !Array.isArray(parsed)) return;
       expect(findHiddenUsers(text) ?? [Number(digits)]).toContain(Number(digits));

@@ -1,4 +1,4 @@
-/** Lines of a dataset: a valid one of each type, and many with one error each. */
+/** Dataset lines for tests: a valid line of each type, and many lines with one error each. */
 
 export const user = {
   type: "user",
@@ -65,7 +65,7 @@ const ownPaths = [
   "/%2fsearch/users?q=ab",
 ];
 
-/** The name of a test, the invalid line, and the beginning of its message. */
+/** For each test: its name, an invalid line, and the beginning of the expected error message. */
 export const invalidLines: [string, object | string, string][] = [
   ["invalid JSON", '{"type":"user"', "is not valid JSON"],
   ["an array", "[]", "must be a JSON object"],
@@ -88,8 +88,8 @@ export const invalidLines: [string, object | string, string][] = [
     "nick: is not a known field",
   ],
   ["a field name with / and ~", { ...role, "a/b~c": 1 }, "a/b~c: is not a known field"],
-  ["a missing public", { type: "user", id: 1 }, "public: is missing"],
-  ["a public that is a string", { ...user, public: "yes" }, "public: must be true or false"],
+  ["a missing public field", { type: "user", id: 1 }, "public: is missing"],
+  ["a public field that is a string", { ...user, public: "yes" }, "public: must be true or false"],
   ["a missing name", { ...user, name: undefined }, "name: is missing"],
   ["an empty name", { ...company, name: "" }, `name: ${name}`],
   ["a blank name", { ...user, name: " \u3000" }, `name: ${name}`],
@@ -118,7 +118,7 @@ export const invalidLines: [string, object | string, string][] = [
     "public: appears more than once",
   ],
   [
-    "a duplicate field, once escaped",
+    "a duplicate field, escaped the second time",
     '{"type":"user","id":1,"public":false,"p\\u0075blic" : false}',
     "public: appears more than once",
   ],
@@ -180,7 +180,7 @@ export const invalidLines: [string, object | string, string][] = [
     { ...role, ["x".repeat(1_000_000)]: 1 },
     `${"x".repeat(80)}…: is not a known field`,
   ],
-  ["an end line without lines", { type: "end" }, "lines: is missing"],
+  ["an end line without a lines field", { type: "end" }, "lines: is missing"],
   [
     "an end line with an unknown field",
     { type: "end", lines: 1, id: 1 },

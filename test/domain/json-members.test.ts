@@ -1,4 +1,4 @@
-/** Finds duplicate members, which JSON.parse hides, however the JSON is written. */
+/** Duplicate members, which JSON.parse would hide, are found however the JSON is written. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
@@ -26,7 +26,7 @@ const { tree } = fc.letrec<{ tree: Tree }>((tie) => ({
   ),
 }));
 
-/** Writes JSON with white space and escapes chosen by `noise`. */
+/** Writes a value as JSON, with white space and escapes chosen by `noise`. */
 function write(value: Tree, noise: () => number): string {
   const space = () => ["", "", "", " ", "\t", "\r "][noise() % 6] ?? "";
   const join = (parts: string[]) => parts.join(`${space()},${space()}`);
@@ -48,7 +48,7 @@ function literal(text: string, noise: () => number): string {
   return `"${escaped.join("")}"`;
 }
 
-/** The paths of all members, and of the duplicates among them. */
+/** Returns the paths of all members, and the paths of the members that are duplicates. */
 function pathsOf(value: Tree, path = ""): { all: string[]; duplicates: string[] } {
   const found = { all: [] as string[], duplicates: [] as string[] };
   const visit = (child: Tree, at: string) => {
@@ -120,7 +120,7 @@ function objectsIn(value: Tree): { members: [string, Tree][] }[] {
   return [value, ...value.members.flatMap(([, member]) => objectsIn(member))];
 }
 
-test("a valid line is valid however it is written, and invalid with any duplicate member", () => {
+test("a line is valid however its JSON is written, and any duplicate member makes it invalid", () => {
   const from = fc.constantFrom(...lines);
   fc.assert(
     fc.property(from, fc.nat(), fc.nat(), fc.infiniteStream(fc.nat(1000)), (line, a, b, stream) => {
@@ -144,12 +144,12 @@ test("a valid line is valid however it is written, and invalid with any duplicat
   );
 });
 
-describe("an adversarial line of 1 MiB is reported like any other error", () => {
+describe("an adversarial line of 1 MiB is reported like any other invalid line", () => {
   const size = 2 ** 20 - 40;
   const line = (more: string) => `{"type":"user","public":true,${more}}`;
   test.each([
-    ["open brackets", "[".repeat(size)],
-    ["open objects", '{"a":'.repeat(size / 5)],
+    ["unclosed brackets", "[".repeat(size)],
+    ["unclosed objects", '{"a":'.repeat(size / 5)],
     ["nested brackets", line(`"x":${"[".repeat(size / 2)}${"]".repeat(size / 2)}`)],
     ["a number of a million digits", line(`"id":1${"9".repeat(size)}`)],
     ["many members", line(Array.from({ length: 90_000 }, (_, at) => `"k${at}":1`).join())],

@@ -1,4 +1,4 @@
-/** Parsing of RFC 3339 times, real dates only, and their single output format. */
+/** Parsing RFC 3339 times, whose dates must exist, and formatting them in UTC. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { formatTime, parseTime } from "../../src/domain/time.ts";
@@ -7,7 +7,7 @@ import { runs } from "../runs.ts";
 const first = Date.UTC(2000, 0, 1) / 1000 - 730_485 * 86_400;
 const last = Date.UTC(9999, 11, 31, 23, 59, 59) / 1000;
 
-test("every formatted time from year 0 to 9999 parses to itself", () => {
+test("any time from year 0 to 9999 stays the same when it is formatted and then parsed", () => {
   expect([formatTime(first), formatTime(last)]).toEqual([
     "0000-01-01T00:00:00Z",
     "9999-12-31T23:59:59Z",
@@ -19,7 +19,7 @@ test("every formatted time from year 0 to 9999 parses to itself", () => {
   );
 });
 
-test("a date is valid exactly if it is in the calendar", () => {
+test("a date is valid if and only if it exists in the calendar", () => {
   const part = (max: number, width: number) =>
     fc.integer({ min: 0, max }).map((number) => String(number).padStart(width, "0"));
   fc.assert(

@@ -1,4 +1,6 @@
-/** Compressed data is complete however it is framed and chunked, and damage is an error. */
+/**
+ * Decompressed data is complete, however the input is framed and chunked. Damaged data is an error.
+ */
 import { describe, expect, test } from "bun:test";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
@@ -29,7 +31,11 @@ const parts = {
 describe.each<[string, Uint8Array, Buffer]>([
   ["one frame", parts.one, text],
   ["a frame of incompressible data", parts.two, noise],
-  ["a skippable frame first, as pzstd writes it", join(skippable(0x50, 4), parts.one), text],
+  [
+    "a skippable frame before the data, as pzstd writes it",
+    join(skippable(0x50, 4), parts.one),
+    text,
+  ],
   [
     "an empty skippable frame with the last magic number",
     join(skippable(0x5f, 0), parts.one),
@@ -44,8 +50,8 @@ describe.each<[string, Uint8Array, Buffer]>([
   ["uncompressed data", text, text],
   ["empty input", Buffer.alloc(0), Buffer.alloc(0)],
 ])("%s", (_, bytes, expected) => {
-  test.each([1, 97, 4099, 2 ** 20])("in chunks of %d bytes", async (chunkBytes) => {
-    // Single bytes are slow, and they matter only in the headers.
+  test.each([1, 97, 4099, 2 ** 20])("is read in chunks of %d bytes", async (chunkBytes) => {
+    // Single-byte chunks are slow, and only matter for headers, so long data is skipped.
     if (chunkBytes === 1 && bytes.length > 2000) return;
     expect((await decompressed(bytes, chunkBytes)).equals(expected)).toBe(true);
   });
@@ -72,7 +78,7 @@ describe("damaged data is an error:", () => {
   });
 });
 
-test("an error of the input is rethrown unchanged", async () => {
+test("an error from the input is rethrown unchanged", async () => {
   const failure = new Error("the connection was cut");
   async function* input() {
     yield parts.two.subarray(0, 1000);
@@ -82,7 +88,7 @@ test("an error of the input is rethrown unchanged", async () => {
   await expect(bytes).rejects.toBe(failure);
 });
 
-test("the input is closed when the reader stops", async () => {
+test("the input is closed when the reader stops early", async () => {
   for (const bytes of [parts.two, gzipSync(noise), noise]) {
     let isClosed = false;
     async function* input() {

@@ -1,4 +1,4 @@
-/** Lines do not depend on the chunks that their bytes arrive in. */
+/** The input is split into the same lines, whatever chunks it arrives in. */
 import { expect, test } from "bun:test";
 import { readLines, type TextLine } from "../../src/files/lines.ts";
 
@@ -13,19 +13,22 @@ async function linesOf(bytes: Uint8Array, chunkBytes: number): Promise<TextLine[
   return lines;
 }
 
-test.each([1, 2, 3, 7, 64])("lines are the same in chunks of %d bytes", async (chunkBytes) => {
-  const bytes = Buffer.from("\ufeffone\n\n  \ntwö\r\n?\nthree");
-  bytes[bytes.indexOf("?")] = 0xff;
-  expect(await linesOf(bytes, chunkBytes)).toEqual(await linesOf(bytes, bytes.length));
-});
+test.each([1, 2, 3, 7, 64])(
+  "chunks of %d bytes give the same lines as a single chunk",
+  async (chunkBytes) => {
+    const bytes = Buffer.from("\ufeffone\n\n  \ntwö\r\n?\nthree");
+    bytes[bytes.indexOf("?")] = 0xff;
+    expect(await linesOf(bytes, chunkBytes)).toEqual(await linesOf(bytes, bytes.length));
+  },
+);
 
-test("a long line in tiny chunks takes linear time and is cut at 1 MiB", async () => {
+test("a long line in tiny chunks takes linear time and is cut off after 1 MiB", async () => {
   const max = 2 ** 20;
   const bytes = Buffer.alloc(2 * max + 2, "a");
   bytes[max] = 10;
   const began = performance.now();
   const [first, second] = await linesOf(bytes, 4);
-  // Joining the parts for every chunk takes ten times as long.
+  // Joining the parts after every chunk would take ten times as long.
   expect(performance.now() - began).toBeLessThan(3000);
   expect(first).toEqual({ number: 1, text: "a".repeat(max) });
   expect(second).toMatchObject({ problem: "is longer than 1 MiB", isCut: true });

@@ -1,11 +1,14 @@
-/** The lock of a file: one process holds it, the system releases it, and its empty file stays. */
+/**
+ * File locks: only one process holds a lock at a time, the operating system releases the lock of a
+ * killed process, and the empty lock file stays.
+ */
 import { expect, test } from "bun:test";
 import { chmodSync, chownSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
 import { root, temporaryFolder } from "../support.ts";
 
-test("a lock has one holder, and its empty file stays when it is released", () => {
+test("a lock has one holder at a time, and the empty lock file stays after the release", () => {
   const folder = temporaryFolder();
   const path = join(folder, ".x.lock");
   for (let times = 0; times < 2; times++) {
@@ -35,7 +38,7 @@ test("the lock of a killed process is released", async () => {
   release?.();
 });
 
-test("several processes never hold a lock at the same time", async () => {
+test("two processes never hold the same lock at the same time", async () => {
   const folder = temporaryFolder();
   const path = JSON.stringify(join(folder, ".x.lock"));
   const held = JSON.stringify(join(folder, "held"));
@@ -54,7 +57,7 @@ test("several processes never hold a lock at the same time", async () => {
   expect(await Promise.all(processes.map(({ exited }) => exited))).toEqual([0, 0, 0, 0]);
 });
 
-test("a user who may write to the folder may take the lock, even if root created its file", () => {
+test("a user who may write to the folder may take the lock, even if root created the lock file", () => {
   const folder = temporaryFolder();
   const isRoot = process.getuid?.() === 0;
   if (isRoot) chownSync(folder, 65534, 65534);

@@ -1,4 +1,4 @@
-/** Temporary folders: those of killed processes are removed, and nothing else is. */
+/** Temporary folders of killed processes are removed, and nothing else is. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   chmodSync,
@@ -24,14 +24,14 @@ afterAll(() => {
   process.env.TMPDIR = TMPDIR;
 });
 
-/** Creates a folder as a killed process leaves it. */
+/** Creates a folder like one that a killed process leaves behind. */
 function leave(name: string, file = ".lock", folder = join(parent, name)): string {
   mkdirSync(folder, { mode: 0o700 });
   for (const entry of [file, "snapshot"]) writeFileSync(join(folder, entry), "");
   return folder;
 }
 
-test("the folder of a killed process is removed by the next process", async () => {
+test("the next process removes the temporary folder of a killed process", async () => {
   const left = [leave("roadbook-aZ09zz"), leave("roadbook-bbbbbb")];
   writeFileSync(join(left[0] ?? "", ".lock-journal"), "");
   await inTemporaryFolder(async (folder) => {
@@ -41,7 +41,7 @@ test("the folder of a killed process is removed by the next process", async () =
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test("a folder in use stays, and so does one that this user did not create", async () => {
+test("a folder in use stays, and so does any folder that Roadbook did not create for this user", async () => {
   const held = leave("roadbook-hhhhhh");
   const release = lock(join(held, ".lock"));
   const elsewhere = leave("", ".lock", join(temporaryFolder(), "roadbook-eeeeee"));
@@ -69,7 +69,7 @@ test("a folder in use stays, and so does one that this user did not create", asy
   release?.();
 });
 
-test("concurrent calls each have their own folder until they end", async () => {
+test("each concurrent call has its own folder until the call ends", async () => {
   leave("roadbook-mmmmmm");
   const folders = await Promise.all(
     Array.from({ length: 20 }, () =>

@@ -1,4 +1,4 @@
-/** The client that src/limit/README.md prescribes for a peer and its X-Forwarded-For. */
+/** A client is identified by its peer address and X-Forwarded-For, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createClients, parseCidr } from "../../src/limit/client-address.ts";
@@ -26,7 +26,7 @@ describe("without trusted proxies", () => {
     ["::1", "::/64"],
     ["fe80::1%eth0", "fe80::/64"],
     [undefined, "unknown"],
-  ])("the peer %p is counted under %p, and its X-Forwarded-For is ignored", (peer, key) => {
+  ])("the peer %p is counted as %p, and its X-Forwarded-For is ignored", (peer, key) => {
     expect(direct(peer, null)).toBe(key);
     expect(direct(peer, "198.51.100.1")).toBe(key);
   });
@@ -41,7 +41,7 @@ describe("without trusted proxies", () => {
     [64, "2001:db8:3:47::/64"],
     [127, "2001:db8:3:47::4/127"],
     [128, "2001:db8:3:47::5/128"],
-  ])("an IPv6 prefix of %p groups the peer into %p", (ipv6Prefix, key) => {
+  ])("with an IPv6 prefix of %p bits, the peer is counted as %p", (ipv6Prefix, key) => {
     const { keyOf } = createClients({ trusted: [], ipv6Prefix });
     expect(keyOf("2001:db8:3:47::5", null)).toBe(key);
     expect(keyOf("203.0.113.7", null)).toBe("203.0.113.7");
@@ -57,7 +57,7 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     ["::ffff:10.0.0.1", "203.0.113.7", "203.0.113.7", "an IPv4-mapped peer"],
     ["::1", "203.0.113.7", "203.0.113.7", "a proxy trusted by its address"],
     ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a peer with a zone"],
-    ["::2", "203.0.113.7", "::/64", "an untrusted peer in the /64 of a trusted one"],
+    ["::2", "203.0.113.7", "::/64", "an untrusted peer in the same /64 as a trusted proxy"],
     ["203.0.113.9", "198.51.100.1", "203.0.113.9", "an untrusted peer"],
     [
       "10.0.0.1",
@@ -115,13 +115,13 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     ["10.0.0.1", "2001:db8::1::2", "10.0.0.1", "two gaps"],
     ["10.0.0.1", "for=203.0.113.7", "10.0.0.1", "the syntax of the Forwarded header"],
     ["not an address", "203.0.113.7", "unknown", "a peer that is not an address"],
-  ])("%p with %p is counted under %p: %s", (peer, forwardedFor, key) => {
+  ])("the peer %p with X-Forwarded-For %p is counted as %p: %s", (peer, forwardedFor, key) => {
     expect(proxied(peer, forwardedFor)).toBe(key);
-    // The second time, from the cache.
+    // The second call reads the cache.
     expect(proxied(peer, forwardedFor)).toBe(key);
   });
 
-  test("entries left of the one that the proxy added have no effect", () => {
+  test("entries to the left of the entry that the proxy added have no effect", () => {
     const junk = fc.oneof(
       fc.string({ maxLength: 100 }),
       fc.string({ unit: "binary" }),
@@ -137,7 +137,7 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     );
   });
 
-  test("no header throws, and one without a valid address leaves the proxy as the client", () => {
+  test("no header throws, and if a header has no valid address, the proxy is the client", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abf:.,[]%" ') }), (header) => {
         expect(proxied("10.0.0.1", header)).toMatch(/^[\da-f:./]+$/);
@@ -147,13 +147,13 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     );
   });
 
-  test("a header of 1 MB is only read at its right end", () => {
+  test("a header of 1 MB is read only at the right end", () => {
     const header = `${"198.51.100.1, ".repeat(75_000)}203.0.113.7`;
     expect(proxied("10.0.0.1", header)).toBe("203.0.113.7");
     expect(proxied("10.0.0.1", "x".repeat(1_000_000))).toBe("10.0.0.1");
   });
 
-  test("addresses keep their own keys when there are more than the cache holds", () => {
+  test("each address keeps its own key, even if there are more addresses than the cache holds", () => {
     for (let i = 0; i < 10_000; i++) {
       const ip = `198.51.${i >> 8}.${i & 255}`;
       expect(proxied("10.0.0.1", ip)).toBe(ip);
@@ -190,19 +190,19 @@ describe("a CIDR", () => {
     "fe80::1%eth0",
     " 10.0.0.0/8",
     "10.0.0.0/255.0.0.0",
-  ])("%p is an error that quotes it", (text) => {
+  ])("%p is invalid, and the error quotes the text", (text) => {
     expect(() => parseCidr(text)).toThrow(RangeError);
     expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
     expect(() => createClients({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
   });
 
-  test("a CIDR with bits beyond its prefix covers the whole network", () => {
+  test("a CIDR with address bits beyond its prefix covers the whole network", () => {
     const { keyOf } = createClients({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
     expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
     expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
-  test("a CIDR of all IPv4 addresses covers no IPv6 address", () => {
+  test("a CIDR that covers all IPv4 addresses covers no IPv6 addresses", () => {
     const { keyOf } = createClients({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
     expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
@@ -216,6 +216,6 @@ test.each([
   ["203.0.113.7", false],
   ["no address", false],
   [undefined, false],
-])("whether the peer %p is trusted: %p", (peer, isTrusted) => {
+])("the peer %p is trusted: %p", (peer, isTrusted) => {
   expect(trusts(peer)).toBe(isTrusted);
 });

@@ -1,4 +1,4 @@
-/** The search limit of the executable: proxies, IPv6 networks, and a shared budget. */
+/** The search limit in the executable: proxies, IPv6 networks, and a shared budget. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openExecutable, root, run, type Target } from "../support.ts";
@@ -48,7 +48,7 @@ test("--ipv6-prefix and --max-clients take effect", async () => {
   await target.close();
 });
 
-test("a kiosk counts the searches of other machines, but not those of its own screen", async () => {
+test("a kiosk counts searches from other machines, but not from its own screen", async () => {
   const behind = ["--trusted-proxy", "127.0.0.1"];
   const [screen, proxied] = [
     await openExecutable(["--kiosk", "--search-limit", "2"]),
@@ -60,7 +60,8 @@ test("a kiosk counts the searches of other machines, but not those of its own sc
       expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
       expect(await (await target.fetch("/?q=an")).text()).toContain("/drivers/");
     }
-    // Searches through a proxy on the machine are counted, even if the server does not trust it.
+    // Searches through a proxy on this machine are counted, even if the server does not trust the
+    // proxy.
     expect(await remaining(target, "192.0.2.1")).toBe("1");
     await target.fetch("/?q=an", { headers: { "x-forwarded-for": "192.0.2.1" } });
     expect(await remaining(target, "192.0.2.1")).toBe("0");
@@ -100,7 +101,7 @@ test("several X-Forwarded-For lines are joined", async () => {
 });
 
 describe.if(hasRedisServer() || isRequired)("a shared store", () => {
-  test("three instances allow exactly 30 searches, and /health shows the store", async () => {
+  test("three instances together allow exactly 30 searches, and /health shows the store", async () => {
     const redis = await openRedisServer("sesame");
     const [, name = "", url = ""] =
       /^(ROADBOOK_RATE_LIMIT_STORE)=(redis:\S+)$/m.exec(await deploy("README.md")) ?? [];

@@ -1,4 +1,4 @@
-/** The limiter in memory is exact and bounded, as src/limit/README.md says. */
+/** The in-memory limiter is exact and bounded, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
@@ -11,7 +11,7 @@ interface WindowOptions {
   maxClients: number;
 }
 
-/** A limiter that gets the time of each request as an argument. */
+/** Creates a limiter that takes the time of each request as an argument. */
 function createWindow(options: WindowOptions) {
   let nowMs = 0;
   const limiter = createLimiter({ ...options, clock: () => nowMs });
@@ -31,7 +31,8 @@ function createWindow(options: WindowOptions) {
 }
 
 /**
- * The definition: a list of timestamps per client, in the order in which clients were last seen.
+ * A simple reference limiter: a list of timestamps per client, with the least recently seen client
+ * first.
  */
 function createNaiveWindow({ limit, windowMs, maxClients }: WindowOptions) {
   const clients = new Map<string, number[]>();
@@ -88,7 +89,7 @@ describe("exact", () => {
       }),
     );
 
-  test("every decision is that of a naive list, for any arrivals, options and clock", () => {
+  test("every decision matches a naive limiter, for any arrivals, options and clock", () => {
     fc.assert(
       fc.property(setup, ({ options: { start, ...options }, arrivals }) => {
         const window = createWindow(options);
@@ -106,7 +107,7 @@ describe("exact", () => {
     );
   });
 
-  test("no window has more allowed requests than the limit", () => {
+  test("no more requests than the limit are allowed in any window", () => {
     const window = createWindow({ limit: 30, windowMs: 3_600_000, maxClients: 10 });
     const allowedAt: number[] = [];
     for (let nowMs = 0; nowMs < 10 * 3_600_000; nowMs += 7919) {
@@ -119,7 +120,7 @@ describe("exact", () => {
     expect(allowedAt).toHaveLength(300);
   });
 
-  test("a wait of resetMs is enough, and a millisecond less is not", () => {
+  test("waiting for resetMs is enough, and waiting a millisecond less is not", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 40 }),
@@ -143,7 +144,7 @@ describe("exact", () => {
     );
   });
 
-  test("the wait in seconds, rounded up, is enough, and a second less is not", () => {
+  test("waiting for resetMs, rounded up to seconds, is enough, and waiting a second less is not", () => {
     for (const secondsLater of [0, 0.001, 0.4, 0.999, 1, 1.5]) {
       const window = createWindow({ limit: 1, windowMs: 2000, maxClients: 1 });
       window.consume("a", 10_000);
@@ -154,7 +155,7 @@ describe("exact", () => {
     }
   });
 
-  test("a client that keeps trying is allowed when its oldest request leaves", () => {
+  test("a client that keeps trying is allowed when its oldest request leaves the window", () => {
     const window = createWindow({ limit: 2, windowMs: 100, maxClients: 1 });
     const allowedAt = Array.from({ length: 250 }, (_, i) => i).filter(
       (nowMs) => window.consume("a", nowMs).allowed,
@@ -162,14 +163,14 @@ describe("exact", () => {
     expect(allowedAt).toEqual([0, 1, 100, 101, 200, 201]);
   });
 
-  test("a limit of 100,000 allows exactly 100,000", () => {
+  test("a limit of 100,000 allows exactly 100,000 requests", () => {
     const window = createWindow({ limit: 100_000, windowMs: 500, maxClients: 2 });
     const allowedOf = (nowMsOf: (i: number) => number) =>
       Array.from({ length: 110_000 }, (_, i) => window.consume("a", nowMsOf(i))).filter(
         ({ allowed }) => allowed,
       ).length;
     expect(allowedOf((i) => i / 1000)).toBe(100_000);
-    // At 1000 requests per millisecond, those of milliseconds 0 to 50 have left at 550.
+    // At 550 ms, the requests made from 0 to 50 ms have left the window: 1000 in each of 51 ms.
     expect(allowedOf(() => 550)).toBe(51_000);
   });
 });
@@ -177,7 +178,7 @@ describe("exact", () => {
 describe("clocks", () => {
   const options = { limit: 1, windowMs: 100, maxClients: 10 };
 
-  test("a clock that goes back frees nothing, and no client waits longer than the window", () => {
+  test("a clock that is set back frees nothing, and no client waits longer than the window", () => {
     const window = createWindow(options);
     window.consume("a", 1000);
     for (const nowMs of [999, 0, -5, -1e300]) {
@@ -187,7 +188,7 @@ describe("clocks", () => {
     expect(window.consume("a", 1100).allowed).toBe(true);
   });
 
-  test("after 50 days, when 32-bit milliseconds wrap, old requests have still left", () => {
+  test("old requests still leave the window after 50 days, when 32-bit milliseconds wrap around", () => {
     const window = createWindow({ limit: 3, windowMs: 1000, maxClients: 100 });
     for (let i = 0; i < 300; i++) window.consume(`${i % 100}`, 0);
     for (let i = 99; i >= 0; i--) {
@@ -195,7 +196,7 @@ describe("clocks", () => {
     }
   });
 
-  test("an invalid clock never throws and frees nothing", () => {
+  test("invalid times from the clock cause no error and free nothing", () => {
     for (const odd of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300]) {
       const window = createWindow(options);
       expect(window.consume("a", odd).allowed).toBe(true);
@@ -207,7 +208,7 @@ describe("clocks", () => {
 });
 
 describe("bounded", () => {
-  test("a client over the limit stays refused while 100,000 addresses take turns", () => {
+  test("a client over the limit stays refused while 100,000 other addresses make requests", () => {
     const window = createWindow({ limit: 3, windowMs: 200_000, maxClients: 1000 });
     for (let i = 0; i < 3; i++) window.consume("over", 0);
     for (let i = 1; i <= 100_000; i++) {
@@ -220,7 +221,7 @@ describe("bounded", () => {
     expect(window.consume("over", 200_000).allowed).toBe(true);
   });
 
-  test("beyond the cap, all addresses together get no more than limit × maxClients", () => {
+  test("beyond the cap, all addresses together get at most limit × maxClients requests", () => {
     fc.assert(
       fc.property(
         fc.record({
@@ -252,14 +253,14 @@ describe("bounded", () => {
     );
   });
 
-  test("beyond the cap, a new client inherits the least recently seen one's count", () => {
+  test("beyond the cap, a new client inherits the count of the least recently seen client", () => {
     const window = createWindow({ limit: 10, windowMs: 1000, maxClients: 3 });
     window.consume("twice", 0);
     window.consume("once", 1);
     window.consume("twice", 2);
     window.consume("once, later", 3);
     expect(window.consume("new client", 4)).toMatchObject({ remaining: 8, resetMs: 997 });
-    // A client that has lost its place returns as a new one.
+    // A client that has lost its place counts as a new client when it returns.
     expect(window.consume("once", 5)).toMatchObject({ remaining: 7, resetMs: 995 });
     expect(window.consume("new client", 6).remaining).toBe(7);
     expect(window.size).toBe(3);
@@ -275,7 +276,7 @@ describe("bounded", () => {
     expect(window.consume("new client", 1000)).toMatchObject({ allowed: true, remaining: 1 });
   });
 
-  test("beyond the cap, rotating addresses uses up the remaining requests, then gets none", () => {
+  test("beyond the cap, rotating addresses gains nothing once the remaining requests are used up", () => {
     const window = createWindow({ limit: 3, windowMs: 100_000, maxClients: 50 });
     for (let i = 0; i < 50; i++) window.consume(`client ${i}`, i);
     const allowed = Array.from({ length: 5000 }, (_, i) => window.consume(`${i}`, 50 + i)).filter(
@@ -290,7 +291,7 @@ describe("bounded", () => {
     expect(window.consume("new client", 100)).toMatchObject({ remaining: 4, resetMs: 100 });
   });
 
-  test("expired clients are dropped a few at a time, but faster than new ones arrive", () => {
+  test("expired clients are dropped a few at a time, but faster than new clients arrive", () => {
     const window = createWindow({ limit: 30, windowMs: 1000, maxClients: 10_000 });
     for (let i = 0; i < 5000; i++) window.consume(`old ${i}`, i % 10);
     for (let i = 1; i <= 6000; i++) {
@@ -299,7 +300,7 @@ describe("bounded", () => {
     }
   });
 
-  test("clients not seen for a window are dropped, even behind a refused one", () => {
+  test("clients whose requests have all expired are dropped, even if they were just refused", () => {
     const window = createWindow({ limit: 1, windowMs: 1000, maxClients: 10 });
     window.consume("refused", 0);
     window.consume("once", 1);
@@ -328,7 +329,7 @@ describe("a peek", () => {
     expect(window.peek("a", 1010)).toMatchObject({ allowed: true, remaining: 1, resetMs: 10 });
   });
 
-  test("admits the client, which inherits a count beyond the cap and keeps it", () => {
+  test("admits a new client, which keeps the count that it inherits beyond the cap", () => {
     const window = createWindow(options);
     for (const client of ["a", "a", "b"]) window.consume(client, 0);
     expect(window.peek("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
@@ -337,7 +338,7 @@ describe("a peek", () => {
     expect(window.size).toBe(2);
   });
 
-  test("leaves no clients that are never dropped", () => {
+  test("adds only clients that are dropped eventually", () => {
     const window = createWindow({ ...options, maxClients: 10 });
     for (let i = 0; i < 10; i++) window.peek(`${i}`, 0);
     window.consume("a", 1);
@@ -346,7 +347,7 @@ describe("a peek", () => {
   });
 });
 
-test("the default clock runs", async () => {
+test("the default clock advances", async () => {
   const limiter = createLimiter({ limit: 1, windowMs: 100 });
   expect(limiter.consume("a").allowed).toBe(true);
   expect(limiter.consume("a").allowed).toBe(false);

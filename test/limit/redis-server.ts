@@ -1,6 +1,6 @@
 /**
- * Starts a real redis-server for tests and benchmarks, on a free loopback port and in its own
- * folder, without persistence. Stops it by its process, never by name.
+ * Runs a real redis-server for tests and benchmarks, without persistence, on a free loopback port
+ * and in its own folder. Stops only the process that it started.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,11 +9,12 @@ import { findFreePort, until } from "../support.ts";
 
 export interface RedisServer {
   url: string;
-  /** Suspends the server with its connections open, or resumes it. */
+  /** `freeze` suspends the server but keeps its connections open. `thaw` resumes the server. */
   freeze(): void;
   thaw(): void;
   /**
-   * Kills the server. `start` restarts it on the same port, empty unless its flags persist data.
+   * Kills the server. `start` restarts the server on the same port, without its data unless the
+   * flags enable persistence.
    */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -27,8 +28,8 @@ export function hasRedisServer(): boolean {
 }
 
 /**
- * @param password of the default user
- * @param settings flags that override the ones used here
+ * @param password the password of the default user, if one is required
+ * @param settings redis-server flags that override the flags set here
  */
 export async function openRedisServer(
   password?: string,

@@ -1,6 +1,6 @@
 /**
- * The shared store of src/limit/README.md: instances share one exact budget through it, and decide
- * on their own without it.
+ * The shared store that src/limit/README.md describes: instances share one exact budget through the
+ * store, and decide on their own while the store is down.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -20,12 +20,12 @@ import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const isEmpty = (reply: unknown) => Array.isArray(reply) && reply.length === 0;
 
-/** How long the test may have taken since the first request. */
+/** The maximum time that a test may take after its first request. */
 const LATE_MS = 10_000;
-/** More than the deadline of 50 ms, because a machine under load may be late to notice. */
+/** Longer than the deadline of 50 ms, because timers may fire late on a machine under load. */
 const IMMEDIATE_MS = 1000;
 
-/** A proxy in front of a store that delays every reply by `delayMs`. */
+/** Opens a proxy in front of a store. The proxy delays every reply by `delayMs`. */
 function openSlowProxy(url: string) {
   const { hostname, port } = new URL(url);
   const proxy = { url: "", delayMs: 0, close: () => listener.stop(true) };
@@ -86,7 +86,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
   afterAll(() => server.close());
 
-  test("three instances allow exactly 30 of 90 requests, and count down to 0", async () => {
+  test("three instances together allow exactly 30 of 90 requests, and count down to 0", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     const decisions = await Promise.all(
       Array.from({ length: 90 }, (_, i) => (three[i % 3] as Limiter).consume("203.0.113.7")),
@@ -111,7 +111,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const second = await limiter.consume("a");
     const third = await limiter.consume("a");
     expect([first, second, third].map(({ allowed }) => allowed)).toEqual([true, true, false]);
-    await Bun.sleep(third.resetMs + 1); // as reported
+    await Bun.sleep(third.resetMs + 1);
     expect((await limiter.consume("a")).allowed).toBe(true);
     await until(async () => isEmpty(await server.send("KEYS", "roadbook:limit:*")));
   });
@@ -135,33 +135,33 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(ahead.resetMs).toBeLessThanOrEqual(86_460_000);
   });
 
-  test("after the store's clock was set back, the reported wait is still long enough", async () => {
+  test("after the store's clock is set back, the reported wait is still long enough", async () => {
     const limiter = await open({ limit: 2, windowMs: 300 });
     const ahead = Date.now() + 300;
     await server.send("RPUSH", "roadbook:limit:a", `${ahead}`, `${ahead + 1}`);
     const { allowed, resetMs } = await limiter.consume("a");
     expect(allowed).toBe(false);
     expect(resetMs).toBeGreaterThan(300);
-    await Bun.sleep(resetMs + 1); // as reported
+    await Bun.sleep(resetMs + 1);
     expect((await limiter.consume("a")).allowed).toBe(true);
   });
 
   test("if memory and the store both refuse, the longer wait is reported", async () => {
     const limiter = await open({ limit: 1, windowMs: 1000 });
     await limiter.consume("a");
-    // As if the store's clock had been an hour ahead.
+    // Simulates a request that was counted while the store's clock was an hour ahead.
     await server.send("LSET", "roadbook:limit:a", "0", `${Date.now() + 3_600_000}`);
     const { allowed, resetMs } = await limiter.consume("a");
     expect(allowed).toBe(false);
     expect(resetMs).toBeGreaterThan(3_601_000 - LATE_MS);
   });
 
-  test("after the limit was lowered, clients over it are refused", async () => {
+  test("after the limit is lowered, clients over the new limit are refused", async () => {
     const limiter = await open({ limit: 5, windowMs: 60_000 });
     const now = Date.now();
     const used = Array.from({ length: 8 }, (_, i) => `${now - 50_000 + 1000 * i}`);
     await server.send("RPUSH", "roadbook:limit:a", ...used);
-    // Four of the eight must leave before there are fewer than five.
+    // Four of the eight requests must leave the window before there are fewer than five.
     const { resetMs, ...decision } = await limiter.consume("a");
     expect(decision).toEqual({ allowed: false, limit: 5, remaining: 0 });
     expect(resetMs).toBeGreaterThan(13_000 - LATE_MS);
@@ -176,7 +176,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     ["holds a list without times", ["RPUSH", "x"], "the store responded with ERR"],
     ["holds times in the far future", ["RPUSH", "9.1e15"], "unexpected reply from the store"],
   ])(
-    "a client whose key %s is counted in memory, and others in the store",
+    "a client whose key %s is counted in memory, and other clients in the store",
     async (_, words, reason) => {
       const [command = "", value = ""] = words;
       await server.send(command, "roadbook:limit:a", value);
@@ -191,7 +191,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     },
   );
 
-  test("a store that is sometimes late allows exactly the limit", async () => {
+  test("with a store that is sometimes late, exactly the limit is allowed", async () => {
     const slow = openSlowProxy(server.url);
     const limiter = await open({ url: slow.url });
     let allowed = 0;
@@ -199,7 +199,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       await until(() => limiter.status().up);
       slow.delayMs = delayMs;
       for (let i = 0; i < 7; i++) if ((await limiter.consume("a")).allowed) allowed++;
-      // So that the store recovers.
+      // Lets the store recover.
       slow.delayMs = 0;
     }
     expect(allowed).toBe(30);
@@ -207,7 +207,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     slow.close();
   });
 
-  test("beyond the cap, all clients together get no more than limit × maxClients", async () => {
+  test("beyond the cap, all clients together get at most limit × maxClients requests", async () => {
     const limiter = await open({ limit: 10, maxClients: 15 });
     let allowed = 0;
     for (let client = 0; client < 40; client++) {
@@ -217,7 +217,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect([allowed, limiter.status()]).toEqual([150, { store: "redis", up: true, clients: 15 }]);
   });
 
-  test("a full store refuses clients over the limit; memory counts others", async () => {
+  test("a full store refuses clients over the limit, and other clients are counted in memory", async () => {
     const options = { limit: 3 };
     const first = await open(options);
     for (const client of ["over", "over", "over", "once"]) await first.consume(client);
@@ -242,7 +242,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(await server.send("LLEN", "roadbook:limit:later")).toBe(1);
   });
 
-  test("a store that lost its counts gives no client more than the limit here", async () => {
+  test("if the store loses its counts, an instance still gives no client more than the limit", async () => {
     const limiter = await open();
     for (let i = 0; i < 30; i++) await limiter.consume("a");
     await server.kill();
@@ -253,7 +253,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect((await limiter.consume("b")).remaining).toBe(29);
   });
 
-  test("a store with the flags of compose.yaml keeps its counts when it is killed", async () => {
+  test("a store with the flags from compose.yaml keeps its counts when it is killed", async () => {
     const compose = await Bun.file(join(root, "scripts/deploy/compose.yaml")).text();
     const [, flags = ""] = /command: valkey-server (.*)/.exec(compose) ?? [];
     const store = await openRedisServer(undefined, flags.split(" "));
@@ -320,7 +320,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       Array.from({ length: 20 }, (_, i) => 28 - i),
     );
     expect(limiter.consume("a")).toMatchObject({ remaining: 8 });
-    await Bun.sleep(300); // The store must not come up in this time.
+    await Bun.sleep(300); // The store must not come up during this time.
     expect(limiter.status().up).toBe(false);
 
     server.thaw();
@@ -332,7 +332,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await server.kill();
     const limiter = await open();
     expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 29 });
-    await Bun.sleep(400); // Failed retries are not reported.
+    await Bun.sleep(400); // Enough time for retries, whose failures are not reported.
     expect(events).toEqual([expect.stringMatching(/^down: /)]);
     await server.start();
     await until(() => limiter.status().up);
@@ -373,7 +373,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     }
   });
 
-  test("a user needs the right to run the script's commands, and no others", async () => {
+  test("a store user needs only the rights to run the script's commands", async () => {
     const rights = "+eval +evalsha +time +lindex +llen +ltrim +rpush +pexpireat".split(" ");
     await server.send("ACL", "SETUSER", "counter", "on", ">secret", "~roadbook:limit:*", ...rights);
     const limiter = await open({ url: server.url.replace("//", "//counter:secret@") });
@@ -381,23 +381,23 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up"]);
   });
 
-  test("a process that lags keeps the store, and the budget stays exact", async () => {
+  test("a process that lags keeps using the store, and the budget stays exact", async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     let allowed = 0;
     for (let round = 0; round < 12; round++) {
       const requests = three.map((limiter) => limiter.consume("a"));
-      // Blocks for two deadlines, in which no reply is read.
+      // Blocks for twice the deadline, during which no reply is read.
       Bun.sleepSync(100);
       for (const decision of await Promise.all(requests)) if (decision.allowed) allowed++;
     }
     expect([allowed, events]).toEqual([30, ["up", "up", "up"]]);
   });
 
-  test("a store that rejects writes is down, and its own message is not repeated", async () => {
+  test("a store that rejects writes counts as down, and its error message is not repeated", async () => {
     const limiter = await open();
     await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
     expect((await limiter.consume("a")).remaining).toBe(29);
-    await Bun.sleep(300); // Failed retries are not reported.
+    await Bun.sleep(300); // Enough time for retries, whose failures are not reported.
     expect(events).toEqual(["up", "down: the store responded with NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
@@ -416,7 +416,10 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
   const request = async (name: string) =>
     openssl("req", ...key, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);
 
-  /** Creates a certificate, signed by the test's authority or by itself. */
+  /**
+   * Creates a certificate that is signed by the test's authority, or self-signed if `name` is
+   * "self".
+   */
   async function certify(name: string, host: string, days = "1"): Promise<void> {
     writeFileSync(path("extensions"), `subjectAltName=${host}`);
     await request(name);
@@ -486,7 +489,7 @@ describe("--rate-limit-store-file", () => {
   };
 
   test.skipIf(!hasRedisServer())(
-    "reads the URL from a file, so no process list shows it",
+    "reads the URL from a file, so that the URL does not appear in process lists",
     async () => {
       const store = await openRedisServer("correct-horse");
       let log = "";
@@ -511,7 +514,7 @@ describe("--rate-limit-store-file", () => {
     [[write("redis://:12/secret@h")], 1, " must contain a redis://, rediss:// or valkey:// URL\n"],
     [["x", "--rate-limit-store", "redis://h"], 2, "are mutually exclusive\n"],
   ])(
-    "%j is one line on standard error, without the content of the file",
+    "%j causes a one-line error that does not contain the file's content",
     async (words, code, line) => {
       const outcome = await roadbook(["--port", "0", "--rate-limit-store-file", ...words]);
       expect([outcome.code, outcome.stdout]).toEqual([code, ""]);

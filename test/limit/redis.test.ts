@@ -1,11 +1,11 @@
-/** The shared limiter with a broken store, and the URLs that are valid for a store. */
+/** The shared limiter with a broken store, and the validation of store URLs. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLimiter, type Decision } from "../../src/limit/limiter.ts";
 import { consumeBoth, isStoreUrl, openSharedLimiter } from "../../src/limit/redis.ts";
 import { runs } from "../runs.ts";
 
-describe("a broken store is down, and memory decides", () => {
+describe("a broken store counts as down, and decisions are made in memory", () => {
   test.each([
     ["replies OK to anything", "+OK\r\n", "unexpected reply from the store"],
     ["is an HTTP server", "HTTP/1.1 400 Bad Request\r\n\r\n", "cannot connect"],
@@ -14,7 +14,7 @@ describe("a broken store is down, and memory decides", () => {
     ["announces a string larger than any memory", "$9999999999\r\nab", undefined],
     ["nests 100,000 arrays", "*1\r\n".repeat(100_000), undefined],
     ["never replies", "", "no response within 1000 ms"],
-  ])("when it %s", async (_, reply, reason) => {
+  ])("a store that %s", async (_, reply, reason) => {
     const fake = Bun.listen({
       hostname: "127.0.0.1",
       port: 0,
@@ -45,8 +45,9 @@ describe("a broken store is down, and memory decides", () => {
     }
   });
 
-  test("a store that breaks later is down from then on", async () => {
-    // It acts like Redis during the handshake and two probes. After that, it only replies OK.
+  test("a store that breaks later counts as down from then on", async () => {
+    // The fake store acts like Redis during the handshake and two probes. After that, it replies OK
+    // to anything.
     const [hello, decision] = ["%1\r\n$5\r\nproto\r\n:3\r\n", "*3\r\n:1\r\n:0\r\n:1\r\n"];
     const replies = [hello, decision, decision];
     const fake = Bun.listen({
@@ -76,7 +77,7 @@ describe("a broken store is down, and memory decides", () => {
   });
 });
 
-describe("decisions of memory and a store", () => {
+describe("decisions made by memory and a store together", () => {
   const windowMs = 100;
   const setup = fc.record({
     limit: fc.integer({ min: 1, max: 4 }),
@@ -85,7 +86,7 @@ describe("decisions of memory and a store", () => {
       fc.record({
         client: fc.constantFrom("a", "a", "b", "c", "d", "e"),
         step: fc.integer({ min: -30, max: 30 }),
-        // A store that is down, that has lost its counts, or that has different ones.
+        // The store is down (undefined), has lost its counts (infinity), or has counts of its own.
         left: fc.constantFrom(undefined, Number.POSITIVE_INFINITY, -1, 0, 1, 2),
         waitMs: fc.integer({ min: 1, max: 200 }),
         settled: fc.nat(2),
@@ -148,7 +149,7 @@ describe("decisions of memory and a store", () => {
   });
 
   test.each<[string, memory: number, shared: Decision | undefined, Partial<Decision>]>([
-    ["no store", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
+    ["a store that is down", 1, undefined, { allowed: true, remaining: 1, resetMs: 60 }],
     [
       "fewer remaining in the store",
       1,
@@ -181,7 +182,7 @@ describe("decisions of memory and a store", () => {
       decisionOf(3, -1, 9),
       { allowed: false, resetMs: 60 },
     ],
-    ["full memory", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
+    ["memory at its limit", 3, decisionOf(3, 2, 99), { allowed: false, remaining: 0, resetMs: 60 }],
   ])("with %s, the stricter decision is reported", async (_, used, shared, reported) => {
     let nowMs = 0;
     const memory = createLimiter({ limit: 3, windowMs, clock: () => nowMs });
@@ -190,7 +191,7 @@ describe("decisions of memory and a store", () => {
     expect(await consumeBoth(memory, "a", async () => shared)).toMatchObject(reported);
   });
 
-  test("a request that one of them refuses is not counted in the other", async () => {
+  test("a request that memory or the store refuses is not counted in the other", async () => {
     const memory = createLimiter({ limit: 1, windowMs, clock: () => 0 });
     const counted: boolean[] = [];
     const ask = (left: number) => async (isCounted: boolean) => {

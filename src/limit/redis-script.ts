@@ -1,6 +1,6 @@
 /**
- * The commands that the shared limit sends to Redis or Valkey, and the meaning of its errors.
- * Messages never contain any part of the store's URL.
+ * The script and commands that the shared limit sends to Redis or Valkey, and the meaning of the
+ * errors that come back. Messages never contain any part of the store's URL.
  */
 import type { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
@@ -9,19 +9,19 @@ import type { Decision } from "./limiter.ts";
 const KEY_PREFIX = "roadbook:limit:";
 
 /**
- * Error codes for a rejected certificate: OpenSSL's verification results, and Node's code for a
- * certificate of another host.
+ * Error codes for a rejected certificate: OpenSSL's verification errors, and Node's code for a
+ * certificate that was issued for another host.
  */
 const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|HOSTNAME_)/;
 
 /**
- * The sliding window of `limiter.ts`, run atomically on the store and by the store's clock. Each
- * client has a list of timestamps, oldest first, which the store deletes when its newest leaves the
- * window. While the store's clock is behind a client's newest timestamp, time stands still, but the
- * reported wait includes the lag. Expired timestamps are found by binary search and trimmed
- * together: a large limit may leave 100,000, and popping them one by one would block the store for
- * 0.1 s. RPUSH is the only command that a full store rejects, so a full store still refuses clients
- * over the limit.
+ * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
+ * clock. Each client has a list of timestamps, oldest first. The store deletes a list when its
+ * newest timestamp leaves the window. While the store's clock is behind a client's newest
+ * timestamp, time stands still for this client, but the reported wait includes the lag. Expired
+ * timestamps are found by binary search and trimmed together: with a large limit, there may be
+ * 100,000 of them, and popping them one by one would block the store for 0.1 s. RPUSH is the only
+ * command that a full store rejects, so a full store still refuses clients over the limit.
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -52,17 +52,20 @@ return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window -
 `;
 const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
 
-/** Rejects unless the store is a Redis and lets this user write. A full store is accepted. */
+/**
+ * Rejects if the store is not Redis or Valkey, or does not let this user write. A full store is
+ * accepted.
+ */
 export async function probe(store: RedisClient): Promise<void> {
   try {
-    // The limit is never reached, so the request is always allowed, and counting it is a write.
+    // This limit is never reached, so the probe is always counted, which writes to the store.
     await decide(store, "probe", { limit: 1_000_000, windowMs: 1, isCounted: true });
   } catch (error) {
     if (!isFullError(error)) throw error;
   }
 }
 
-/** The store's `maxmemory-policy`; undefined if this user may not run INFO. */
+/** Returns the store's `maxmemory-policy`, or undefined if this user may not run INFO. */
 export async function findEvictionPolicy(store: RedisClient): Promise<string | undefined> {
   try {
     const info = await store.send("INFO", ["memory"]);
@@ -73,7 +76,10 @@ export async function findEvictionPolicy(store: RedisClient): Promise<string | u
   }
 }
 
-/** The store's decision. With `isCounted`, an allowed request is counted. */
+/**
+ * Asks the store for a decision. If `isCounted` is set and the request is allowed, the store counts
+ * the request.
+ */
 export async function decide(
   store: RedisClient,
   client: string,
@@ -84,7 +90,7 @@ export async function decide(
   try {
     reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
   } catch (error) {
-    // The store has not seen the script yet, or has lost it by a restart or a flush.
+    // NOSCRIPT: the store has not seen the script yet, or lost the script in a restart or a flush.
     if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
     reply = await store.send("EVAL", [SCRIPT, ...args]);
   }
@@ -101,25 +107,25 @@ function isWhole(value: unknown, min: number, max: number): value is number {
   return Number.isInteger(value) && Number(value) >= min && Number(value) <= max;
 }
 
-/** An error whose message may be logged as it is. */
+/** An error whose message is safe to log verbatim. */
 class StoreError extends Error {}
 
 export class UnexpectedReply extends StoreError {}
 
-/** The store responded to a command with an error. */
+/** Whether the store responded to a command with an error. */
 export function isServerError(error: unknown): error is Error {
   return error instanceof Error && codeOf(error) === "ERR_REDIS_SERVER_ERROR";
 }
 
-/** The store has reached its maxmemory and cannot add a timestamp. */
+/** Whether the store has reached its `maxmemory` and cannot add a timestamp. */
 export function isFullError(error: unknown): boolean {
   return isServerError(error) && error.message.startsWith("OOM ");
 }
 
 /**
- * Settles like `reply`, or rejects after the deadline. The deadline is made of two timers. A
- * process that lags reads pending replies between the two, so a reply that has arrived never counts
- * as late.
+ * Settles like `reply`, or rejects after the deadline. The deadline consists of two timers, one
+ * after the other. A process that lags reads pending replies between the two timers, so a reply
+ * that has already arrived never counts as late.
  */
 export function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -132,8 +138,9 @@ export function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
 }
 
 /**
- * A reason to log. An error from the store is reduced to its code, because some repeat the command,
- * even AUTH with its password. A certificate error is cut before the host name.
+ * Returns a reason that is safe to log. An error from the store is reduced to its code, because
+ * some errors repeat the command, even AUTH with its password. The message of a certificate error
+ * is cut off before the host name.
  */
 export function reasonOf(error: unknown, fallback = "the connection was closed"): string {
   if (error instanceof StoreError) return error.message;
