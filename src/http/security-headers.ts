@@ -18,8 +18,8 @@ export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 export const LOGO_POLICY = `${DRAWING_POLICY}; style-src 'unsafe-inline'; img-src data:`;
 
 /**
- * Scalar writes its styles into the docs page. Everything else comes from this server. Sample
- * requests go to the public URL, which may be another origin.
+ * Scalar adds inline styles to the docs page, and its sample requests go to the public URL, which
+ * may have another origin. Everything else comes from this server.
  */
 export function docsPolicy(publicUrl: string | undefined): string {
   const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;

@@ -63,7 +63,7 @@ test.each([
   ["SVG", Buffer.from(svg), "image/svg+xml"],
   ["PNG", png, "image/png"],
 ])(
-  "a logo (%s) is shown on the sign and as the icon, and scripts in it never run",
+  "a logo (%s) is shown on the sign and as the icon, and scripts in the logo never run",
   async (_, bytes, type) => {
     const path = join(temporaryFolder(), "logo");
     writeFileSync(path, bytes);
