@@ -1,5 +1,5 @@
 /**
- * Picks at random which achievements a user has unlocked, and when. Each achievement in
+ * Decides at random which achievements a user has unlocked, and when. Each achievement in
  * data/achievements.json has some of these fields:
  * - `rarity`: the percentage of eligible users who have the achievement
  * - `after`: the id of another achievement, which must be unlocked first
@@ -19,7 +19,7 @@ const FIRST = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
 
-/** Missing fields get defaults, because objects of the same shape make this a third faster. */
+/** Missing fields get defaults, because objects of the same shape make drawing a third faster. */
 const chances = data.map(({ id, points, rarity, after = 0, ...rest }) => {
   const { years = 0, on = "", hours = [], once = false, owner = false } = rest;
   const share = rarity / (data[after - 1]?.rarity ?? 100);
@@ -43,8 +43,8 @@ interface Career {
 }
 
 /**
- * Draws unlocks in order of id. An achievement worth 10 points takes at least one day, and one
- * worth 100 points takes at least 100 days.
+ * Draws a user's unlocks, in order of id. An achievement worth 10 points takes at least one day,
+ * and one worth 100 points takes at least 100 days.
  */
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
@@ -77,7 +77,7 @@ function drawDay(random: Random, from: number, until: number, points: number, on
   const at = from + span * random.next() * random.next();
   if (!on) return Math.ceil(at / DAY) * DAY;
   const year = new Date(at * 1000).getUTCFullYear();
-  // 29 February needs a leap year. The caller discards a day after the user was last active.
+  // 29 February needs a leap year. The caller discards any time that is not before `until`.
   const leap = on === "02-29" ? year + ((4 - (year % 4)) % 4) : year;
   return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
 }

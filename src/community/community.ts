@@ -83,7 +83,7 @@ export function createCommunity(options: CommunityOptions) {
       const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
       if (!isPublic) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
-      // Users with higher ids joined later, and more users join each year.
+      // Users with higher ids joined later, and the number of new users per year grows.
       const share = (index / users) * (1.6 - 0.6 * (index / users));
       const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
       let company = given?.company ?? null;
@@ -147,10 +147,7 @@ function createSeats(companies: number, members: number) {
   };
 }
 
-/**
- * Returns a permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below
- * 2^53.
- */
+/** A permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below 2^53. */
 function scatter(count: number): (index: number) => number {
   const greatestCommonDivisor = (a: number, b: number): number =>
     b === 0 ? a : greatestCommonDivisor(b, a % b);

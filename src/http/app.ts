@@ -83,8 +83,7 @@ export function createApp(options: AppOptions) {
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
-      // Except in an icon's name, an encoded slash separates path segments just as a plain slash
-      // does.
+      // An encoded slash counts as a path separator, except in the name of an icon.
       const isDivided =
         !route.endsWith("/icons/:file") && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
@@ -116,7 +115,7 @@ export function createApp(options: AppOptions) {
   return { app, fetch };
 }
 
-/** Returns the last step of every request, which builds the response and reports it. */
+/** Returns the last step of every request, which builds and reports the response. */
 function createFinish(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, basePath, cacheMaxAgeSeconds, compress, onResponse } = options;
   const respond = createRespond(cacheMaxAgeSeconds, options.page?.allowIndexing ?? false, compress);

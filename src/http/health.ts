@@ -17,7 +17,7 @@ const OVERWRITTEN =
   "The snapshot file was overwritten in place; no data is served until a valid file replaces it.";
 
 export interface HealthService extends Service {
-  /** Why the newest snapshot file was refused; undefined if it was not. */
+  /** Why the newest snapshot file was refused; undefined if it was accepted. */
   refused(): SnapshotError | undefined;
   /**
    * Where snapshots are fetched from and how the last attempt ended; undefined for a local file.

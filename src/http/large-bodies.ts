@@ -1,14 +1,14 @@
 /**
- * Sends large bodies in pieces and limits the memory they use. Bun keeps a body in memory until the
- * client has read it, so clients that do not read could exhaust the memory. A Blob is not split,
- * because responses share its bytes.
+ * Sends large bodies in pieces and limits the memory that the bodies use. Bun keeps a body in
+ * memory until the client has read it, so clients that do not read could exhaust the memory. A Blob
+ * is not split, because responses share its bytes.
  */
 import type { Body } from "./compression.ts";
 
 /** Bodies up to this size are sent whole, with a Content-Length. 800 of them take up to 77 MB. */
 const MAX_WHOLE_BYTES = 96 * 1024;
 
-/** The limit for all bodies being sent in pieces. Uncollected garbage can take another 100 MB. */
+/** The limit on all bodies being sent in pieces. Uncollected garbage can take another 100 MB. */
 const MAX_BYTES = 12 * 2 ** 20;
 
 const PIECE_BYTES = 64 * 1024;
@@ -22,11 +22,11 @@ interface Transfer {
 
 /**
  * Returns a function that turns a large body into a stream and returns any other body unchanged.
- * While the bodies being sent exceed `maxBytes`, the function aborts the body whose client has gone
- * the longest without reading.
+ * While the bodies being sent take more than `maxBytes`, the function aborts the body whose client
+ * has gone the longest without reading.
  */
 export function createLargeBodies(maxBytes = MAX_BYTES) {
-  /** In order of each client's last read, oldest first. */
+  /** Ordered by when each client last read, least recent first. */
   const transfers = new Set<Transfer>();
   let totalBytes = 0;
 
@@ -51,7 +51,7 @@ export function createLargeBodies(maxBytes = MAX_BYTES) {
         transfer.abort = () => {
           // No error is passed, because Bun would print the error.
           controller.error();
-          // Frees the memory now. The garbage collector might not run for another 100 MB.
+          // Frees the memory at once. The garbage collector might let another 100 MB build up.
           if (isOwned) bytes.buffer.transfer(0);
         };
         begin(transfer);

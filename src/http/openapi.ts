@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI document. Each route declares its operation, and the swagger plugin combines
- * all operations into the document. docs.ts serves it.
+ * Builds the OpenAPI document, which docs.ts serves. Each route declares its operation, and the
+ * swagger plugin combines all operations into the document.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
@@ -80,9 +80,7 @@ const constant = (description: string, value: string) => ({
   schema: { type: "string", const: value },
 });
 
-/**
- * Headers, grouped by the responses that have them. Every such response has the `required` ones.
- */
+/** Headers, by kind of response. A `required` header is in every response of that kind. */
 const everyResponse = {
   "X-API-Version": constant("The version of the interface", apiVersion),
   "X-Request-Id": {
@@ -347,7 +345,7 @@ function errorResponse(codes: readonly ErrorCode[], headers: object) {
   });
 }
 
-/** Undefined fields are omitted from the JSON. */
+/** Describes a response. The JSON omits undefined fields. */
 function response(description: string, headers?: object, body?: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {

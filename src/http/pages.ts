@@ -35,11 +35,14 @@ export interface PageOptions {
   accent?: string | undefined;
   /** The path or bytes of an SVG or PNG file of at most 256 KB, shown beside the name. */
   logo?: string | Uint8Array | undefined;
-  /** Ids of the drivers on the start page. Defaults to those with the most achievement points. */
+  /**
+   * The ids of the drivers on the start page. Defaults to the drivers with the most achievement
+   * points.
+   */
   featured?: readonly number[] | undefined;
 }
 
-/** The page's style, and its script in each language. A file's name changes with its content. */
+/** The page's style sheet, and its script in each language. File names change with the content. */
 export interface PageAssets {
   scripts: Record<Language, PageAsset>;
   style: PageAsset;
@@ -56,7 +59,7 @@ const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit"
 /** Longer than any name in any normalization form, so the rest of a query cannot matter. */
 const MAX_QUERY_LENGTH = 1600;
 
-/** Accept and Accept-Language are cut off here. Browsers send about 150 characters. */
+/** Accept and Accept-Language are cut off at this length. Browsers send about 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
 /** The validated options. */
@@ -153,11 +156,11 @@ export function pages(service: PagesService): AnyElysia {
 }
 
 interface Assets {
-  /** By language. */
+  /** The path of the script for each language. */
   scriptPaths: Map<string, string>;
   stylePath: string;
   logoPath: string | undefined;
-  /** By file name. */
+  /** The content of each asset, by file name. */
   files: Map<string, Content>;
 }
 
@@ -180,7 +183,7 @@ async function readAssets(
     files,
     scriptPaths: new Map(scriptPaths),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
-    // An SVG opened directly is a document and could run scripts, so the policy forbids them.
+    // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
   };

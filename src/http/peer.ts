@@ -1,6 +1,6 @@
 /**
- * Finds the address that a request came from. Each runtime passes it differently, in the second
- * argument of the fetch handler. Nothing here throws, whatever the argument is.
+ * Finds the address that a request came from. Each runtime passes the address differently, in the
+ * second argument of the fetch handler. Nothing here throws, whatever the argument is.
  */
 
 /** An address, or a function that is called only when the address is needed. */
@@ -8,11 +8,11 @@ export type Peer = string | (() => string | undefined) | undefined;
 
 /** The second argument of a fetch handler, by runtime. */
 interface RuntimeInfo {
-  /** Bun passes its server. */
+  /** Set if the runtime is Bun, which passes its server. */
   requestIP?: unknown;
-  /** Deno passes an info object. */
+  /** Set if the runtime is Deno, which passes an info object. */
   remoteAddr?: { hostname?: unknown };
-  /** Hono on Node passes its env. */
+  /** Set by Hono on Node, which passes its env. */
   incoming?: { socket?: { remoteAddress?: unknown } };
 }
 

@@ -37,9 +37,7 @@ export function parseQuery(url: string): string | undefined {
   return hasCodePoints(query, MIN_QUERY_CODE_POINTS) ? query : undefined;
 }
 
-/**
- * Whether a request id is safe in logs and headers. Non-ASCII, spaces and quotes are not allowed.
- */
+/** Whether a request id is safe in logs and headers. Spaces, quotes and non-ASCII are rejected. */
 export function isRequestId(text: string): boolean {
   return /^[\w.~+/=:@-]{1,128}$/.test(text);
 }
@@ -122,12 +120,11 @@ const MAX_DECODED_LENGTH = 4096;
 const MIN_PATH_START = 11;
 
 /**
- * Rewrites a request that Elysia cannot handle, and returns any other request unchanged. The result
- * has:
+ * Rewrites a request if Elysia cannot handle it. Otherwise, returns it unchanged. The result has:
  * - a host that is long enough for Elysia,
  * - a path that is quick to decode,
  * - no base path, which some hosts remove beforehand,
- * - GET instead of HEAD, because Elysia would read the whole body of a HEAD to find its length.
+ * - GET instead of HEAD, because for HEAD, Elysia would read the whole body to find its length.
  */
 export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
@@ -141,8 +138,8 @@ export function toRoutable(request: Request, basePath: string): Request {
   const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
   const plain = inner.length > MAX_DECODED_LENGTH ? inner.replaceAll("%", "_") : inner;
   const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
-  // A `Request` cannot have the method CONNECT or TRACE. All unsupported methods become POST, which
-  // gets the same response.
+  // A `Request` cannot have the method CONNECT or TRACE. Every unsupported method becomes POST,
+  // because all of them get the same response.
   const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
   const routableMethod = method === "HEAD" ? "GET" : isOther ? "POST" : method;
   return new Request(routableUrl, { method: routableMethod, headers });

@@ -16,9 +16,9 @@ import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 const pagePolicies: readonly CachePolicy[] = ["page", "immutable", "hour"];
 
 interface RespondOptions {
-  /** Whether only the head is sent. */
+  /** Whether to send the response without its body. */
   isHead: boolean;
-  /** Whether the page makes the request. If so, the body need not be sent in pieces. */
+  /** Whether the page made the request. If so, the body need not be sent in pieces. */
   isSubrequest: boolean;
 }
 

@@ -1,9 +1,9 @@
 /** The headers that restrict how browsers and search engines use a response. */
 
-/** Sent with every response. Keeps browsers from guessing a content type. */
+/** Sent with every response. Stops browsers from guessing the content type. */
 export const securityHeaders = { "x-content-type-options": "nosniff" };
 
-/** Keeps search engines from listing personal data. */
+/** Stops search engines from listing personal data. */
 export const noIndexHeader = { "x-robots-tag": "noindex" };
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */

@@ -42,7 +42,10 @@ export function styleOf(accent: string): string {
   return `:root{--accent:${accent};--on-accent:${textColourOn(accent)}}`;
 }
 
-/** Throws a `RangeError` whose message completes a sentence that begins with the file name. */
+/**
+ * Detects a logo's format. Throws a `RangeError` whose message continues a sentence that begins
+ * with the file name.
+ */
 export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
@@ -50,7 +53,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
   const kind = isPng(bytes) ? "png" : isSvg(bytes) ? "svg" : undefined;
   if (!kind) throw new RangeError("is neither an SVG nor a PNG");
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
-  // Copies the bytes, because the caller may change them later while caches keep the old file.
+  // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type: kind === "png" ? "image/png" : "image/svg+xml", bytes: bytes.slice() };
 }
 

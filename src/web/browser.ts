@@ -49,7 +49,10 @@ let navigations = 0;
 let entryIndex = 0;
 /** The query whose results are shown or loading; empty if there are none. */
 let currentQuery = "";
-/** When the view was shown. Wall-clock time, because the limit's window also runs during sleep. */
+/**
+ * The wall-clock time at which the view was shown. Other clocks may stop while the device sleeps,
+ * but the limit's window does not.
+ */
 let shownAt = Date.now();
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 let isStartingOver = false;
@@ -107,7 +110,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// Replaces avatars that fail to load with drawings. Some may have failed before this script ran.
+// Shows a drawing for each avatar that fails to load. Some may have failed before this script ran.
 addEventListener("error", ({ target }) => replaceByDrawing(target), true);
 for (const image of document.images) {
   if (image.complete && image.naturalWidth === 0) replaceByDrawing(image);
@@ -140,7 +143,7 @@ addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
     if (isStartingOver) startOver();
     else void showAgain(state.y);
   } else {
-    // A jump within the view, such as by the skip link, has added a history entry.
+    // A jump within the view, for example with the skip link, has added a history entry.
     entryIndex++;
     saveEntry();
   }
@@ -163,7 +166,7 @@ if (isKiosk) {
   }, HIGHLIGHT_MS);
 }
 
-/** After the idle time, returns to the start page. If already there, refreshes the page. */
+/** Restarts the idle timer, which returns the kiosk to the start page or refreshes that page. */
 function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
   clearTimeout(idleTimer);
   idleTimer = setTimeout(() => {
@@ -174,9 +177,8 @@ function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
 }
 
 /**
- * Refreshes the start page. Reloads the whole document if its script, style or settings have
- * changed, as they do when Roadbook is updated. While the server is unreachable, the current page
- * stays.
+ * Refreshes the start page. Reloads the document if its script, style or settings have changed, as
+ * they do when Roadbook is updated. If the server is unreachable, the current page stays.
  */
 async function refreshStart(): Promise<void> {
   try {

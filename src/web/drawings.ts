@@ -133,7 +133,10 @@ const glyphs = [
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
-/** An achievement's badge. The type sets the colour, the name sets the symbol, the tier the rim. */
+/**
+ * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
+ * the tier.
+ */
 export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
   const { name, type, tier } = badge;
   const hue = hash(type) % 360;

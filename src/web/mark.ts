@@ -30,7 +30,10 @@ export function markMatches(name: string, query: string): Html {
   return html`${name}`;
 }
 
-/** The indexes of the pieces that match the query, or else its words if all of the words occur. */
+/**
+ * Returns the indexes of the pieces that match the query or, if it does not occur, all of its
+ * words.
+ */
 function findLetters(pieces: readonly string[], query: string): Set<number> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));

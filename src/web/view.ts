@@ -26,7 +26,9 @@ export type View =
   | { kind: "driver"; user: User; achievements: AchievementEntry[] }
   | { kind: "problem"; problem: Problem; query: string; retryAfterSeconds?: number };
 
-/** A driver in search results. `created_at` is set if another has the same name and company. */
+/**
+ * A driver in search results. `created_at` is set if another driver has the same name and company.
+ */
 export type FoundDriver = UserSearchResult & { created_at?: string };
 
 /** The API returns at most this many drivers or companies. */
@@ -49,7 +51,7 @@ export interface PageUrl {
   query: string;
 }
 
-/** The earlier results of a search. Only drivers' ids are kept, as profiles may become private. */
+/** Earlier results of a search. Only drivers' ids are kept, because profiles may become private. */
 export interface KnownResults {
   driverIds: readonly number[];
   companies: readonly CompanySearchResult[] | undefined;
@@ -148,7 +150,7 @@ function listNamesakes(drivers: UserSearchResult[]): UserSearchResult[] {
   return [...byName.values()].filter((same) => same.length > 1).flat();
 }
 
-/** Adds the join date, taken from the profile, to drivers with the same name and company. */
+/** Adds the join date, taken from the profile, to drivers who share their name and company. */
 function addJoinDates(drivers: UserSearchResult[], profiles: readonly User[]): FoundDriver[] {
   const namesakes = new Set(listNamesakes(drivers));
   const joined = new Map(profiles.map(({ id, created_at }) => [id, created_at]));

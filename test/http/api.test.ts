@@ -1,5 +1,6 @@
 /**
- * Tests the rules in src/http/README.md as a client, both in this process and in the executable.
+ * Tests the rules in src/http/README.md from a client's perspective, both in this process and in
+ * the executable.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";

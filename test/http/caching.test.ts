@@ -138,7 +138,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       },
     );
 
-    test("is compressed only if the client accepts that, and a short one never is", async () => {
+    test("is compressed only for a client that accepts it, and a short one never is", async () => {
       for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
         const { headers } = await get(path, { "accept-encoding": header });
         expect([header, headers.get("content-encoding")]).toEqual([header, null]);

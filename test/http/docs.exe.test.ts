@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(() => target.close());
 
-test("the policy allows the public URL but no other server and no inline script", async () => {
+test("the policy forbids inline scripts and every other server except the public URL", async () => {
   const { headers } = await target.fetch("/docs");
   expect(headers.get("content-security-policy")).toContain(
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
@@ -133,7 +133,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the first sample request works, both when copied and when sent by its button",
+    "the first sample request works, whether copied or sent by its button",
     () =>
       open("light", async (page) => {
         const sample = await page.locator("pre", { hasText: "curl" }).first().textContent();

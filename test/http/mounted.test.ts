@@ -61,7 +61,7 @@ describe("in another app", () => {
   });
 });
 
-test("a host's prefix precedes each path, but faults and facts leave it out", async () => {
+test("a host's prefix precedes each path, but faults and facts ignore the prefix", async () => {
   const routes: unknown[] = [];
   await using roadbook = await createRoadbook({
     dataset: community,

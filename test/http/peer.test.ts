@@ -1,4 +1,4 @@
-/** The client of a request, found in the argument that each runtime passes to `fetch`. */
+/** Tests that a request's client is found in the argument that each runtime passes to `fetch`. */
 import { afterEach, expect, test } from "bun:test";
 import { createRoadbook, type Roadbook } from "../../src/library.ts";
 import { community } from "../datasets.ts";

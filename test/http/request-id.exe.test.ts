@@ -1,4 +1,4 @@
-/** The id of a request, which only a trusted proxy may choose. */
+/** Request ids, which only a trusted proxy may choose. */
 import { expect, test } from "bun:test";
 import { openExecutable, type Target } from "../support.ts";
 

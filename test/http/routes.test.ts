@@ -122,7 +122,7 @@ test("without the page, / redirects to /docs", async () => {
 });
 
 test.each([false, true])(
-  "search engines may never list the API, and may list pages if allowIndexing is %p",
+  "with allowIndexing: %p, search engines may never list the API, and pages only if allowed",
   async (index) => {
     const site = await openInProcess({
       dataset: community,

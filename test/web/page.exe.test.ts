@@ -135,7 +135,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const searches = () => requested.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
-        // If it were still there, phones would share the start page's canonical link instead.
+        // Otherwise, phones would share the start page's canonical link instead of this URL.
         expect(await page.locator("link[rel=canonical]").count()).toBe(0);
         await page.getByText("14 searches left").waitFor();
         await searchFor(page, " nowak");

@@ -66,7 +66,7 @@ test("an unreachable server gives a view, not an exception", async () => {
   expect(problemOf(await loadView({ path: "/drivers/42", query: "" }, [], refuse))).toBe("offline");
 });
 
-test("a search uses two requests and shows how many are left, or how long to wait", async () => {
+test("a search uses two requests and shows the searches left, or how long to wait", async () => {
   expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
   const results = await load("/", "baltic");
   expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
@@ -93,7 +93,7 @@ test("a search that hits the limit halfway still shows the drivers", async () =>
   expect(problemOf(await search("nowak"))).toBe("limited");
 });
 
-test("drivers with the same name and company are shown with the date they joined", async () => {
+test("drivers with the same name and company are shown with their join dates", async () => {
   const created_at = "2021-05-01T10:00:00Z";
   const dataset = [
     { type: "user", id: 1, public: true, name: "Jan", created_at },
