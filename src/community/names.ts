@@ -83,7 +83,7 @@ function parse(pattern: string): Pattern {
   return pattern.replaceAll("##", "{digits}").split(/[{}]/);
 }
 
-/** Each pattern, repeated `weight` times. `full` is the pattern for a full name in the language. */
+/** Repeats each pattern `weight` times. `full` is the pattern for a full name in the language. */
 function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   return Object.entries(patterns).flatMap(([text, weight]) =>
     Array<Pattern>(weight).fill(parse(text.replace("{full}", full))),

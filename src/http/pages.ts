@@ -56,7 +56,7 @@ export interface PageAsset {
 /** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
-/** Longer than any name in any normalization form, so the rest of a query cannot matter. */
+/** Longer than any name in any normalization form, so cutting a query here changes no results. */
 const MAX_QUERY_LENGTH = 1600;
 
 /** Accept and Accept-Language are cut off at this length. Browsers send about 150 characters. */

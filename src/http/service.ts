@@ -10,7 +10,10 @@ export interface Service {
    * before it awaits anything. After an `await`, the snapshot may have been replaced and closed.
    */
   snapshot(): Snapshot;
-  /** The URL to which paths are appended: the public URL if set, or the request's origin. */
+  /**
+   * The URL to which paths are appended: the public URL, or else the request's origin and base
+   * path.
+   */
   baseUrl(request: Request): string;
   /** The path under which this app is mounted, without a trailing slash; empty for the root. */
   basePath: string;

@@ -13,7 +13,10 @@ const SPACE = /^\p{White_Space}/u;
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 const spellings = [fold, (text: string) => fold(writeDigraphs(text))];
 
-/** Wraps each occurrence of the query in `<mark>`, or of its words if the query does not occur. */
+/**
+ * Wraps each occurrence of the query in `<mark>`. If the query does not occur, wraps its words
+ * instead.
+ */
 export function markMatches(name: string, query: string): Html {
   const letters = name.match(LETTER) ?? [];
   for (const spell of spellings) {

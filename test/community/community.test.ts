@@ -58,7 +58,7 @@ describe("companies", () => {
     if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
   }
 
-  test("are a few large ones followed by a long tail", () => {
+  test("are a few large ones and a long tail of small ones", () => {
     const counts = companies.map((company) => company.member_count).sort((a, b) => b - a);
     expect(counts[0]).toBeGreaterThan(20 * (counts[400] ?? 0));
     expect(counts.at(-1)).toBeGreaterThan(0);

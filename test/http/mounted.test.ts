@@ -1,4 +1,4 @@
-/** The Elysia app mounted in another app, and typed by Eden. */
+/** The Elysia app mounted in another app, and its types as seen by Eden. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";

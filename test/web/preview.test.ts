@@ -1,4 +1,4 @@
-/** Link previews of the page, and its sitemap for search engines. */
+/** The page's link previews, and the sitemap for search engines. */
 import { expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { community, user } from "../datasets.ts";
