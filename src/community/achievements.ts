@@ -1,24 +1,25 @@
 /**
- * Draws which achievements a user has unlocked, and when. data/achievements.json defines them:
- * - `rarity`: the percentage of eligible users who have it
- * - `after`: the id of the achievement that must be unlocked first
- * - `years`: unlocked on this anniversary of joining
- * - `on`: unlocked on this day of the year (MM-DD)
- * - `hours`: unlocked between these hours of the day (UTC)
- * - `once`: always has tier 1
- * - `owner`: only for owners of companies
+ * Decides at random which achievements a user has unlocked, and when. Each achievement in
+ * data/achievements.json has some of these fields:
+ * - `rarity`: the percentage of eligible users who have the achievement
+ * - `after`: the id of another achievement, which must be unlocked first
+ * - `years`: the anniversary of joining on which it is unlocked
+ * - `on`: the day of the year on which it is unlocked (MM-DD)
+ * - `hours`: the hours of the day between which it is unlocked (UTC)
+ * - `once`: whether its tier is always 1
+ * - `owner`: whether only company owners can unlock it
  */
 import data from "../../data/achievements.json" with { type: "json" };
 import type { AchievementLine } from "../domain/achievement.ts";
 import { formatTime } from "../domain/time.ts";
 import type { Random } from "./random.ts";
 
-/** The achievement for the first delivery, which all others require. */
+/** The id of the first delivery, an achievement that all others require. */
 const FIRST = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
 
-/** Missing fields get defaults, because drawing from objects of one shape is a third faster. */
+/** Missing fields get defaults, because objects of the same shape make drawing a third faster. */
 const chances = data.map(({ id, points, rarity, after = 0, ...rest }) => {
   const { years = 0, on = "", hours = [], once = false, owner = false } = rest;
   const share = rarity / (data[after - 1]?.rarity ?? 100);
@@ -32,16 +33,19 @@ export function listAchievements(): AchievementLine[] {
 }
 
 interface Career {
-  /** In Unix seconds, like all times here. */
+  /** When the user joined, in Unix seconds, like all times here. */
   joined: number;
   /** When the user was last active. */
   until: number;
-  /** 1 for the average user. */
+  /** How eagerly the user collects achievements; 1 is the average. */
   eagerness: number;
   isOwner: boolean;
 }
 
-/** Ordered by id. An achievement of 10 points takes at least a day, one of 100 a hundred days. */
+/**
+ * Draws a user's unlocks, in order of id. An achievement worth 10 points takes at least one day,
+ * and one worth 100 points takes at least 100 days.
+ */
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
   /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */
@@ -50,7 +54,7 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
   for (const { id, points, share, after, years, on, hours, once, owner } of chances) {
     const previous = times[after || (id === FIRST ? 0 : FIRST)];
     if (previous === undefined || (owner && !isOwner)) continue;
-    // The required achievement has already taken eagerness into account.
+    // Eagerness has already affected whether the required achievement was unlocked.
     const factor = after ? 1 : id === FIRST ? Math.max(1, eagerness) : eagerness;
     if (!random.chance(share * factor)) continue;
     const from = previous + (points * points * DAY) / 100;
@@ -65,18 +69,20 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
   return unlocks;
 }
 
-/** The first second of a day. Early days are likelier, especially if `points` is small. */
+/**
+ * Draws a day and returns its first second. Earlier days are likelier, especially for few points.
+ */
 function drawDay(random: Random, from: number, until: number, points: number, on: string): number {
   const span = (until - from) * Math.min(1, points / 25);
   const at = from + span * random.next() * random.next();
   if (!on) return Math.ceil(at / DAY) * DAY;
   const year = new Date(at * 1000).getUTCFullYear();
-  // The next leap day. The caller skips it if the user was not active then.
+  // 29 February needs a leap year. The caller discards any time that is not before `until`.
   const leap = on === "02-29" ? year + ((4 - (year % 4)) % 4) : year;
   return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
 }
 
-/** A second of the day between two hours, or by default around 16:00. */
+/** Draws a second of the day between two hours, or around 16:00 if no hours are given. */
 function drawSecond(random: Random, [first, last]: number[]): number {
   if (first === undefined || last === undefined) {
     return Math.floor(((7 + 9 * (random.next() + random.next())) % 24) * 3600);

@@ -1,7 +1,7 @@
 /**
  * Generates a community of any size as dataset lines, without keeping earlier lines in memory. The
- * same options give the same bytes on every platform. Therefore it never uses a clock, a locale, or
- * functions whose last bit depends on the platform (pow, exp, log).
+ * same options must give the same bytes on every platform, so this module never uses a clock, a
+ * locale, or functions whose last bit depends on the platform (pow, exp, log).
  */
 import data from "../../data/roles.json" with { type: "json" };
 import type { CompanyLine } from "../domain/company.ts";
@@ -17,14 +17,14 @@ export interface CommunityOptions {
   companies: number;
   /** A different seed gives a different community. */
   seed: number;
-  /** The first companies, which are not random. */
+  /** The first companies, with these properties instead of random ones. */
   givenCompanies?: readonly GivenCompany[];
   /** Users with fixed properties, by id. */
   givenUsers?: ReadonlyMap<number, GivenUser>;
 }
 
 interface GivenCompany extends CompanyName {
-  /** The lower bound of `member_count`. */
+  /** The minimum `member_count`. */
   members: number;
   /** Whether a given user is the owner. */
   isOwned: boolean;
@@ -44,7 +44,7 @@ const MEMBER_SHARE = 0.45;
 const DAY = 86_400;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
-/** Separates the random numbers of companies from those of users. */
+/** Gives companies different random numbers from users. */
 const COMPANY_SALT = 0x51ed270b;
 
 const { owner } = data.companyRoles;
@@ -59,7 +59,7 @@ export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> 
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
 
-/** Generates any line of the community without the lines before it. */
+/** Generates any line of the community without generating the lines before it. */
 export function createCommunity(options: CommunityOptions) {
   const { users, companies, seed, givenCompanies = [], givenUsers } = options;
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
@@ -76,14 +76,14 @@ export function createCommunity(options: CommunityOptions) {
       return { type: "company", id: index + 1, name: nameOf(index).name, member_count: members };
     },
     user(index: number): PublicUserLine | PrivateUserLine {
-      // Every eleventh account has been deleted.
+      // Skips every eleventh id, as if that account had been deleted.
       const id = 1 + index + Math.floor(index / 10);
       const random = createRandom(seed, index);
       const given = givenUsers?.get(id);
       const isPublic = given ? given.public !== false : !random.chance(PRIVATE_SHARE);
       if (!isPublic) return { type: "user", id, public: false };
       const seat = seats.find(seatOf(index));
-      // Ids ascend with time, and more users join per year later on.
+      // Users with higher ids joined later, and the number of new users per year grows.
       const share = (index / users) * (1.6 - 0.6 * (index / users));
       const joined = OPENING + Math.floor((CLOSING - OPENING - DAY) * share) + random.below(3600);
       let company = given?.company ?? null;
@@ -114,8 +114,8 @@ export function createCommunity(options: CommunityOptions) {
 }
 
 /**
- * Assigns members to companies: few large ones and a long tail, as in real communities. Each factor
- * of two in its id gives a company 1.6 times as many seats.
+ * Assigns members to companies: a few large ones and a long tail, as in real communities. Each
+ * factor of two in a company's id gives the company 1.6 times as many seats.
  */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
@@ -151,7 +151,7 @@ function createSeats(companies: number, members: number) {
 function scatter(count: number): (index: number) => number {
   const greatestCommonDivisor = (a: number, b: number): number =>
     b === 0 ? a : greatestCommonDivisor(b, a % b);
-  // Close to the golden section of `count`, and coprime to it.
+  // A step close to `count` divided by the golden ratio, and coprime to `count`.
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
   while (greatestCommonDivisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;

@@ -1,6 +1,6 @@
 /**
- * The demo: a community with a fixed seed that includes the companies and notable drivers of
- * data/demo.json. A driver's `note` there is for readers of that file and never shown.
+ * The demo: a community with a fixed seed that includes the companies and notable drivers from
+ * data/demo.json. A driver's `note` in that file is a comment and is never shown.
  */
 import demo from "../../data/demo.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";

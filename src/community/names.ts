@@ -1,15 +1,16 @@
 /**
- * Draws names of users and companies in many scripts. data/words.json holds the words, and the
- * patterns that combine them, with weights. A random word replaces each `{word}` of a pattern.
+ * Generates random names of users and companies in many scripts. data/words.json holds the words,
+ * and the weighted patterns that combine them. A random word replaces each `{placeholder}` in a
+ * pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
 export interface CompanyName {
   name: string;
-  /** The abbreviation that members add to their names; empty for none. */
+  /** The abbreviation that members add to their names; empty if there is none. */
   tag: string;
-  /** The language that most members speak, by its code in data/words.json. */
+  /** The language that most members speak, as a code from data/words.json. */
   language: string;
 }
 
@@ -17,12 +18,12 @@ export function drawCompanyName(random: Random): CompanyName {
   const { code: language, companies, men } = random.pick(byShare);
   const name = draw(random, random.pick(companies), men);
   if (random.chance(0.3)) return { name, tag: "", language };
-  // Up to four letters, because the first two or three letters of a word may spell a rude one.
+  // Up to four characters, because the first two or three may happen to spell a rude word.
   const [letters = ""] = /^[\p{L}\p{M}\p{N}]{0,4}/u.exec(name) ?? [];
   return { name, tag: letters.toUpperCase(), language };
 }
 
-/** Members of a company mostly speak its language, and often add its tag to their names. */
+/** Draws a user's name. Members mostly use the company's language and often add its tag. */
 export function drawUserName(random: Random, company: CompanyName | undefined): string {
   const own = company && random.chance(0.85) && byCode.get(company.language);
   const language = own || random.pick(byShare);
@@ -34,7 +35,7 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-/** The candidates for each word of a pattern. */
+/** The candidate words for each placeholder in a pattern. */
 type Lists = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
@@ -52,7 +53,7 @@ const languages = data.languages.map((entry) => {
   const stemmed = split(entry.stems).flatMap((stem) =>
     split(entry.endings).map((ending) => stem + ending.replace("/", `/${stem}`)),
   );
-  // `Nowak`, or the masculine and the feminine form: `Novák/Nováková`.
+  // Each entry is one name (`Nowak`) or a masculine and a feminine form (`Novák/Nováková`).
   const surnames = [...split(entry.surnames), ...stemmed].map((name) => name.split("/"));
   const lists = { ...common, place: split(entry.places), trade: split(entry.trades) };
   const listsOf = (given: string, form: number): Lists => {
@@ -75,14 +76,14 @@ const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );
 
-/** Alternates between literal text and the names of words. */
+/** Alternates between literal text and placeholder names, starting with text. */
 type Pattern = string[];
 
 function parse(pattern: string): Pattern {
   return pattern.replaceAll("##", "{digits}").split(/[{}]/);
 }
 
-/** Each pattern, repeated `weight` times. `full` is the language's order of names. */
+/** Repeats each pattern `weight` times. `full` is the pattern for a full name in the language. */
 function weighted(patterns: Record<string, number>, full: string): Pattern[] {
   return Object.entries(patterns).flatMap(([text, weight]) =>
     Array<Pattern>(weight).fill(parse(text.replace("{full}", full))),
@@ -104,13 +105,13 @@ function drawWord(random: Random, word: string, lists: Lists): string {
     case "digits":
       return String(10 + random.below(50));
     case "number": {
-      // Years of birth, and numbers without a meaning.
+      // Either a year of birth or a meaningless number.
       const style = random.next();
       if (style < 0.4) return String(1961 + random.below(52));
       return String(style < 0.8 ? 10 + random.below(50) : 100 + random.below(500));
     }
     case "nick": {
-      // Pronounceable, and rarely drawn twice.
+      // Builds a pronounceable nickname that is rarely drawn twice.
       let nick = "";
       for (let count = 2 + random.below(3); count > 0; count--) nick += random.pick(syllables);
       return nick;

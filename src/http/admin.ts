@@ -1,10 +1,12 @@
-/** Serves metrics and probes on the operator's own port, and never the API. */
+/**
+ * Serves metrics and health probes on a separate port for the operator. It never serves the API.
+ */
 import type { ErrorCode } from "../domain/error.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
 import { fail, JSON_TYPE } from "./result.ts";
 
-/** `isReady` returns false once the server has begun to stop. */
+/** `isReady` returns false once the server has begun to shut down. */
 export function createAdminFetch(metrics: Metrics, isReady: () => boolean) {
   const handlers: Record<string, () => Response | Promise<Response>> = {
     "/metrics": async () =>

@@ -1,13 +1,13 @@
 /**
- * Builds the Elysia app. It defines the order in which a search is processed:
+ * Builds the Elysia app and defines the order in which a search is processed:
  *
  * 1. `onBeforeHandle` responds with a 503 if the snapshot has been closed.
  * 2. `beforeSearch` applies the rate limit, then the fault injector if there is one.
  * 3. The handler in search.ts runs the search.
- * 4. `finish` makes the response: ETag or 304, content coding, the limit's and other headers.
- * 5. `finish` calls `onResponse` for log and metrics. The body is sent after that.
+ * 4. `finish` builds the response: ETag or 304, content coding, rate-limit and other headers.
+ * 5. `finish` calls `onResponse` for the log and the metrics. Then the body is sent.
  *
- * If a step responds early or throws, the steps from 4 on still run.
+ * If a step responds early or throws, steps 4 and 5 still run.
  */
 import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
@@ -37,23 +37,23 @@ export interface AppOptions
     Omit<DocsService, "baseUrl">,
     Omit<PagesService, "subrequest" | "baseUrl"> {
   clients: Clients;
-  /** How long a cache may reuse a response of the API without revalidating it; 0 for never. */
+  /** How long a cache may reuse an API response without revalidation; 0 means always revalidate. */
   cacheMaxAgeSeconds: number;
-  /** Whether bodies are compressed for clients that accept it. */
+  /** Whether bodies are compressed for clients that accept compression. */
   compress: boolean;
-  /** Whether the snapshot has been closed, so that every request gets a 503. */
+  /** Whether the snapshot has been closed. If so, every request gets a 503. */
   isClosed(): boolean;
-  /** Receives every bug that became a 500, and every error that `onResponse` throws. */
+  /** Receives every bug that caused a 500, and every error that `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
-  /** Receives the facts of every response, before its body is sent. */
+  /** Receives the facts about every response before the body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
-  /** The peer of requests without one. A search without any peer is not counted. */
+  /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;
 }
 
 /**
- * Responds to a request, synchronously if nothing must be awaited. `from` is the source of the
- * request; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
+ * Responds to a request, synchronously if there is nothing to await. `from` tells where the request
+ * came from; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
  */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
@@ -83,7 +83,7 @@ export function createApp(options: AppOptions) {
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
-      // An encoded slash separates segments like a plain one. Only an icon's name may have one.
+      // An encoded slash counts as a path separator, except in the name of an icon.
       const isDivided =
         !route.endsWith("/icons/:file") && Object.values(params ?? {}).some(hasSlash);
       return isDivided ? fail("route_not_found") : undefined;
@@ -91,7 +91,7 @@ export function createApp(options: AppOptions) {
     .mapResponse(({ request, responseValue, route }) => finish(request, route, responseValue))
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
-  // Outside the chain, because a typed client has no use for these routes.
+  // Added outside the chain, because a typed client has no use for these routes.
   app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
   if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
@@ -115,7 +115,7 @@ export function createApp(options: AppOptions) {
   return { app, fetch };
 }
 
-/** Returns the last step of every request. It makes the response and reports it. */
+/** Returns the last step of every request, which builds and reports the response. */
 function createFinish(options: AppOptions, contexts: RequestContexts) {
   const { searchLimit, basePath, cacheMaxAgeSeconds, compress, onResponse } = options;
   const respond = createRespond(cacheMaxAgeSeconds, options.page?.allowIndexing ?? false, compress);
@@ -145,7 +145,7 @@ function createFinish(options: AppOptions, contexts: RequestContexts) {
   };
 }
 
-/** Returns the function with which the page requests a path of the API on behalf of its client. */
+/** Returns the function that the page calls to request an API path on behalf of its client. */
 function createSubrequest(
   contexts: RequestContexts,
   handle: (request: Request) => Response | Promise<Response>,
@@ -161,7 +161,7 @@ function createSubrequest(
   };
 }
 
-/** The route without the prefix of the host and without /api. */
+/** Strips the base path and the /api prefix from a route. */
 function templateOf(route: string, basePath: string): string {
   const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
   return own.replace(/^\/api(?=\/)/, "");
@@ -171,13 +171,13 @@ function reportBug({ onBug }: AppOptions, error: unknown, requestId: string): vo
   try {
     onBug(error, requestId);
   } catch {
-    // The error cannot be reported anywhere else, and the client must still get its response.
+    // The error cannot be reported anywhere else, and the client must still get a response.
   }
 }
 
 /**
  * Only a fault that closes the connection returns a `Response`, which is sent unchanged. A HEAD
- * request gets a 500 instead, because Bun would send the head before it closes the connection.
+ * request gets a 500 instead, because Bun would send the headers before closing the connection.
  */
 function isAborting(value: unknown): value is Response {
   return value instanceof Response;
@@ -187,5 +187,5 @@ function hasSlash(parameter: unknown): boolean {
   return String(parameter).includes("/");
 }
 
-/** A `Request` cannot have every origin that a client may use. The context keeps the real one. */
+/** `Request` rejects some origins that clients may use, so the context keeps the real origin. */
 const SUBREQUEST_ORIGIN = "http://localhost";

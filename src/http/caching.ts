@@ -2,11 +2,11 @@
 
 /**
  * - `public`: any cache may store the response.
- * - `private`: only the client's own cache may store it, because searches are personal.
- * - `page`: only the client's own cache may store it, and must revalidate it each time.
- * - `immutable`: any cache may store it permanently, because its URL changes with its content.
- * - `hour`: any cache may store it for an hour.
- * - `none`: no cache may store it. All other policies have validators.
+ * - `private`: only the client's own cache may store the response, because searches are personal.
+ * - `page`: only the client's own cache may store the response, and must revalidate every time.
+ * - `immutable`: any cache may store the response permanently. New content gets a new URL.
+ * - `hour`: any cache may store the response for an hour.
+ * - `none`: no cache may store the response. Responses with any other policy have validators.
  */
 export type CachePolicy = "public" | "private" | "page" | "immutable" | "hour" | "none";
 
@@ -15,8 +15,8 @@ export function hasValidator(policy: CachePolicy): boolean {
 }
 
 /**
- * By default a cache must revalidate each time, so that a profile disappears as soon as it is made
- * private. The ETag makes that cheap.
+ * By default, a cache must revalidate every time, so that a profile disappears as soon as it
+ * becomes private. The ETag makes revalidation cheap.
  */
 export function cacheHeaders(policy: CachePolicy, maxAgeSeconds: number): Record<string, string> {
   const apiControl = maxAgeSeconds > 0 ? `${policy}, max-age=${maxAgeSeconds}` : "no-cache";

@@ -9,13 +9,18 @@ type Compressed = "zstd" | "br" | "gzip";
 export type Coding = Compressed | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
-/** Shorter bodies fit into one packet anyway. */
+/** Shorter bodies fit into one packet even without compression. */
 const MIN_BYTES = 1024;
 
-/** Compressing a longer body blocks other requests: gzip takes 56 ms for 3 MB of random text. */
+/**
+ * Compressing longer bodies would block other requests. Gzip takes 56 ms for 3 MB of random text.
+ */
 const MAX_BYTES = 512 * 1024;
 
-/** Browsers send about 30 characters. Parsing 256 KB of commas would take 180 ms. */
+/**
+ * Longer headers are ignored, because parsing 256 KB of commas would take 180 ms. Browsers send
+ * about 30 characters.
+ */
 const MAX_HEADER_LENGTH = 256;
 
 export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
@@ -25,21 +30,22 @@ export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuf
   gzip: (bytes) => zlib.gzipSync(bytes, { level: 4 }),
 };
 
-/** Only the script of the docs page is stored compressed. */
+/** Only the docs page's script is stored compressed, and always with gzip. */
 export const decompress = (body: Body): Buffer<ArrayBuffer> => zlib.gunzipSync(body);
 
-/** In order of preference. */
+/** The supported codings, in order of preference. */
 const codings: readonly Coding[] = ["zstd", "br", "gzip", "identity"];
 
-/** The codings that `*` stands for. Some clients that send it cannot decode zstd or Brotli. */
+/** The codings that `*` stands for. Some clients that send `*` cannot decode zstd or Brotli. */
 const wildcardCodings: readonly Coding[] = ["gzip", "identity"];
 
-/** Caches parsed headers, as nearly all clients send one of a few. */
+/** Caches the choice for each header, because nearly all clients send one of a few headers. */
 const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: (header) => choose(header) });
 
 /**
- * Chooses the coding of a body for a client that sent this Accept-Encoding. A body that already has
- * the coding `stored` keeps it if the client accepts it and does not prefer an uncompressed body.
+ * Chooses the coding for a body, given the client's Accept-Encoding. A body already stored in the
+ * coding `stored` keeps that coding if the client accepts it and does not prefer an uncompressed
+ * body.
  */
 export function codingFor(body: Body, stored: Coding | undefined, header: string | null): Coding {
   if (header === null || header.length > MAX_HEADER_LENGTH) return "identity";
@@ -48,7 +54,7 @@ export function codingFor(body: Body, stored: Coding | undefined, header: string
   return bytes > MIN_BYTES && bytes <= MAX_BYTES ? chosen.memo(header) : "identity";
 }
 
-/** @types/negotiator lacks the option `preferred`, which ranks codings of equal weight. */
+/** @types/negotiator lacks the `preferred` option, which ranks codings of equal weight. */
 interface PreferringNegotiator {
   encoding(
     available: readonly string[],
@@ -56,7 +62,9 @@ interface PreferringNegotiator {
   ): string | undefined;
 }
 
-/** The coding with the highest weight in the header. Among equals, the first available wins. */
+/**
+ * Returns the coding with the highest weight in the header. Ties go to the first in `available`.
+ */
 function choose(header: string, available = codings): Coding {
   const negotiator: PreferringNegotiator = new Negotiator({
     headers: { "accept-encoding": header },

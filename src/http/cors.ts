@@ -1,6 +1,6 @@
 /**
  * Allowed methods and cross-origin requests (the Fetch standard). Every path is read-only, and a
- * page of any origin may read every response and its headers.
+ * page from any origin may read every response and its headers.
  */
 import { Content, failWithHeaders } from "./result.ts";
 
@@ -14,7 +14,7 @@ export const corsHeaders = {
     "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 };
 
-/** Sent with the response to a preflight, which browsers cache for a day. */
+/** Sent in response to a preflight request. Browsers may cache the response for a day. */
 export const preflightHeaders = {
   "access-control-allow-methods": ALLOWED_METHODS,
   "access-control-allow-headers": "*",

@@ -1,6 +1,6 @@
 /**
- * Serves the OpenAPI document at /docs/json and the page that shows it at /docs. The page loads
- * nothing from other servers, so it works offline.
+ * Serves the OpenAPI document at /docs/json, and a page that displays the document at /docs. The
+ * page loads nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import { html, withBasePath } from "../web/html.ts";
@@ -9,7 +9,7 @@ import { Content, JSON_TYPE } from "./result.ts";
 import { docsPolicy } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-/** Scalar's API reference as one gzip-compressed script. */
+/** Returns Scalar's API reference as a single gzip-compressed script. */
 export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
 
 export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
@@ -17,7 +17,7 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
   docsScript: DocsScript;
 }
 
-/** The document describes the routes of `documented`. */
+/** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
   const policy = { "content-security-policy": docsPolicy(service.publicUrl) };
   const page = withBasePath(renderPage(service.basePath), service.basePath);
@@ -48,8 +48,8 @@ async function readScript(docsScript: DocsScript): Promise<Content> {
 }
 
 /**
- * Fixes accessibility faults of Scalar's style that axe reports: colours with a contrast below the
- * 4.5 of WCAG, and buttons whose only name is hidden until the mouse is over them.
+ * Fixes accessibility problems that axe reports in Scalar's style: colours below WCAG's minimum
+ * contrast of 4.5, and buttons whose only name is hidden until the mouse hovers over them.
  */
 const style = `
 .light-mode {
@@ -73,7 +73,7 @@ const configuration = {
   defaultOpenAllTags: true,
 };
 
-/** Scalar's page without an inline script, which the page's content security policy would block. */
+/** Renders Scalar's page without inline scripts, which the content security policy would block. */
 function renderPage(basePath: string): string {
   const settings = JSON.stringify({ url: `${basePath}/docs/json`, ...configuration });
   return html`<!doctype html>

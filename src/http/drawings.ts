@@ -15,9 +15,9 @@ interface DrawingsService extends Pick<Service, "snapshot"> {
 
 export const drawings = (service: DrawingsService) =>
   new Elysia({ strictPath: true })
-    // A private driver has no avatar, because its initials would reveal the name.
+    // A private driver has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
-      // A dataset may refer to its own /avatars/ann.png. That path is unknown, not an invalid id.
+      // An `avatar_url` may be /avatars/ann.png. Here, that is an unknown path, not an invalid id.
       const [, digits = "", kind] = /^(.*)\.(svg|(?<=^\d+\.)png)$/s.exec(params.file) ?? [];
       if (digits === "") return fail("route_not_found");
       const id = parseUserId(digits);
@@ -26,7 +26,7 @@ export const drawings = (service: DrawingsService) =>
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name), "public") : png(drawAvatarPng(id));
     })
-    // The badge of the achievement whose icon is this file.
+    // Serves the badge of the achievement whose icon has this file name.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");

@@ -1,4 +1,6 @@
-/** The health route: the versions, the snapshot being served, and the state of its source. */
+/**
+ * The health route: versions, the snapshot being served, and the state of the snapshot's source.
+ */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
@@ -15,9 +17,11 @@ const OVERWRITTEN =
   "The snapshot file was overwritten in place; no data is served until a valid file replaces it.";
 
 export interface HealthService extends Service {
-  /** Why the newest snapshot file was refused, if it was. */
+  /** Why the newest snapshot file was refused; undefined if it was accepted. */
   refused(): SnapshotError | undefined;
-  /** Where snapshots are fetched from and how the last try ended; undefined for a file. */
+  /**
+   * Where snapshots are fetched from and how the last attempt ended; undefined for a local file.
+   */
   source(): SourceStatus | undefined;
   searchLimit: SearchLimit | undefined;
 }
@@ -66,7 +70,7 @@ const healthOperation = describeOperation({
       }),
     }),
     refused_replacement: orNull(Text),
-    // `error` is the reason why the last try failed. The previous snapshot is still served.
+    // `error` is why the last attempt failed. In that case, the previous snapshot is still served.
     snapshot_source: orNull(
       Type.Object({
         url: Text,
@@ -76,7 +80,7 @@ const healthOperation = describeOperation({
         error: orNull(Text),
       }),
     ),
-    // `up` is false while a shared store is unreachable and each process counts for itself.
+    // `up` is false while the shared store is unreachable. Each process then keeps its own count.
     search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
   },
   example: { ...examples.getHealth, version },

@@ -1,14 +1,14 @@
 /**
- * Sends large bodies in pieces and bounds the memory that they take. Bun keeps a body until its
- * client has read it, so clients that do not read could exhaust the memory. A Blob is left as it
- * is, because responses share its bytes.
+ * Sends large bodies in pieces and limits the memory that the bodies use. Bun keeps a body in
+ * memory until the client has read it, so clients that do not read could exhaust the memory. A Blob
+ * is not split, because responses share its bytes.
  */
 import type { Body } from "./compression.ts";
 
-/** Smaller bodies are sent at once, with a Content-Length. 800 of this size take 77 MB. */
+/** Bodies up to this size are sent whole, with a Content-Length. 800 of them take up to 77 MB. */
 const MAX_WHOLE_BYTES = 96 * 1024;
 
-/** Bounds all bodies being sent in pieces. Uncollected garbage can add up to 100 MB. */
+/** The limit on all bodies being sent in pieces. Uncollected garbage can take another 100 MB. */
 const MAX_BYTES = 12 * 2 ** 20;
 
 const PIECE_BYTES = 64 * 1024;
@@ -22,11 +22,11 @@ interface Transfer {
 
 /**
  * Returns a function that turns a large body into a stream and returns any other body unchanged.
- * While the bodies in transfer exceed `maxBytes`, it aborts the one whose client has read nothing
- * for the longest time.
+ * While the bodies being sent take more than `maxBytes`, the function aborts the body whose client
+ * has gone the longest without reading.
  */
 export function createLargeBodies(maxBytes = MAX_BYTES) {
-  /** The first is the one whose client has read nothing for the longest time. */
+  /** Ordered by when each client last read, least recent first. */
   const transfers = new Set<Transfer>();
   let totalBytes = 0;
 
@@ -49,9 +49,9 @@ export function createLargeBodies(maxBytes = MAX_BYTES) {
     const source: UnderlyingDefaultSource = {
       start(controller) {
         transfer.abort = () => {
-          // No reason is given, because Bun would print it.
+          // No error is passed, because Bun would print the error.
           controller.error();
-          // Frees the memory at once. The garbage collector may run only 100 MB later.
+          // Frees the memory at once. The garbage collector might let another 100 MB build up.
           if (isOwned) bytes.buffer.transfer(0);
         };
         begin(transfer);
@@ -74,7 +74,7 @@ export function createLargeBodies(maxBytes = MAX_BYTES) {
 
   /** `isOwned` means that nothing else refers to the bytes. */
   return (body: Body | Blob | null, isOwned = false): Body | Blob | ReadableStream | null => {
-    // UTF-8 has at most three bytes for each code unit of a string.
+    // Each UTF-16 code unit takes at most three bytes in UTF-8.
     if (body === null || body instanceof Blob || body.length * 3 <= MAX_WHOLE_BYTES) return body;
     const isText = typeof body === "string";
     const bytes = isText ? Buffer.from(body) : body;

@@ -1,4 +1,4 @@
-/** The Prometheus metrics of responses, limit decisions, the snapshot and the process. */
+/** Prometheus metrics for responses, limit decisions, the snapshot and the process. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
@@ -7,20 +7,20 @@ import type { SourceStatus } from "../snapshot/remote/source.ts";
 import type { ResponseFacts } from "./request-context.ts";
 
 interface MetricsOptions {
-  /** The facts of the snapshot that is being served. */
+  /** The metadata of the snapshot being served. */
   meta(): Meta;
-  /** The state of the search limit; undefined without a limit. */
+  /** The state of the search limit; undefined if there is no limit. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Where snapshots are fetched from; undefined for a file. */
+  /** Where snapshots are fetched from; undefined for a local file. */
   source: (() => SourceStatus) | undefined;
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Seconds. A response takes microseconds, a decision of a shared limit store a millisecond. */
+/** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
-/** Default metrics that are wrong outside V8 or that include reserved but unused memory. */
+/** Default metrics that are wrong outside V8, or that count memory that is reserved but unused. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
@@ -72,7 +72,7 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
       durations.observe({ route, status }, durationMs / 1000);
     },
     countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
-    /** All metrics in Prometheus's text format. */
+    /** Renders all metrics in Prometheus's text format. */
     render: () => registry.metrics(),
   };
 }
@@ -85,7 +85,7 @@ function addDurations(registry: Registry) {
     help: "Time from the head of a request to the head of its response, before that is sent",
     buckets: DURATIONS,
   });
-  // Derived from the histogram, because counting again would take 3 of the 25 µs of a request.
+  // Derived from the histogram, because a separate count would take 3 of a request's 25 µs.
   new Counter({
     ...common,
     name: "http_requests_total",
@@ -139,7 +139,7 @@ function addSourceMetrics(registry: Registry, source: () => SourceStatus): void 
   });
 }
 
-/** Unix time in seconds; 0 if there is none. */
+/** Unix time in seconds; 0 for null. */
 function toSeconds(time: string | null): number {
   return time === null ? 0 : Date.parse(time) / 1000;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI document. Each route declares its operation, and the swagger plugin combines
- * all operations into the document. docs.ts serves it.
+ * Builds the OpenAPI document, which docs.ts serves. Each route declares its operation, and the
+ * swagger plugin combines all operations into the document.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
@@ -17,7 +17,7 @@ import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 /** The placeholder for the server's own origin in the document and in examples.json. */
 export const ORIGIN = "http://origin.invalid";
 
-/** A documented route's GET. HEAD and OPTIONS are derived from it. */
+/** The GET operation of a documented route. HEAD and OPTIONS are derived from GET. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -31,11 +31,11 @@ export interface Operation {
     /** A value that exists in the demo. */
     example: unknown;
   };
-  /** The fields of a 200 besides `success`. */
+  /** The fields of a 200 response, apart from `success`. */
   success: Record<string, TSchema>;
-  /** The demo's response to the parameter's example. */
+  /** The demo's response to the parameter's example value. */
   example: unknown;
-  /** The errors of this route, to which those of every route are added. */
+  /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
   cache: CachePolicy;
   /** Whether a request counts against the search limit. */
@@ -80,7 +80,7 @@ const constant = (description: string, value: string) => ({
   schema: { type: "string", const: value },
 });
 
-/** Headers, grouped by the responses that have them. `required` means never missing there. */
+/** Headers, by kind of response. A `required` header is in every response of that kind. */
 const everyResponse = {
   "X-API-Version": constant("The version of the interface", apiVersion),
   "X-Request-Id": {
@@ -187,7 +187,7 @@ const retryAfter = {
 };
 const commonHeaders = { ...everyResponse, ...cacheControl };
 
-/** An operation in OpenAPI 3.1, with every status, header and body. */
+/** Describes an operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, parameter, isUnderApi } = operation;
   const detail = {
@@ -201,11 +201,11 @@ export function describeOperation(operation: Operation): DocumentDecoration {
     }),
     responses: responsesOf(operation),
   };
-  // The plugin's types describe OpenAPI 3.0, but it copies the object unchanged.
+  // The plugin's types describe OpenAPI 3.0, but the plugin copies the object unchanged.
   return detail as object;
 }
 
-/** A GET in the document, made by {@link describeOperation}. */
+/** A GET operation in the document, produced by {@link describeOperation}. */
 interface DescribedGet {
   operationId: string;
   summary: string;
@@ -255,7 +255,7 @@ const documentation = {
   },
 };
 
-/** The document of an app's routes as JSON, with {@link ORIGIN} for the server's URL. */
+/** Renders the document for an app's routes as JSON, with {@link ORIGIN} as the server's URL. */
 export async function renderOpenApi(app: AnyElysia): Promise<string> {
   // Loaded on demand, because most servers never serve the document.
   const { swagger } = await import("@elysiajs/swagger");
@@ -274,13 +274,13 @@ export async function renderOpenApi(app: AnyElysia): Promise<string> {
   return JSON.stringify({ ...spec, paths: Object.fromEntries(paths) });
 }
 
-/** Adds HEAD, which is GET without bodies, and OPTIONS, the preflight of a browser. */
+/** Adds HEAD, which is GET without a body, and OPTIONS, which is a browser's preflight. */
 function withHeadAndOptions(get: DescribedGet) {
   const { operationId, summary, parameters = [], responses, ...common } = get;
   const headResponses = Object.entries(responses)
     .filter(([status]) => status !== "405")
     .map(([status, { content: _, ...head }]) => [status, head]);
-  // A preflight accepts any value in the path and takes no query.
+  // A preflight accepts any path parameter and takes no query.
   const anyValue = { required: true, schema: { type: "string" } };
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   return {
@@ -345,7 +345,7 @@ function errorResponse(codes: readonly ErrorCode[], headers: object) {
   });
 }
 
-/** JSON omits the fields that are undefined. */
+/** Describes a response. The JSON omits undefined fields. */
 function response(description: string, headers?: object, body?: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
@@ -355,12 +355,12 @@ function response(description: string, headers?: object, body?: object) {
   };
 }
 
-/** The HTTP server rejects such a request itself, so the response has none of the API's headers. */
+/** The HTTP server itself rejects an oversized request, so the response lacks the API's headers. */
 const headTooLarge = response(
   "The request line and headers, including the URL, exceed 256 KB. The response has no body.",
 );
 
-/** Replaces the named schemas inside a schema by references. */
+/** Replaces named schemas inside a schema with references. */
 function toOpenApi(schema: TSchema): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value) => {
     const $ref = key === "" ? undefined : references.get(value);

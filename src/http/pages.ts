@@ -1,6 +1,6 @@
 /**
- * The routes of the page for people. The page reads the public API like any client, and its
- * searches count against the limit of the client that opened it.
+ * The routes of the web page. The page uses the public API like any client, and its searches count
+ * against the limit of the client that opened the page.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import Negotiator from "negotiator";
@@ -17,29 +17,32 @@ import type { Service } from "./service.ts";
 
 export interface PageOptions {
   /**
-   * For an unattended screen: no link leads off the site, the page returns to the start, and
-   * searches from the server's own machine are not limited.
+   * Adapts the page to an unattended screen: no link leaves the site, the page returns to the start
+   * when idle, and searches from the server's own machine are not limited.
    */
   kiosk?: boolean | undefined;
-  /** The idle time after which a kiosk returns to the start, such as `90s`. Default `2m`. */
+  /** The idle time after which a kiosk returns to the start, such as `90s`. Defaults to `2m`. */
   kioskIdle?: string | undefined;
   /** Lets search engines index the page and its drivers. */
   allowIndexing?: boolean | undefined;
   /** @deprecated The former name of `allowIndexing`. */
   index?: boolean | undefined;
-  /** The language of the page. Default the one that a reader's browser asks for. */
+  /** The language of the page. Defaults to the language that the reader's browser asks for. */
   language?: Language | undefined;
-  /** The community's name. Default Roadbook. */
+  /** The community's name. Defaults to Roadbook. */
   title?: string | undefined;
-  /** The accent colour, such as `#0a7d4f`. Text on it is black or white for the best contrast. */
+  /** The accent colour, such as `#0a7d4f`. Text on this colour is black or white, for contrast. */
   accent?: string | undefined;
-  /** The path or the bytes of an SVG or PNG of at most 256 KB, shown beside the name. */
+  /** The path or bytes of an SVG or PNG file of at most 256 KB, shown beside the name. */
   logo?: string | Uint8Array | undefined;
-  /** The ids of the drivers on the start page. Default those with the most achievement points. */
+  /**
+   * The ids of the drivers on the start page. Defaults to the drivers with the most achievement
+   * points.
+   */
   featured?: readonly number[] | undefined;
 }
 
-/** The page's script for each language, and its style. A file's name changes with its content. */
+/** The page's style sheet, and its script in each language. File names change with the content. */
 export interface PageAssets {
   scripts: Record<Language, PageAsset>;
   style: PageAsset;
@@ -50,16 +53,16 @@ export interface PageAsset {
   text: string;
 }
 
-/** These robots fetch a linked page for its preview and obey robots.txt. */
+/** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
-/** Longer than any name in any normalization, so the rest of a query cannot change its result. */
+/** Longer than any name in any normalization form, so cutting a query here changes no results. */
 const MAX_QUERY_LENGTH = 1600;
 
-/** The rest of Accept and Accept-Language is ignored. Browsers send about 150 characters. */
+/** Accept and Accept-Language are cut off at this length. Browsers send about 150 characters. */
 const MAX_HEADER_LENGTH = 1000;
 
-/** The checked options. */
+/** The validated options. */
 export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index"> {
   kioskIdleMs: number;
   title: string;
@@ -67,23 +70,23 @@ export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index">
 }
 
 export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
-  /** Without a page, / redirects to /docs. */
+  /** If undefined, / redirects to /docs. */
   page: Pages | undefined;
   pageAssets(): Promise<PageAssets>;
-  /** Requests a path of the API on behalf of the client, whose limit counts its searches. */
+  /** Requests an API path on behalf of a client. Searches count against that client's limit. */
   subrequest(request: Request, path: string): Promise<Response>;
 }
 
 /**
- * Rendering a driver with a thousand achievements takes 10 MB, so further pages wait. With 800 at
- * once the server would need 150 MB more.
+ * Rendering a driver with a thousand achievements takes 10 MB, so other pages wait. Without this
+ * limit, 800 requests at once would take another 150 MB.
  */
 const MAX_CONCURRENT_RENDERS = 4;
 
 export function pages(service: PagesService): AnyElysia {
   const { page, pageAssets, subrequest, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
-    // Search engines may list profiles only if the operator allows it.
+    // Search engines may list profiles only if the operator allows indexing.
     const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
       : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
@@ -128,17 +131,17 @@ export function pages(service: PagesService): AnyElysia {
   };
   return (
     plugin
-      // The start page, or the results of a search.
+      // Serves the start page or the results of a search.
       .get("/", ({ request }) => {
         const query = URL.parse(request.url)?.searchParams.get("q") ?? "";
         // The cut may split a surrogate pair, which cannot be percent-encoded.
         const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
         return render(request, { path: "/", query: cut });
       })
-      // If there is an error, a client that does not prefer HTML gets the API's JSON.
+      // On an error, a client that does not prefer HTML gets the API's JSON.
       .get("/drivers/:driverId", async ({ request, params }) => {
         const id = parseUserId(params.driverId);
-        // No user has the id 0.
+        // No user has id 0, so an invalid id gets the page for an unknown driver.
         const url = { path: `/drivers/${id ?? 0}`, query: "" };
         if (prefersPage(request)) return render(request, url);
         if (id === undefined) return fail("invalid_user_id");
@@ -153,11 +156,11 @@ export function pages(service: PagesService): AnyElysia {
 }
 
 interface Assets {
-  /** By language. */
+  /** The path of the script for each language. */
   scriptPaths: Map<string, string>;
   stylePath: string;
   logoPath: string | undefined;
-  /** By file name. */
+  /** The content of each asset, by file name. */
   files: Map<string, Content>;
 }
 
@@ -180,7 +183,7 @@ async function readAssets(
     files,
     scriptPaths: new Map(scriptPaths),
     stylePath: add(styleFile, "text/css; charset=utf-8", styleText),
-    // An SVG that is opened directly is a document, which may contain scripts.
+    // An SVG opened directly is a document and could run scripts, so the policy forbids scripts.
     logoPath:
       logo && add(logo.file, logo.type, logo.bytes, { "content-security-policy": LOGO_POLICY }),
   };
@@ -206,7 +209,7 @@ function toPage(html: string, language: Language, status: number, retryAfterSeco
   });
 }
 
-/** A client that accepts anything, as most programs do, gets JSON. */
+/** A client that accepts any type, as most programs do, gets JSON. */
 function prefersPage(request: Request): boolean {
   const [best] = preferencesOf(request).mediaTypes(["application/json", "text/html"]);
   return best === "text/html";
@@ -217,7 +220,7 @@ function languageOf(request: Request): Language {
   return isLanguage(best) ? best : DEFAULT_LANGUAGE;
 }
 
-/** A client that sends neither header accepts anything. */
+/** A client that sends neither Accept nor Accept-Language accepts any type and language. */
 function preferencesOf({ headers }: Request): Negotiator {
   const start = (name: string) => headers.get(name)?.slice(0, MAX_HEADER_LENGTH);
   return new Negotiator({

@@ -1,25 +1,25 @@
 /**
- * Finds the address that a request came from in the second argument of a fetch handler. The
- * runtimes pass different arguments. Nothing here throws, whatever the argument is.
+ * Finds the address that a request came from. Each runtime passes the address differently, in the
+ * second argument of the fetch handler. Nothing here throws, whatever the argument is.
  */
 
-/** A function is called only when the address is needed. */
+/** An address, or a function that is called only when the address is needed. */
 export type Peer = string | (() => string | undefined) | undefined;
 
 /** The second argument of a fetch handler, by runtime. */
 interface RuntimeInfo {
-  /** Bun's server. */
+  /** Set if the runtime is Bun, which passes its server. */
   requestIP?: unknown;
-  /** Deno's info. */
+  /** Set if the runtime is Deno, which passes an info object. */
   remoteAddr?: { hostname?: unknown };
-  /** The env of Hono on Node. */
+  /** Set by Hono on Node, which passes its env. */
   incoming?: { socket?: { remoteAddress?: unknown } };
 }
 
 /**
- * The peer of `request`. `from` is an address, a function that returns one, or the argument of a
- * runtime. Any other value means that there is no peer. A function that finds no address makes all
- * its clients count as one.
+ * The peer of `request`. `from` is an address, a function that returns an address, or the argument
+ * that a runtime passes. Any other value means that there is no peer. All requests for which a
+ * function finds no address count as one client.
  */
 export function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;

@@ -1,4 +1,4 @@
-/** The search limit in HTTP: the 429 for a client over the limit, and the limit's headers. */
+/** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { failWithHeaders } from "./result.ts";
@@ -12,8 +12,8 @@ export interface SearchLimit {
 }
 
 /**
- * Returns a hook that counts a search and refuses it if the client has used up its budget. A kiosk
- * does not count searches from its own screen, which is on the same machine.
+ * Returns a hook that counts a search, and refuses the search if the client has used up its budget.
+ * In kiosk mode, searches from the server's own machine are not counted.
  */
 export function createLimitHook(
   limiter: Limiter,
@@ -38,7 +38,7 @@ export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return failWithHeaders("rate_limited", { "retry-after": String(retry_after) }, { retry_after });
 }
 
-/** Sets the headers of draft-ietf-httpapi-ratelimit-headers and their common predecessors. */
+/** Sets the headers from draft-ietf-httpapi-ratelimit-headers and their common predecessors. */
 export function setRateLimitHeaders(
   { status, headers }: Response,
   { windowMs, clock }: SearchLimit,
@@ -56,7 +56,7 @@ export function setRateLimitHeaders(
   headers.set("x-ratelimit-reset", String(toSeconds(clock() + resetMs)));
 }
 
-/** Whole seconds, rounded up, so that waiting that long is always enough. */
+/** Rounds up to whole seconds, so that waiting that long is always enough. */
 function toSeconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }

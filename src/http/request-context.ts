@@ -1,38 +1,42 @@
 /**
- * Keeps the context of each request: its peer, id, start time, and the decision of the limit.
- * Contexts are stored by `Request` object, the only thing that all hooks of Elysia share.
+ * Keeps the context of each request: its peer, id, start time and rate-limit decision. Contexts are
+ * keyed by `Request` object, the only thing that all Elysia hooks share.
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import type { Peer } from "./peer.ts";
 import { forwardedOriginOf, isRequestId, originOf } from "./request.ts";
 
-/** The facts of a response for logs and metrics. None of them can contain a person's name. */
+/** The facts about a response for logs and metrics. None of them can contain a person's name. */
 export interface ResponseFacts {
   requestId: string;
   method: string;
-  /** Such as `/users/public/:userId`, also under /api. Undefined for an unknown path. */
+  /**
+   * The path template without /api, such as `/users/public/:userId`. Undefined for an unknown path.
+   */
   route: string | undefined;
   status: number;
-  /** Whether the page made this request on behalf of a client, which gets a different response. */
+  /** Whether the page made this request on a client's behalf. The client gets the page instead. */
   isSubrequest: boolean;
-  /** The decision of the search limit. Undefined if the request was not counted. */
+  /** The search limit's decision; undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;
-  /** From receiving the head of the request until the response is ready to be sent. */
+  /** The time from receiving the request headers until the response is ready to send. */
   durationMs: number;
   /**
-   * The client that searches are counted by: an IPv4 address or an IPv6 network. Must be called
-   * synchronously, because a runtime knows the address only until the response is sent.
+   * Returns the client whose searches are counted together: an IPv4 address or an IPv6 network.
+   * Call it synchronously, because a runtime knows the address only until the response is sent.
    */
   client(): string;
 }
 
 export interface RequestContext {
   peer: Peer;
-  /** As the client or a proxy sent it. The `Request` for Elysia may have a different one. */
+  /**
+   * The URL as the client or a proxy sent it. The `Request` for Elysia may have a different URL.
+   */
   url: string;
   requestId: string;
-  /** As the client sent it. The `Request` for Elysia may have a different one, see toRoutable. */
+  /** The method that the client sent. `toRoutable` may give Elysia a different method. */
   method: string;
   isSubrequest: boolean;
   startMs: number;
@@ -45,7 +49,7 @@ type KnownContext = Partial<
 
 export type RequestContexts = ReturnType<typeof createRequestContexts>;
 
-/** `defaultPeer` is the peer of requests that come without one. */
+/** `defaultPeer` is the peer assumed for requests without one. */
 export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
   const contexts = new WeakMap<Request, RequestContext>();
 
@@ -72,12 +76,14 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     return context;
   }
 
-  /** A request that came through a host's app has no context yet, so one is started. */
+  /** A request that arrived through a host's app has no context yet, so `of` starts one. */
   const of = (request: Request): RequestContext => contexts.get(request) ?? start(request);
 
   const isTrusted = (peer: Peer) => clients.trustsAny && clients.trusts(addressOf(peer));
 
-  /** The id that a trusted proxy gave the request, or a new one. No other client can choose it. */
+  /**
+   * The id that a trusted proxy gave the request, or a new id. No other client can choose an id.
+   */
   function requestIdOf({ headers }: Request, peer: Peer): string {
     const given = clients.trustsAny ? headers.get("x-request-id") : null;
     return given !== null && isRequestId(given) && isTrusted(peer) ? given : crypto.randomUUID();
@@ -91,7 +97,7 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     /** Whether the client runs on the same machine as the server. */
     isLocal: (request: Request, { peer }: RequestContext): boolean =>
       clients.isLocal(addressOf(peer), request.headers.get("x-forwarded-for")),
-    /** The origin of the server as the client sees it. */
+    /** The server's origin as the client sees it. */
     originOf(request: Request): string {
       const { url, peer } = of(request);
       return isTrusted(peer) ? forwardedOriginOf(url, request.headers) : originOf(url);

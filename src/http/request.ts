@@ -1,26 +1,29 @@
 /**
- * Parses the raw URL and headers of a request. Nothing is coerced and malformed input is rejected.
+ * Parses the raw URL and headers of a request. Nothing is coerced, and malformed input is rejected.
  * Every step takes at most linear time.
  */
 import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/tiers.ts";
 
 const MIN_QUERY_CODE_POINTS = 2;
 
-/** A decimal integer from 1 to 2^53−1 without sign, leading zero, exponent or fraction. */
+/**
+ * Accepts a decimal integer from 1 to 2^53−1 without a sign, leading zero, exponent or fraction.
+ */
 export function parseUserId(text: string): number | undefined {
   if (!/^[1-9]\d{0,15}$/.test(text)) return undefined;
   const id = Number(text);
   return Number.isSafeInteger(id) ? id : undefined;
 }
 
-/** The pairs of a query string whose key is `q`, plain or percent-encoded. Captures the value. */
+/** Matches each `q` in a query string, whether plain or percent-encoded, and captures its value. */
 const PAIR_OF_Q = /(?:^|&)(?:q|%71)(?:=([^&]*))?(?=&|$)/g;
 
 /**
- * The value of `q` in NFC, with white space collapsed and trimmed. Undefined if `q` is missing,
- * given more than once, not valid UTF-8, or shorter than 2 code points. A query that {@link
- * isTooLong} matches nothing, so it is returned without normalization, which can take minutes for a
- * long run of marks. NFC changes no white space, so white space may be collapsed first.
+ * Returns the value of `q` in NFC, with white space collapsed and trimmed. Undefined if `q` is
+ * missing, given more than once, not valid UTF-8, or shorter than 2 code points. A value that
+ * {@link isTooLong} matches no name and is returned without normalization, which can take minutes
+ * for a long run of combining marks. White space can be collapsed first, because NFC does not
+ * change it.
  */
 export function parseQuery(url: string): string | undefined {
   const start = url.indexOf("?");
@@ -34,12 +37,12 @@ export function parseQuery(url: string): string | undefined {
   return hasCodePoints(query, MIN_QUERY_CODE_POINTS) ? query : undefined;
 }
 
-/** A request id must be safe in a log and in a header: printable ASCII without spaces or quotes. */
+/** Whether a request id is safe in logs and headers. Spaces, quotes and non-ASCII are rejected. */
 export function isRequestId(text: string): boolean {
   return /^[\w.~+/=:@-]{1,128}$/.test(text);
 }
 
-/** The index at which the path begins. `url` may lack scheme and host. */
+/** The index at which the path begins. `url` may lack a scheme and host. */
 function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }
@@ -51,13 +54,16 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** Bounds scheme, host and port, which responses repeat. Host names have at most 253 characters. */
+/**
+ * The maximum length of scheme, host and port together, which responses repeat. Host names have at
+ * most 253 characters.
+ */
 const MAX_PREFIX_LENGTH = 280;
 
-/** The origin for a request without a valid host, which usually comes from the same machine. */
+/** The origin assumed if a request has no valid host. Such a request is usually local. */
 const LOCAL_ORIGIN = "http://localhost";
 
-/** Most requests have the same origin as the last one. Comparing is faster than parsing. */
+/** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */
 let last = { prefix: "", origin: LOCAL_ORIGIN };
 
 export function originOf(url: string): string {
@@ -77,7 +83,7 @@ export function forwardedOriginOf(url: string, headers: Headers): string {
   return originOf(`${proto}://${lastOf(headers, "x-forwarded-host", /^[\w.:[\]-]+$/) ?? host}/`);
 }
 
-/** The last value of a list, if it matches `form`. */
+/** The last value in a list header, if that value matches `form`. */
 function lastOf(headers: Headers, name: string, form: RegExp): string | undefined {
   const list = headers.get(name) ?? "";
   const last = list.slice(list.lastIndexOf(",") + 1).trim();
@@ -85,9 +91,9 @@ function lastOf(headers: Headers, name: string, form: RegExp): string | undefine
 }
 
 /**
- * Decodes form-encoded text and separates its words by one space. Undefined if the text is not
- * percent-encoded UTF-8. Stops when the result {@link isTooLong}, because joining 120,000 words
- * takes 20 ms.
+ * Decodes form-encoded text and separates the words with single spaces. Undefined if the text is
+ * not valid percent-encoded UTF-8. Stops once the result {@link isTooLong}, because joining 120,000
+ * words takes 20 ms.
  */
 function decodeWords(text: string): string | undefined {
   let decoded: string;
@@ -105,20 +111,20 @@ function decodeWords(text: string): string | undefined {
 }
 
 /**
- * A longer path is not decoded, because no valid parameter is that long and the router takes up to
- * 40 ms to decode 240 KB.
+ * Longer paths are not decoded, because no valid parameter is that long and the router would take
+ * up to 40 ms to decode 240 KB.
  */
 const MAX_DECODED_LENGTH = 4096;
 
-/** Elysia looks for the path from this index on, so a shorter host must be replaced. */
+/** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */
 const MIN_PATH_START = 11;
 
 /**
- * Rewrites a request that Elysia cannot handle, and returns any other unchanged. The result has:
+ * Rewrites a request if Elysia cannot handle it. Otherwise, returns it unchanged. The result has:
  * - a host that is long enough for Elysia,
- * - no path that takes long to decode,
- * - no base path, which some hosts have removed already,
- * - GET instead of HEAD, for which Elysia would read the whole body to find its length.
+ * - a path that is quick to decode,
+ * - no base path, which some hosts remove beforehand,
+ * - GET instead of HEAD, because for HEAD, Elysia would read the whole body to find its length.
  */
 export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
@@ -126,14 +132,14 @@ export function toRoutable(request: Request, basePath: string): Request {
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
   const isReadable = start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase;
   if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
-  // The target of CONNECT is not a path.
+  // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
   if (isReadable && path.length <= MAX_DECODED_LENGTH) return request;
   const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
   const plain = inner.length > MAX_DECODED_LENGTH ? inner.replaceAll("%", "_") : inner;
   const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
-  // The Fetch standard forbids CONNECT and TRACE. All unsupported methods get the same response as
-  // POST.
+  // A `Request` cannot have the method CONNECT or TRACE. Every unsupported method becomes POST,
+  // because all of them get the same response.
   const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
   const routableMethod = method === "HEAD" ? "GET" : isOther ? "POST" : method;
   return new Request(routableUrl, { method: routableMethod, headers });

@@ -1,6 +1,6 @@
 /**
- * Turns the result of a handler into a `Response` with headers, validator and content coding. Knows
- * nothing about routes or limits.
+ * Turns a handler's result into a `Response` with headers, validator and content coding. This
+ * module knows nothing about routes or limits.
  */
 import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
@@ -12,19 +12,19 @@ import { createLargeBodies } from "./large-bodies.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
-/** The policies of pages and of their assets, which the API does not use. */
+/** The policies for pages and their assets. The API never uses these policies. */
 const pagePolicies: readonly CachePolicy[] = ["page", "immutable", "hour"];
 
 interface RespondOptions {
-  /** Whether only the head is sent. */
+  /** Whether to send the response without its body. */
   isHead: boolean;
-  /** The page reads the whole body at once, so it need not be sent in pieces. */
+  /** Whether the page made the request. If so, the body need not be sent in pieces. */
   isSubrequest: boolean;
 }
 
 /**
- * `maxAgeSeconds` is how long a cache may reuse a response of the API without revalidating it,
- * `isIndexed` whether search engines may list the pages, `compresses` whether bodies are
+ * `maxAgeSeconds` is how long a cache may reuse an API response without revalidating it,
+ * `isIndexed` is whether search engines may list the pages, and `compresses` is whether bodies are
  * compressed.
  */
 export function createRespond(maxAgeSeconds: number, isIndexed: boolean, compresses: boolean) {
@@ -66,7 +66,7 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean, compres
   };
 }
 
-/** A plain object becomes the JSON of a success, `status(…)` the JSON of an error. */
+/** A plain object becomes a JSON success response, and `status(…)` becomes a JSON error. */
 function toContent(value: unknown): Content {
   if (value instanceof Content) return value;
   if (value instanceof Response) return toContent(fail("internal_error"));
@@ -81,7 +81,9 @@ interface Representation {
   headers: Record<string, string>;
 }
 
-/** A 200 in a coding that the client accepts, or a 304 if the client already has it. */
+/**
+ * Builds a 200 in a coding that the client accepts, or a 304 if the client already has the body.
+ */
 function represent(
   content: Content,
   body: Body,
@@ -99,7 +101,9 @@ function represent(
   return { status: 200, body: encoded, headers: { ...headers, "content-encoding": coding } };
 }
 
-/** Encodes the body. A shared body is encoded once and kept as a Blob, which Bun does not copy. */
+/**
+ * Encodes the body. A shared body is encoded only once and kept as a Blob, which Bun never copies.
+ */
 function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   const { coding: stored, shared } = content;
   const known = shared?.[coding];

@@ -1,5 +1,5 @@
 /**
- * The values that handlers return: a plain object for JSON, `status(…)` of Elysia for an error, or
+ * The values that handlers return: a plain object for JSON, Elysia's `status(…)` for an error, or
  * {@link Content} for a body that is already serialized. response.ts turns each into a `Response`.
  */
 import { status } from "elysia";
@@ -9,12 +9,12 @@ import type { Body, Coding } from "./compression.ts";
 
 interface ContentOptions {
   status?: number;
-  /** Applies below status 400, since errors are never stored. Default none. */
+  /** Applies only below status 400, because errors must not be stored. Defaults to `none`. */
   cache?: CachePolicy;
   headers?: Record<string, string>;
   /** The content coding of `body`. A client that does not accept it gets the decoded body. */
   coding?: "gzip";
-  /** The object is reused for many requests, so the encoded forms of its body are kept. */
+  /** Whether many requests share this object. If so, the encoded forms of its body are kept. */
   isShared?: boolean;
 }
 
@@ -26,9 +26,9 @@ export class Content {
   readonly body: Body | null;
   readonly headers: Record<string, string>;
   readonly coding: "gzip" | undefined;
-  /** The encoded forms of a shared body, each made when it is first needed. */
+  /** The encoded forms of a shared body, each created when it is first needed. */
   readonly shared: Partial<Record<Coding, Blob>> | undefined;
-  /** The hash of the body, which becomes part of its ETag. Made when it is first needed. */
+  /** The hash of the body, used in the ETag and computed when first needed. */
   hash: string | undefined;
 
   constructor(type: string, body: Body | null, options: ContentOptions = {}) {
@@ -44,7 +44,7 @@ export class Content {
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** Serialized JSON. The type is that of the value, so that Eden knows the fields. */
+/** Wraps serialized JSON. The return type is the value's type, so that Eden knows the fields. */
 export function serializedJson<Value>(text: Body, cache: CachePolicy): Value {
   return new Content(JSON_TYPE, text, { cache }) as Value;
 }
@@ -59,7 +59,7 @@ export function failWithHeaders(
   return new Content(JSON_TYPE, JSON.stringify(response), { status, headers });
 }
 
-/** The status and body of an error. `details` adds fields to the error object or replaces them. */
+/** The status and body of an error. `details` adds or replaces fields of the error object. */
 export function fail<Code extends ErrorCode>(
   code: Code,
   details: { retry_after?: number; message?: string } = {},

@@ -10,7 +10,7 @@ import { fail, serializedJson } from "./result.ts";
 import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
-  /** The rate limit and the fault injector, where there are any. */
+  /** The hooks for the rate limit and the fault injector, if configured. */
   beforeSearch: Hook[];
 }
 

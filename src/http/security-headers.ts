@@ -1,9 +1,9 @@
 /** The headers that restrict how browsers and search engines use a response. */
 
-/** Sent with every response. Keeps browsers from guessing a content type. */
+/** Sent with every response. Stops browsers from guessing the content type. */
 export const securityHeaders = { "x-content-type-options": "nosniff" };
 
-/** Keeps search engines from listing personal data. */
+/** Stops search engines from listing personal data. */
 export const noIndexHeader = { "x-robots-tag": "noindex" };
 
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
@@ -18,8 +18,8 @@ export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 export const LOGO_POLICY = `${DRAWING_POLICY}; style-src 'unsafe-inline'; img-src data:`;
 
 /**
- * Scalar writes its styles into the docs page. Everything else comes from this server. Sample
- * requests go to the public URL, which may be another origin.
+ * Scalar adds inline styles to the docs page, and its sample requests go to the public URL, which
+ * may have another origin. Everything else comes from this server.
  */
 export function docsPolicy(publicUrl: string | undefined): string {
   const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;

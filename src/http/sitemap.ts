@@ -27,7 +27,7 @@ ${ids.map((id) => html`<url><loc>${base}/drivers/${id}</loc></url>\n`)}</urlset>
     });
 }
 
-/** A cache must revalidate each time, so that a driver who goes private disappears at once. */
+/** Caches must revalidate every time, so that a driver who becomes private disappears at once. */
 function xml(root: Html): Content {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root.text}\n`;
   return new Content("application/xml; charset=utf-8", text, { cache: "public" });

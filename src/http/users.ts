@@ -1,4 +1,4 @@
-/** The routes of one user: the public profile and the achievements. */
+/** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry } from "../domain/achievement.ts";

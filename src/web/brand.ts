@@ -1,17 +1,17 @@
-/** A community's own name, colour and logo on the page. Never reads files. */
+/** Applies a community's own name, colour and logo to the page. This module never reads files. */
 import crypto from "node:crypto";
 import { PNG_START } from "./png.ts";
 
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 
-/** The minimum for text at level AA of WCAG 2. */
+/** The minimum contrast of text at WCAG 2 level AA. */
 const MIN_CONTRAST = 4.5;
 
 export const MAX_LOGO_BYTES = 256 * 1024;
 
 export interface Logo {
-  /** Changes with the content. */
+  /** The file name, which changes with the content. */
   file: string;
   type: string;
   bytes: Uint8Array<ArrayBuffer>;
@@ -23,7 +23,7 @@ export function textColourOn(accent: string): string {
   return colours.find((colour) => contrastOf(colour, accent) >= MIN_CONTRAST) ?? "#000000";
 }
 
-/** The contrast ratio of two colours in WCAG 2, from 1 to 21. */
+/** The WCAG 2 contrast ratio of two colours, from 1 to 21. */
 export function contrastOf(a: string, b: string): number {
   const [dark = 0, light = 0] = [luminanceOf(a), luminanceOf(b)].sort((x, y) => x - y);
   return (light + 0.05) / (dark + 0.05);
@@ -37,12 +37,15 @@ function luminanceOf(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The rule that overrides the accent colour in the style. */
+/** The CSS rule that overrides the style sheet's accent colour. */
 export function styleOf(accent: string): string {
   return `:root{--accent:${accent};--on-accent:${textColourOn(accent)}}`;
 }
 
-/** Throws a `RangeError` whose message completes a sentence that begins with the file name. */
+/**
+ * Detects a logo's format. Throws a `RangeError` whose message continues a sentence that begins
+ * with the file name.
+ */
 export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
@@ -50,7 +53,7 @@ export function parseLogo(bytes: Uint8Array): Logo {
   const kind = isPng(bytes) ? "png" : isSvg(bytes) ? "svg" : undefined;
   if (!kind) throw new RangeError("is neither an SVG nor a PNG");
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
-  // A copy, because the caller may change its bytes, and the file is cached by its name.
+  // Copies the bytes, because the caller might change them after clients have cached the file.
   return { file, type: kind === "png" ? "image/png" : "image/svg+xml", bytes: bytes.slice() };
 }
 
@@ -58,7 +61,7 @@ function isPng(bytes: Uint8Array): boolean {
   return PNG_START.equals(bytes.subarray(0, PNG_START.length));
 }
 
-/** An XML prolog and the root tag of an SVG. */
+/** Matches an optional XML prolog and the root tag of an SVG. */
 const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;
 
 function isSvg(bytes: Uint8Array): boolean {

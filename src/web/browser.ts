@@ -1,7 +1,7 @@
 /**
  * The page's script: it switches views without loading a new document, handles back and forward,
- * and returns a kiosk to the start page. It never caches a driver, because the profile may have
- * become private since. Without the script, the form and the links still work.
+ * and returns a kiosk to the start page. Drivers are never cached, because a profile may become
+ * private. Without the script, the form and the links still work.
  */
 /// <reference lib="dom" />
 import { withBasePath } from "./html.ts";
@@ -12,20 +12,22 @@ import { type FetchApi, type KnownResults, loadView } from "./view.ts";
 /** How long an unattended kiosk highlights each featured driver. */
 const HIGHLIGHT_MS = 8000;
 
-/** How soon a kiosk that could not return to the start page tries again. */
+/** How long a kiosk waits before it retries loading the start page. */
 const RETRY_MS = 10_000;
 
 /** How long to wait for a response. */
 const TIMEOUT_MS = 30_000;
 
-/** Browsers keep about 50 history entries, and a kiosk must be able to return to its first. */
+/**
+ * Browsers keep about 50 history entries, and a kiosk must be able to return to the first entry.
+ */
 const MAX_KIOSK_ENTRIES = 20;
 
 const SCROLL_SAVE_DELAY_MS = 100;
 
-/** The state of a history entry. */
+/** The state stored with a history entry. */
 interface Entry {
-  /** The number of this page's entries before it. */
+  /** How many entries of this page come before this entry. */
   index: number;
   /** The scroll position. */
   y: number;
@@ -37,7 +39,7 @@ const language = isLanguage(root.lang) ? root.lang : DEFAULT_LANGUAGE;
 const main = find("main", HTMLElement);
 const field = find("#q", HTMLInputElement);
 const script = find("script[data-featured]", HTMLScriptElement);
-/** The path that the server is mounted under. */
+/** The path under which the server is mounted. */
 const base = script.dataset.base ?? "";
 const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).map(Number);
 
@@ -47,7 +49,10 @@ let navigations = 0;
 let entryIndex = 0;
 /** The query whose results are shown or loading; empty if there are none. */
 let currentQuery = "";
-/** Wall-clock time of the last view, because the limit's window continues during sleep. */
+/**
+ * The wall-clock time at which the view was shown. Other clocks may stop while the device sleeps,
+ * but the limit's window does not.
+ */
 let shownAt = Date.now();
 let saveTimer: ReturnType<typeof setTimeout> | undefined;
 let isStartingOver = false;
@@ -62,14 +67,14 @@ const fetchPath = (path: string, options: RequestInit) =>
 const fetchApi: FetchApi = (path) => fetchPath(path, {});
 const revalidate: FetchApi = (path) => fetchPath(path, { cache: "no-cache" });
 
-// The browser would restore the position before the view is loaded.
+// Otherwise, the browser would restore the scroll position before the view has loaded.
 history.scrollRestoration = "manual";
 const { index: lastIndex = 0, y = 0 }: Partial<Entry> = history.state ?? {};
 entryIndex = lastIndex;
 saveEntry(y);
 rememberResults();
 if (y > 0) scrollTo(0, y);
-// A document from the browser's cache may show a driver who has become private since.
+// A document from the browser's cache may show a driver who has since become private.
 const [navigation] = performance.getEntriesByType("navigation");
 if (navigation instanceof PerformanceNavigationTiming && navigation.type === "back_forward") {
   void showAgain(y);
@@ -93,7 +98,7 @@ document.addEventListener("keydown", (event) => {
   const isTyping = target === field;
   const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
   const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
-  // From the heading, which has the focus after a search, ArrowDown leads to the first result.
+  // From the heading, which has focus after a search, ArrowDown moves to the first result.
   const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
   const next = step && stops[at + step];
   if (key === "/" && !isTyping) field.select();
@@ -105,7 +110,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// Avatars that fail to load are replaced by drawings. Some may have failed before this script ran.
+// Shows a drawing for each avatar that fails to load. Some may have failed before this script ran.
 addEventListener("error", ({ target }) => replaceByDrawing(target), true);
 for (const image of document.images) {
   if (image.complete && image.naturalWidth === 0) replaceByDrawing(image);
@@ -138,7 +143,7 @@ addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
     if (isStartingOver) startOver();
     else void showAgain(state.y);
   } else {
-    // A jump within the view, such as the skip link, has added an entry.
+    // A jump within the view, for example with the skip link, has added a history entry.
     entryIndex++;
     saveEntry();
   }
@@ -161,7 +166,7 @@ if (isKiosk) {
   }, HIGHLIGHT_MS);
 }
 
-/** After the idle time, returns a kiosk to the start page, or refreshes it if it is shown. */
+/** Restarts the idle timer, which returns the kiosk to the start page or refreshes that page. */
 function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
   clearTimeout(idleTimer);
   idleTimer = setTimeout(() => {
@@ -173,7 +178,7 @@ function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
 
 /**
  * Refreshes the start page. Reloads the document if its script, style or settings have changed, as
- * after an update of Roadbook. While the server is unreachable, the current page stays.
+ * they do when Roadbook is updated. If the server is unreachable, the current page stays.
  */
 async function refreshStart(): Promise<void> {
   try {
@@ -185,18 +190,18 @@ async function refreshStart(): Promise<void> {
     main.innerHTML = startMain.innerHTML;
     highlightDriver();
   } catch {
-    // The next refresh follows after another idle time.
+    // The next attempt comes after another idle period.
   }
 }
 
-/** The tags of the script, which carry its settings, and of the style. */
+/** The HTML of the script tag, which carries the settings, and of the style tag. */
 function assetsOf(page: Document): string {
   return [...page.querySelectorAll("script, link[rel=stylesheet]")]
     .map(({ outerHTML }) => outerHTML)
     .join();
 }
 
-/** Shows one featured driver large while the start page is unattended. */
+/** Enlarges one featured driver while the start page is unattended. */
 function highlightDriver(): void {
   if (!isUnattended) return;
   const cards = main.querySelectorAll(".card");
@@ -218,16 +223,16 @@ function navigate(url: string): Promise<void> {
   });
 }
 
-/** Shows the current history entry, after back or forward. Clears the old view at once. */
+/** Shows the current history entry after back or forward. Clears the old view immediately. */
 function showAgain(y?: number): Promise<void> {
   main.replaceChildren();
   return show(currentUrl(), revalidate, { y, known: shownResults.get(currentUrl()) });
 }
 
 /**
- * Goes back to the first history entry. Called again on arrival, it turns that entry into the
- * start page and pushes a second one, which removes all later entries. Neither back nor forward
- * then leads to the views of an earlier visitor.
+ * Goes back to the first history entry. When called again on arrival, turns that entry into the
+ * start page and pushes a second start page, which removes all later entries. After that, neither
+ * back nor forward leads to an earlier visitor's views.
  */
 function startOver(): void {
   if (entryIndex > 0 && !isStartingOver) {
@@ -247,7 +252,7 @@ function startOver(): void {
     if (navigation !== navigations) return;
     isUnattended = !main.querySelector("[role=alert]");
     highlightDriver();
-    // The server is unreachable, perhaps because it is restarting.
+    // Retries if the server is unreachable, perhaps because it is restarting.
     if (!isUnattended) restartIdleTimer(RETRY_MS);
   });
 }
@@ -258,7 +263,7 @@ interface ShowOptions {
   onLoaded?(): void;
 }
 
-/** Shows the view for a URL, unless another one is requested while it loads. */
+/** Shows the view for a URL, unless another view is requested while this one loads. */
 async function show(
   url: string,
   fetcher: FetchApi,
@@ -275,7 +280,7 @@ async function show(
   onLoaded?.();
   main.removeAttribute("aria-busy");
   main.innerHTML = withBasePath(renderView(view, language).text, base);
-  // Phones would share the canonical link, which still belongs to the first view.
+  // Phones share the canonical link, but it still belongs to the first view.
   document.querySelector("link[rel=canonical]")?.remove();
   document.title = titleOf(view, language, script.dataset.title ?? "");
   if (view.kind !== "driver") field.value = query;
@@ -306,7 +311,7 @@ function rememberResults(): void {
   });
 }
 
-/** Updates the time until the next search, then shows the button to try again. */
+/** Counts down to the next search, then shows the button to try again. */
 function countDown(): void {
   const wait = main.querySelector<HTMLElement>(".wait");
   if (!wait || wait.hidden) return;
@@ -320,7 +325,7 @@ function countDown(): void {
 function replaceByDrawing(image: EventTarget | null): void {
   if (!(image instanceof HTMLImageElement) || !image.dataset.id) return;
   image.src = `${base}/avatars/${image.dataset.id}.svg`;
-  // Only once, in case the drawing fails too.
+  // Replaces the image only once, in case the drawing fails to load too.
   delete image.dataset.id;
 }
 
@@ -335,7 +340,7 @@ function putEntry(isNew: boolean, url: string, y = 0): void {
   else history.replaceState(entry, "", url);
 }
 
-/** The path without the base path, which alone means the start page, even without a slash. */
+/** Removes the base path. The base path alone means the start page, even with no final slash. */
 function pathOf(pathname: string): string {
   return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname) || "/";
 }

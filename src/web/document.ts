@@ -10,7 +10,10 @@ interface DocumentOptions {
   language: Language;
   /** The community's name. */
   title: string;
-  /** For an unattended screen: no link leads off the site, and the page returns to the start. */
+  /**
+   * Adapts the page to an unattended screen: no link leaves the site, and the page returns to the
+   * start when idle.
+   */
   kiosk?: boolean | undefined;
   /** How long a kiosk must be idle before it returns to the start page. */
   kioskIdleMs?: number | undefined;
@@ -19,7 +22,7 @@ interface DocumentOptions {
   allowIndexing?: boolean | undefined;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
-  /** The path that the server is mounted under; empty for the root. */
+  /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;

@@ -1,6 +1,6 @@
 /**
- * Draws the pictures that a dataset lacks: avatars, badges of achievements, and the page's icon.
- * The same input always gives the same bytes. Pure.
+ * Draws the pictures that a dataset lacks: avatars, achievement badges, and the page's icon. All
+ * functions are pure: the same input always gives the same bytes.
  */
 import type { Achievement } from "../domain/achievement.ts";
 import { textColourOn } from "./brand.ts";
@@ -11,13 +11,13 @@ import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";
 const GOLDEN_ANGLE = 137.508;
 
 interface Pattern {
-  /** In a 64×64 view box. */
+  /** The SVG path data, in a 64×64 view box. */
   path: string;
-  /** Whether the path covers a point of the view box. */
+  /** Whether the path covers this point of the view box. */
   covers(x: number, y: number): boolean;
 }
 
-/** Backgrounds of the monogram: hills, lanes, tunnels and other sights of the road. */
+/** Patterns behind the initials: hills, lanes, tunnels and other roadside sights. */
 const patterns: Pattern[] = [
   {
     path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
@@ -45,13 +45,13 @@ const patterns: Pattern[] = [
   },
 ];
 
-/** In percent. The hue comes from the driver's id. */
+/** Saturation and lightness in percent. The hue comes from the driver's id. */
 type Tone = readonly [saturation: number, lightness: number];
 
 const GROUND: Tone = [48, 30];
 const PATTERN: Tone = [52, 40];
 
-/** A driver's avatar as SVG: the initials of the name on a pattern and colour chosen by the id. */
+/** Draws an avatar as an SVG: the driver's initials on a pattern and colour derived from the id. */
 export function drawAvatar(id: number, name: string): string {
   const [ground, fill] = [GROUND, PATTERN].map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
   const path = patterns[id % patterns.length]?.path;
@@ -73,7 +73,7 @@ const SAMPLES = 4;
 /** The packed pixels of each pattern, which are slow to compute. */
 const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
 
-/** The avatar as a PNG of 256×256 pixels. It lacks the initials because Roadbook ships no font. */
+/** Draws the avatar as a 256×256 PNG, without the initials because Roadbook ships no font. */
 export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   const index = id % patterns.length;
   const packed = packedPatterns.get(index) ?? packPixels(PNG_SIZE, shadeOf(patterns[index]));
@@ -81,7 +81,7 @@ export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
 }
 
-/** How much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
+/** Returns a function that tells how much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
 function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number {
   const scale = 64 / PNG_SIZE;
   return (x, y) => {
@@ -95,7 +95,7 @@ function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number
   };
 }
 
-/** The conversion from HSL in CSS Color 4, section 7.1. */
+/** Converts HSL to RGB as described in CSS Color 4, section 7.1. */
 function toRgb(hue: number, [saturation, lightness]: Tone): Colour {
   const amplitude = (saturation / 100) * Math.min(lightness, 100 - lightness);
   const channel = (offset: number) => {
@@ -107,7 +107,7 @@ function toRgb(hue: number, [saturation, lightness]: Tone): Colour {
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]\p{M}*/u;
 
-/** The first letters of the first and last words that contain one. */
+/** The initials: the first letters of the first and last words that contain a letter. */
 function monogramOf(name: string): string {
   const letters = name
     .normalize("NFC")
@@ -130,10 +130,13 @@ const glyphs = [
   "M32 16 L46 32 L32 48 L18 32Z M32 26 L27 32 L32 38 L37 32Z",
 ];
 
-/** The colours of the rim by tier: bronze, silver, gold, and beyond. */
+/** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
-/** An achievement's badge. The type gives the colour, the name the symbol, the tier the rim. */
+/**
+ * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
+ * the tier.
+ */
 export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
   const { name, type, tier } = badge;
   const hue = hash(type) % 360;
@@ -144,13 +147,13 @@ export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): s
     .text;
 }
 
-/** The icon of the page: a road on a plate in the accent colour. */
+/** The page's icon: a road on a plate in the accent colour. */
 export function drawFavicon(accent: string): string {
   const road = textColourOn(accent);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
 }
 
-/** FNV-1a over UTF-16 code units, 32 bits. */
+/** The 32-bit FNV-1a hash of the text's UTF-16 code units. */
 function hash(text: string): number {
   let bits = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {

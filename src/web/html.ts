@@ -9,8 +9,8 @@ export class Html {
 }
 
 /**
- * Prefixes the links of a rendered page with `basePath`. Quotes in texts are escaped, so only
- * attributes match the pattern.
+ * Prefixes the links in a rendered page with `basePath`. Quotes in text are escaped, so the pattern
+ * matches only attributes.
  */
 export function withBasePath(page: string, basePath: string): string {
   return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);

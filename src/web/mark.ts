@@ -1,18 +1,22 @@
 /**
- * Highlights the parts of a name that match a query. Matches by the Latin spelling of another
- * script stay unmarked, because the table of spellings is too large for a browser. Pure.
+ * Highlights the parts of a name that match a query. A name that matches only by its Latin spelling
+ * stays unmarked, because the table of spellings is too large for a browser. All functions are
+ * pure.
  */
 import { fold, writeDigraphs } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
-/** A character with its combining marks. */
+/** A character together with its combining marks. */
 const LETTER = /\P{M}\p{M}*|\p{M}+/gu;
 const SPACE = /^\p{White_Space}/u;
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 const spellings = [fold, (text: string) => fold(writeDigraphs(text))];
 
-/** Wraps the query in `<mark>` wherever it occurs, or its words if it does not. */
+/**
+ * Wraps each occurrence of the query in `<mark>`. If the query does not occur, wraps its words
+ * instead.
+ */
 export function markMatches(name: string, query: string): Html {
   const letters = name.match(LETTER) ?? [];
   for (const spell of spellings) {
@@ -29,7 +33,10 @@ export function markMatches(name: string, query: string): Html {
   return html`${name}`;
 }
 
-/** The indexes of the pieces that match the query, or its words if all of them occur. */
+/**
+ * Returns the indexes of the pieces that match the query or, if it does not occur, all of its
+ * words.
+ */
 function findLetters(pieces: readonly string[], query: string): Set<number> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));

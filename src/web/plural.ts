@@ -1,4 +1,4 @@
-/** Counts of things in a language, such as “3 drivers”. */
+/** Formats counts in a language, such as “3 drivers”. */
 
 /** The text for each CLDR plural category of whole numbers. `#` stands for the count. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;

@@ -1,15 +1,18 @@
-/** Encodes square pictures as PNG (ISO/IEC 15948), in shades between two colours. Pure. */
+/**
+ * Encodes square pictures with shades between two colours as PNG (ISO/IEC 15948). All functions are
+ * pure.
+ */
 import zlib from "node:zlib";
 
 export type Colour = readonly [red: number, green: number, blue: number];
 
-/** The signature of PNG files. */
+/** The signature at the start of every PNG file. */
 export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
-/** The shade of the second colour; the first one has the shade 0. */
+/** The shade of the second colour. The first colour has shade 0. */
 export const MAX_SHADE = 16;
 
-/** Compresses the pixels of a picture, for use with any two colours. */
+/** Compresses a picture's pixels, which can then be combined with any two colours. */
 export function packPixels(
   size: number,
   shadeAt: (x: number, y: number) => number,

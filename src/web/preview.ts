@@ -14,7 +14,7 @@ interface PreviewOptions {
   logoPath: string | undefined;
 }
 
-/** The tags for the head. Views of problems have the site's title and description. */
+/** Renders the tags for the head. Error views get the site's title and description. */
 export function renderPreview(options: PreviewOptions): Html {
   const { view, language, title, baseUrl, logoPath } = options;
   const texts = languages[language];
@@ -36,7 +36,7 @@ ${image && html`<meta property="og:image" content="${image}">`}
 ${image && html`<meta name="twitter:image" content="${image}">`}`;
 }
 
-/** The canonical path of a view; undefined for a problem, which has none. */
+/** The canonical path of a view; undefined for an error view. */
 function pathOf(view: View): string | undefined {
   switch (view.kind) {
     case "start":
@@ -71,7 +71,7 @@ function descriptionOf(view: View, language: Language): string {
   }
 }
 
-/** A driver's avatar. Few programs preview an SVG, so drawings are linked as PNG. */
+/** The URL of a driver's avatar. Few programs preview SVGs, so drawings are linked as PNGs. */
 function imageOf(view: View, baseUrl: string): string | undefined {
   if (view.kind !== "driver") return undefined;
   const { avatar_url } = view.user;

@@ -1,4 +1,4 @@
-/** Renders views as HTML, on the server and in the browser. Pure. */
+/** Renders views as HTML, on the server and in the browser. All functions are pure. */
 import type { AchievementEntry } from "../domain/achievement.ts";
 import type { User } from "../domain/user.ts";
 import { type Html, html } from "./html.ts";
@@ -6,7 +6,9 @@ import { markMatches } from "./mark.ts";
 import { type Language, languages, type Texts } from "./texts.ts";
 import { type FoundDriver, MAX_FOUND, type View } from "./view.ts";
 
-/** The main part of the page. The browser focuses its first heading when the view changes. */
+/**
+ * The main part of the page. When the view changes, the page's script focuses the first heading.
+ */
 export function renderView(view: View, language: Language): Html {
   const texts = languages[language];
   switch (view.kind) {
@@ -163,20 +165,20 @@ function renderProblem(view: View & { kind: "problem" }, texts: Texts): Html {
     ${renderButtons(canRetry, texts)}`;
 }
 
-/** The time until the next search. The browser counts it down, then shows the hidden button. */
+/** The time until the next search. The page's script counts down, then shows the hidden button. */
 function renderWait(seconds: number, texts: Texts): Html {
   return html`<p class="wait" role="timer" data-seconds="${seconds}">${waitOf(seconds, texts)}</p>
     <p class="buttons" hidden>${renderRetry(texts)}</p>`;
 }
 
-/** Such as “Next search in 59:05.” */
+/** The remaining time as text, such as “Next search in 59:05.” */
 export function waitOf(seconds: number, texts: Texts): string {
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
   return texts.wait([first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":"));
 }
 
-/** Links for a view that has nothing to show. */
+/** Renders the links for a view that has nothing else to show. */
 function renderButtons(canRetry: boolean, texts: Texts): Html {
   return html`<p class="buttons">${canRetry && renderRetry(texts)}
     <a class="button" href="/">${texts.otherDrivers}</a></p>`;
@@ -186,7 +188,7 @@ function renderRetry(texts: Texts): Html {
   return html`<a class="button" href="" data-retry>${texts.tryAgain}</a>`;
 }
 
-/** The company, and the date of joining if drivers must be told apart. */
+/** The company, plus the join date if another driver has the same name and company. */
 function detailOf({ company, created_at }: FoundDriver, texts: Texts, language: Language): Html {
   const joined = created_at && `${texts.memberSince} ${dateIn(language, created_at)}`;
   return html`${company}${company && joined && html`<br>`}${joined}`;
@@ -198,7 +200,7 @@ function avatarOf({ id, avatar_url }: Pick<User, "id" | "avatar_url">, size: num
     width="${size}" height="${size}" decoding="async">`;
 }
 
-/** The date in UTC, so that the server and the browser render the same one. */
+/** The date in UTC, so that the server and the browser render the same date. */
 export function dateIn(language: Language, time: string): string {
   return new Date(time).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
 }

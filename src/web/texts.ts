@@ -1,6 +1,6 @@
 /**
- * The languages of the page. In each script of the page, a module with a single language replaces
- * this one (assets.ts).
+ * The page's languages. In each browser script, assets.ts replaces this module with one that has a
+ * single language.
  */
 import { cs } from "./texts/cs.ts";
 import { de } from "./texts/de.ts";

@@ -1,6 +1,6 @@
 /**
- * Loads the data of each view from the public API. The server does this for the first view, the
- * browser for later ones. Never touches HTML or the DOM.
+ * Loads the data for each view from the public API: on the server for the first view, and in the
+ * browser for later views. This module never touches HTML or the DOM.
  */
 import type { AchievementEntry } from "../domain/achievement.ts";
 import type { CompanySearchResult } from "../domain/company.ts";
@@ -10,23 +10,25 @@ export type View =
   | {
       kind: "start";
       featured: User[];
-      /** How many drivers are public, and how many companies exist; undefined if unknown. */
+      /** The number of public drivers and the number of companies; undefined if unknown. */
       counts: { drivers: number; companies: number } | undefined;
     }
   | {
       kind: "results";
       query: string;
       drivers: FoundDriver[];
-      /** Undefined if the rate limit allowed only the search for drivers. */
+      /** Undefined if the rate limit allowed only the driver search. */
       companies: CompanySearchResult[] | undefined;
-      /** How many searches on the page the rate limit still allows; undefined without a limit. */
+      /** How many more page searches the rate limit allows; undefined if there is no limit. */
       searchesLeft: number | undefined;
       retryAfterSeconds?: number;
     }
   | { kind: "driver"; user: User; achievements: AchievementEntry[] }
   | { kind: "problem"; problem: Problem; query: string; retryAfterSeconds?: number };
 
-/** Drivers with the same name and company are told apart by the date they joined. */
+/**
+ * A driver in search results. `created_at` is set if another driver has the same name and company.
+ */
 export type FoundDriver = UserSearchResult & { created_at?: string };
 
 /** The API returns at most this many drivers or companies. */
@@ -34,30 +36,30 @@ export const MAX_FOUND = 10;
 
 export type Problem = "short" | "private" | "unknown" | "limited" | "offline" | "broken";
 
-/** Requests a path of the API, such as `/users/public/42`. */
+/** Requests an API path, such as `/users/public/42`. */
 export type FetchApi = (path: string) => Promise<Response>;
 
-/** A search on the page requests drivers and companies. */
+/** Each search on the page sends one request for drivers and one for companies. */
 const REQUESTS_PER_SEARCH = 2;
 
 const LIMITED = 429;
 
 export interface PageUrl {
-  /** Such as `/drivers/42`. */
+  /** The path, such as `/drivers/42`. */
   path: string;
   /** The text to search for, as typed; empty for the start page. */
   query: string;
 }
 
-/** Earlier results of a search. Drivers are kept as ids, because profiles may become private. */
+/** Earlier results of a search. Only drivers' ids are kept, because profiles may become private. */
 export interface KnownResults {
   driverIds: readonly number[];
   companies: readonly CompanySearchResult[] | undefined;
 }
 
 /**
- * Loads the view for a URL of the page. With `known`, no search is used up. Its drivers are loaded
- * as profiles, which leaves out those who have become private. Never rejects.
+ * Loads the view for a page URL. If `known` is given, no search is used up: the profiles of its
+ * drivers are loaded instead, leaving out drivers who have become private. Never rejects.
  */
 export async function loadView(
   { path, query }: PageUrl,
@@ -85,7 +87,7 @@ async function loadStart(featuredIds: readonly number[], fetchApi: FetchApi): Pr
   return { kind: "start", featured, counts };
 }
 
-/** Loads the profiles of those users who are public. Rejects if the server fails. */
+/** Loads the profiles of the users who are public. Rejects on a server error. */
 async function loadPublicUsers(ids: readonly number[], fetchApi: FetchApi): Promise<User[]> {
   const responses = await Promise.all(ids.map((id) => fetchApi(`/users/public/${id}`)));
   const failed = responses.find(({ status }) => status >= 500);
@@ -119,7 +121,7 @@ async function loadResults(query: string, fetchApi: FetchApi): Promise<View> {
     return { kind: "problem", problem: "short", query };
   }
   const q = encodeURIComponent(query);
-  // In sequence, because the limit could reject either of two concurrent requests.
+  // The requests run in sequence, because the limit could reject either of two concurrent ones.
   const drivers = await fetchApi(`/search/users?q=${q}`);
   if (!drivers.ok) return problemOf(drivers, query);
   const companies = await fetchApi(`/search/companies?q=${q}`);
@@ -142,13 +144,13 @@ async function loadResults(query: string, fetchApi: FetchApi): Promise<View> {
   };
 }
 
-/** The drivers who share their name and company with another. */
+/** The drivers who share their name and company with another driver in the list. */
 function listNamesakes(drivers: UserSearchResult[]): UserSearchResult[] {
   const byName = Map.groupBy(drivers, ({ name, company }) => JSON.stringify([name, company]));
   return [...byName.values()].filter((same) => same.length > 1).flat();
 }
 
-/** Adds the date they joined, from their profiles, to drivers with the same name and company. */
+/** Adds the join date, taken from the profile, to drivers who share their name and company. */
 function addJoinDates(drivers: UserSearchResult[], profiles: readonly User[]): FoundDriver[] {
   const namesakes = new Set(listNamesakes(drivers));
   const joined = new Map(profiles.map(({ id, created_at }) => [id, created_at]));
@@ -176,7 +178,7 @@ function problemOf(response: Response, query: string): View {
     404: "unknown",
     [LIMITED]: "limited",
   };
-  // The API responds with 400 to an invalid id, and to a query that is too short.
+  // The API responds with 400 to an invalid id or to a query that is too short.
   const problem = problems[status] ?? (status !== 400 ? "broken" : query ? "short" : "unknown");
   return { kind: "problem", problem, query, retryAfterSeconds: retryAfterOf(response) };
 }

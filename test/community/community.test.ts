@@ -12,7 +12,7 @@ const companies = lines.filter((line): line is CompanyLine => line.type === "com
 const shareOf = (matches: (user: PublicUserLine) => boolean) =>
   users.filter(matches).length / users.length;
 
-test("a line is the same with and without the lines before it", () => {
+test("a line is the same whether or not the lines before it are generated", () => {
   const community = createCommunity(options);
   const [firstCompany, firstUser] = ["company", "user"].map((type) =>
     lines.findIndex((line) => line.type === type),
@@ -34,7 +34,7 @@ test("names use many scripts, and some have numbers or tags", () => {
   expect(new Set(users.map(({ name }) => name)).size).toBeGreaterThan(users.length / 2);
   for (const { name } of [...users, ...companies]) {
     expect(name).not.toMatch(/[{}]|undefined|^$|^\s|\s$/);
-    // Shorter names could not be searched for.
+    // A search needs at least two characters.
     expect([...name].length).toBeWithin(2, 60);
   }
 });
@@ -58,7 +58,7 @@ describe("companies", () => {
     if (company.role === "Owner") owners.set(company.id, (owners.get(company.id) ?? 0) + 1);
   }
 
-  test("form a long tail behind a few large ones", () => {
+  test("are a few large ones and a long tail of small ones", () => {
     const counts = companies.map((company) => company.member_count).sort((a, b) => b - a);
     expect(counts[0]).toBeGreaterThan(20 * (counts[400] ?? 0));
     expect(counts.at(-1)).toBeGreaterThan(0);
@@ -88,7 +88,7 @@ describe("achievements", () => {
     }
   });
 
-  test("respect their days, hours and tiers", () => {
+  test("are unlocked only on their days, in their hours and at their tiers", () => {
     for (const { id, tier, unlocked_at } of unlocks) {
       const { on, hours: [first = 0, last = 24] = [], once } = achievements[id - 1] ?? {};
       if (on) expect(unlocked_at.slice(5, 10)).toBe(on);
@@ -97,7 +97,7 @@ describe("achievements", () => {
     }
   });
 
-  test("are all unlocked by somebody, common ones by more users", () => {
+  test("are all unlocked by somebody, and common ones by more users", () => {
     const count = (wanted: number) => unlocks.filter(({ id }) => id === wanted).length;
     const missing = achievements.filter(({ id, rarity }) => rarity >= 0.3 && count(id) === 0);
     expect(missing).toEqual([]);

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { makeSnapshot } from "../datasets.ts";
 import { openExecutable, type Target, until } from "../support.ts";
 
-/** Starts the executable with an admin port and reads the port's origin from the log. */
+/** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
   const announced = Promise.withResolvers<string>();
   let log = "";
@@ -19,7 +19,7 @@ async function openWithAdmin(...words: string[]): Promise<Target & { admin: stri
   return { ...target, admin: await announced.promise };
 }
 
-/** The value of the sample with this name and these labels. */
+/** The value of a metric's sample. `name` includes the labels. */
 async function sample(admin: string, name: string): Promise<number | undefined> {
   const text = await (await fetch(`${admin}/metrics`)).text();
   const line = text.split("\n").find((one) => one.startsWith(`${name} `));
@@ -36,7 +36,7 @@ describe("metrics", () => {
   afterAll(() => target.close());
   const read = (name: string) => sample(target.admin, name);
 
-  test("are in Prometheus's text format, each with its help and type", async () => {
+  test("are in Prometheus's text format, each with a help text and a type", async () => {
     const response = await fetch(`${target.admin}/metrics`);
     expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
     const text = await response.text();
@@ -63,7 +63,7 @@ describe("metrics", () => {
     }
   });
 
-  test("count and time requests by route and status, ignoring the prefix /api", async () => {
+  test("count and time requests by route and status, ignoring the /api prefix", async () => {
     for (const path of ["/users/public/42", "/api/users/public/44", "/users/public/43", "/nope"]) {
       await target.fetch(path);
     }
@@ -81,7 +81,7 @@ describe("metrics", () => {
     expect(await read('http_requests_total{route="unknown",status="404"}')).toBe(1);
   });
 
-  test("count the decisions of the limit and the clients it tracks", async () => {
+  test("count the limit's decisions and the clients that it tracks", async () => {
     for (let times = 0; times < 5; times++) await target.fetch("/search/users?q=no");
     const decisions = "roadbook_search_limit_decisions_total";
     expect(await read(`${decisions}{decision="allowed"}`)).toBe(2);
@@ -90,7 +90,7 @@ describe("metrics", () => {
     expect(await read("roadbook_search_limit_store_up")).toBe(1);
   });
 
-  test("count a page as one request and its searches only as decisions of the limit", async () => {
+  test("count a page as one request, and its searches only as limit decisions", async () => {
     await target.fetch("/?q=no");
     expect(await read('http_requests_total{route="/",status="429"}')).toBe(1);
     expect(await read('http_requests_total{route="/search/users",status="429"}')).toBe(3);
@@ -131,7 +131,7 @@ const notFound = {
   error: { code: "route_not_found", message: expect.any(String) },
 };
 
-describe("the public and the admin port", () => {
+describe("the public port and the admin port", () => {
   let target: Target & { admin: string };
   beforeAll(async () => {
     target = await openWithAdmin();
@@ -185,13 +185,13 @@ test("without --admin-port there is no admin port", async () => {
   expect(log).not.toContain("admin");
 });
 
-test("a stopping server is live but not ready while requests are open", async () => {
+test("while requests are open, a stopping server is live but not ready", async () => {
   const target = await openWithAdmin("--shutdown-timeout", "1m");
   const { hostname, port } = new URL(target.origin);
   const socket = connect(Number(port), hostname);
   const head = "GET /health HTTP/1.1\r\nHost: a.example\r\n"; // incomplete on purpose
   await new Promise((resolve) => socket.write(head, resolve));
-  // When this request gets its response, the server has read the bytes sent before.
+  // By the time /ready responds, the server has read the incomplete request.
   await until(async () => (await fetch(`${target.admin}/ready`)).status === 200);
   const closed = target.close();
   let ready = await fetch(`${target.admin}/ready`);

@@ -1,4 +1,7 @@
-/** The rules of src/http/README.md as a client sees them, in this process and in the executable. */
+/**
+ * Tests the rules in src/http/README.md from a client's perspective, both in this process and in
+ * the executable.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
@@ -71,7 +74,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["/search/users?q=sekret", '{"success":true,"users":[]}'],
     ["/search/companies?q=%CC%81%CC%81", '{"success":true,"companies":[]}'],
     [`/search/companies?q=${"x".repeat(5000)}`, '{"success":true,"companies":[]}'],
-  ])("%s has exactly the documented fields, in their order", async (path, expected) => {
+  ])("%s has exactly the documented fields, in the documented order", async (path, expected) => {
     for (const prefix of ["", "/api"]) {
       const { status, headers, text } = await get(prefix + path);
       expect(text).toBe(expected.replaceAll("ORIGIN", target.origin));
@@ -178,7 +181,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  test("HEAD of an error has its status and no body", async () => {
+  test("HEAD returns the status of an error and no body", async () => {
     const { status, text } = await get("/users/public/43", { method: "HEAD" });
     expect([status, text]).toEqual([403, ""]);
   });
@@ -221,7 +224,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
   });
 
   test("health describes the snapshot that is being served", async () => {
-    // The hash ignores the blank line and the fields of a private user.
+    // The hash ignores the blank line and all but the id of a private user.
     const normalized = (await Bun.file(community).text())
       .replace("\n\n", "\n")
       .replace(/^.*"id":43,.*$/m, '{"type":"user","id":43,"public":false}');
@@ -243,7 +246,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     async (path) => {
       const page = await get(path, { headers: { accept: "text/html" } });
       expect(page.headers.get("content-type")).toStartWith("text/html");
-      // A canonical link loads nothing, and an avatar is wherever the dataset says.
+      // A canonical link loads nothing, and the dataset may put avatars anywhere.
       const text = page.text.replace(
         /<link rel="canonical" [^>]*>|<img class="avatar" [^>]*>/g,
         "",
@@ -252,7 +255,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     },
   );
 
-  test("a client that does not prefer HTML gets the error of a driver as JSON", async () => {
+  test("a client that does not prefer HTML gets a driver page's error as JSON", async () => {
     for (const [path, code] of [
       ["/drivers/43", "profile_private"],
       ["/drivers/999", "user_not_found"],
@@ -271,17 +274,17 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["application/json, text/html;q=0.1", "application/json"],
     ["*/*", "application/json"],
     ["", "application/json"],
-  ])("a client that accepts %j gets the error of a driver as %s", async (accept, type) => {
+  ])("a client that accepts %j gets a driver page's error as %s", async (accept, type) => {
     const { status, headers } = await get("/drivers/43", { headers: { accept } });
     expect([status, headers.get("content-type")]).toEqual([403, `${type}; charset=utf-8`]);
   });
 
-  test("a page's query that is cut inside a surrogate pair is still searched", async () => {
+  test("the page still searches for a query that is cut inside a surrogate pair", async () => {
     const page = await get(`/?q=a${encodeURIComponent("🚚".repeat(600))}`);
     expect([page.status, page.text.includes("Nobody by that name")]).toEqual([200, true]);
   });
 
-  test("there are drawings only of public drivers and known achievements", async () => {
+  test("only public drivers and known achievements have drawings", async () => {
     const avatar = await get("/avatars/42.svg");
     expect(avatar.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
     expect(avatar.text).toContain(">ŁN</text>");
@@ -299,7 +302,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }, 60_000);
     afterAll(() => limited.close());
 
-    test("counts GET and HEAD of both searches, including 400s, and nothing else", async () => {
+    test("counts only GET and HEAD of both searches, including those that get a 400", async () => {
       const left = async (path: string, init?: RequestInit) => {
         const { headers } = await limited.fetch(path, init);
         return headers.get("x-ratelimit-remaining");
@@ -342,7 +345,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
   });
 });
 
-test("--public-url is the base of avatar paths, whatever the host of the request", async () => {
+test("--public-url is the base of avatar paths, whatever the request's host", async () => {
   const target = await openInProcess({
     dataset: community,
     publicUrl: "https://cdn.example/base/",
@@ -361,7 +364,7 @@ describe("a proxy that terminates TLS", () => {
     ["https", undefined, "https://internal:3000"],
     [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
     ["ftp", "api.example.org/x?", "http://internal:3000"],
-  ])("that forwards %p and %p makes the origin %s, if trusted", async (proto, host, origin) => {
+  ])("that forwards %p and %p sets the origin to %s, if trusted", async (proto, host, origin) => {
     const options = {
       dataset: community,
       searchLimit: 0,
@@ -385,7 +388,7 @@ describe("a proxy that terminates TLS", () => {
 });
 
 test("a name that decomposes into many code points is found by its full text", async () => {
-  // Each becomes three code points of two UTF-16 code units, even in NFC.
+  // Each character becomes three code points of two UTF-16 code units each, even in NFC.
   const name = "\u{1d160}".repeat(200);
   const line = { type: "user", id: 1, public: true, name, created_at: "2021-05-01T10:00:00Z" };
   const target = await openInProcess({ dataset: [line] });
@@ -396,7 +399,7 @@ test("a name that decomposes into many code points is found by its full text", a
   await target.close();
 });
 
-test("a short host is the origin of avatars", async () => {
+test("avatar URLs keep a short host name", async () => {
   const roadbook = await createRoadbook({ dataset: community });
   for (const origin of [
     "http://a",
@@ -417,7 +420,7 @@ test("a short host is the origin of avatars", async () => {
   roadbook.close();
 });
 
-test("a bug is a 500 that reveals nothing, and onBug receives it with the request id", async () => {
+test("a bug is a 500 that reveals nothing, and onBug gets the error and request id", async () => {
   const bugs: unknown[] = [];
   const snapshot = join(temporaryFolder(), "snapshot");
   await importDataset(openInput(community), snapshot);

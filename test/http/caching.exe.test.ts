@@ -1,4 +1,4 @@
-/** Nothing that the server caches outlives its snapshot. */
+/** Nothing that the server caches outlives the snapshot it came from. */
 import { expect, test } from "bun:test";
 import { makeFile, makeSnapshot, succeed } from "../datasets.ts";
 import { openExecutable, until } from "../support.ts";

@@ -16,7 +16,7 @@ const paths = [
   "/api/search/companies?q=express",
 ];
 
-/** The fixture, where user 42 has enough achievements for a body that is worth compressing. */
+/** The test community, but user 42 has enough achievements to make compression worthwhile. */
 async function makeDataset(): Promise<DatasetLine[]> {
   const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
   const many = achievements.map((id) => ({
@@ -58,7 +58,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   }, 60_000);
   afterAll(() => target.close());
 
-  /** Sends no Accept-Encoding of the runtime, and returns the body without decoding it. */
+  /** Replaces the runtime's own Accept-Encoding, and does not decode the body. */
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     target.fetch(path, {
       headers: { "accept-encoding": "identity", ...headers },
@@ -97,7 +97,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       }
     });
 
-    test("is a 200 for a client that has another ETag", async () => {
+    test("is a 200 for a client that has a different ETag", async () => {
       const etag = (await get(path)).headers.get("etag") ?? "";
       const bare = etag.replaceAll('"', "");
       for (const known of ['"x"', bare, `"${bare}x"`, `"${bare}`, "", '"*"', "W/", `"x${etag}`]) {
@@ -138,7 +138,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
       },
     );
 
-    test("is not compressed unless the client accepts it, and a short one never is", async () => {
+    test("is compressed only for a client that accepts it, and a short one never is", async () => {
       for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
         const { headers } = await get(path, { "accept-encoding": header });
         expect([header, headers.get("content-encoding")]).toEqual([header, null]);
@@ -164,7 +164,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   });
 });
 
-test("with --cache-max-age, profiles are public and searches private", async () => {
+test("with --cache-max-age, profiles are cached publicly and searches privately", async () => {
   const target = await openInProcess({ dataset: community, cacheMaxAge: "1m" });
   const expected = ["public", "public", "private", "private"].map(
     (scope) => `${scope}, max-age=60`,
@@ -179,7 +179,7 @@ test("with --cache-max-age, profiles are public and searches private", async () 
 const compressible = "x".repeat(5000);
 
 test.each([
-  // Among equals, the server's preference decides.
+  // Among codings of equal weight, the server's preference decides.
   ["gzip, deflate, br, zstd", "zstd"],
   ["gzip, br", "br"],
   ["GZIP", "gzip"],
@@ -187,7 +187,7 @@ test.each([
   ["gzip;q=0.5,br;q=0.501", "br"],
   ["deflate, snappy", "identity"],
   ["", "identity"],
-  // The star means gzip or no coding, since some clients that send it cannot decode the others.
+  // `*` means gzip or no coding, because some clients that send `*` cannot decode the others.
   ["*", "gzip"],
   ["*;q=0", "identity"],
   ["*;q=0.5, zstd;q=0, gzip", "gzip"],
@@ -195,7 +195,7 @@ test.each([
   ["gzip;q=0, *", "identity"],
   ["*, BR", "br"],
   ["gzip, *;q=0", "gzip"],
-  // `identity` has a weight like any coding.
+  // `identity` can have a weight like any other coding.
   ["identity;q=1, gzip;q=0.1", "identity"],
   ["identity;q=0.5, gzip;q=0.8", "gzip"],
   ["identity, gzip", "gzip"],
@@ -218,12 +218,12 @@ test.each([
 test.each([
   ["gzip and a thousand spaces", `gzip${" ".repeat(1000)}`],
   ["a quarter of a million commas", ",".repeat(256 * 1024)],
-])("Accept-Encoding of %s is ignored", (_, header) => {
+])("an Accept-Encoding of %s is ignored", (_, header) => {
   expect(codingFor(compressible, undefined, header)).toBe("identity");
 });
 
 describe("a repeated response", () => {
-  test("has avatars at the origin of each request", async () => {
+  test("uses the current request's origin for avatars", async () => {
     const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];
     const roadbook = await createRoadbook({ dataset });
     for (const origin of ["http://a.example", "https://a.example", "http://b.example"]) {
@@ -237,7 +237,7 @@ describe("a repeated response", () => {
     roadbook.close();
   });
 
-  test("is identical in each coding, and its ETag stays valid", async () => {
+  test("is the same every time in each coding, and its ETag stays valid", async () => {
     const roadbook = await createRoadbook({ dataset: await makeDataset() });
     const get = (headers: Record<string, string>, method = "GET") =>
       roadbook.fetch(new Request("http://a.test/users/42/achievements", { method, headers }));
@@ -272,7 +272,7 @@ describe("a repeated response", () => {
     }
   });
 
-  test("does not grow the memory: a thousand more profiles take less than 10 MB", async () => {
+  test("does not stay in memory: a thousand more profiles take less than 10 MB", async () => {
     const ids = Array.from({ length: 2000 }, (_, at) => at + 1);
     const roles = ids.slice(0, 100);
     const dataset = [

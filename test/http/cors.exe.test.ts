@@ -1,4 +1,4 @@
-/** A page of another origin in a real browser: its scripts can read every response and header. */
+/** A page from another origin, in a real browser, can read every response and header. */
 import { expect, test } from "bun:test";
 import { launchBrowser, tryBrowser } from "../browser.ts";
 import { openExecutable } from "../support.ts";
@@ -19,7 +19,7 @@ interface PageRequest {
   init?: { method?: string; headers?: Record<string, string> };
 }
 
-/** Runs in the page. Sends the requests one after the other and returns the responses. */
+/** Runs in the page. Sends the requests one at a time and returns the responses. */
 async function fetchAll({
   origin,
   requests,
@@ -47,7 +47,7 @@ async function fetchAll({
   return seen;
 }
 
-/** Opens a page of another origin in a browser, which sends the requests to `origin`. */
+/** Opens a page from another origin in a browser. The page sends the requests to `origin`. */
 async function fetchFromAnotherSite(
   origin: string,
   requests: PageRequest[],
@@ -72,7 +72,7 @@ async function fetchFromAnotherSite(
 }
 
 test.if(tryBrowser)(
-  "a page of another origin can read responses, errors and every header it needs",
+  "a page from another origin can read responses, errors and every header it needs",
   async () => {
     const target = await openExecutable(["--search-limit", "2"]);
     const [profile, again, missing, search, short, refused, posted, head] =

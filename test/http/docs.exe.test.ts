@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, PATIENCE_MS);
 afterAll(() => target.close());
 
-test("its policy allows no other server but the public URL, and no inline script", async () => {
+test("the policy forbids inline scripts and every other server except the public URL", async () => {
   const { headers } = await target.fetch("/docs");
   expect(headers.get("content-security-policy")).toContain(
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
@@ -29,7 +29,7 @@ test("its policy allows no other server but the public URL, and no inline script
   await other.close();
 });
 
-describe("its script", () => {
+describe("the page's script", () => {
   const get = async (headers: Record<string, string>) => {
     const response = await fetch(`${target.origin}/docs/scalar.js`, {
       headers,
@@ -38,7 +38,7 @@ describe("its script", () => {
     return { response, bytes: new Uint8Array(await response.arrayBuffer()) };
   };
 
-  test("is compressed with gzip only for a client that accepts it", async () => {
+  test("is compressed with gzip only for a client that accepts gzip", async () => {
     const { response, bytes } = await get({ "accept-encoding": "gzip, deflate, br, zstd" });
     expect(response.headers.get("content-encoding")).toBe("gzip");
     for (const accepted of ["identity", "br", "gzip;q=0"]) {
@@ -49,7 +49,7 @@ describe("its script", () => {
     }
   });
 
-  test("is not sent again to a client that has it", async () => {
+  test("is not sent again to a client that already has it", async () => {
     for (const encoding of ["gzip", "identity"]) {
       const accepted = { "accept-encoding": encoding };
       const { response } = await get(accepted);
@@ -67,7 +67,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   }, PATIENCE_MS);
   afterAll(() => browser.close());
 
-  /** Opens the page. Fails on requests to other servers and on errors in the console. */
+  /** Opens the page. Fails on requests to other servers and on console errors. */
   async function open(
     colorScheme: "light" | "dark",
     use: (page: Page, paths: string[]) => Promise<void>,
@@ -106,7 +106,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   }
 
   test(
-    "it shows every endpoint and loads only its script and the document",
+    "the page shows every endpoint and loads only its script and the document",
     () =>
       open("light", async (page, paths) => {
         expect(await page.locator("html").getAttribute("lang")).toBe("en");
@@ -133,7 +133,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "its first sample request works, both typed and sent by its button",
+    "the first sample request works, whether copied or sent by its button",
     () =>
       open("light", async (page) => {
         const sample = await page.locator("pre", { hasText: "curl" }).first().textContent();
@@ -154,7 +154,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     PATIENCE_MS,
   );
 
-  // In the dark theme, only the contrast differs.
+  // The themes differ only in contrast, so nothing else is checked in the dark theme.
   test.each([
     ["light", []],
     ["dark", ["color-contrast"]],
@@ -162,7 +162,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     "axe finds no serious fault in the %s theme",
     (colorScheme, rules) =>
       open(colorScheme, async (page) => {
-        // Scalar renders a section when it is scrolled into view, and keeps it.
+        // Scalar renders each section when the section is first scrolled into view.
         for (const name of ["Search companies by name", "Get the state of the service", "Error"]) {
           await page.getByRole("link", { name }).first().click();
           await page.waitForLoadState("networkidle");

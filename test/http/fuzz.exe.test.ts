@@ -1,6 +1,4 @@
-/**
- * Mutated requests against the executable, for 20 seconds with ROADBOOK_REQUIRE_ALL=1, otherwise 2.
- */
+/** Sends mutated requests to the executable for 2 seconds, or 20 with ROADBOOK_REQUIRE_ALL=1. */
 import { expect, test } from "bun:test";
 import { fuzz, openFuzzTarget } from "../../scripts/fuzz.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Bodies that are sent in pieces: complete for clients that read, aborted for those that do not.
+ * Bodies sent in pieces are complete for clients that read, and aborted for clients that do not.
  */
 import { expect, test } from "bun:test";
 import { createLargeBodies } from "../../src/http/large-bodies.ts";
@@ -16,7 +16,7 @@ function streamOf(body: unknown): ReadableStream<Uint8Array> {
 
 const read = (body: unknown) => new Response(streamOf(body)).text();
 
-test("a large body is sent in pieces without a change, and a small one at once", async () => {
+test("a large body is sent unchanged in pieces, and a small body is sent whole", async () => {
   const send = createLargeBodies();
   const mixed = "aż\u{1f69a}".repeat(50_000);
   expect(await read(send(mixed))).toBe(mixed);
@@ -29,12 +29,12 @@ test("a large body is sent in pieces without a change, and a small one at once",
     expect(send(body)).toBeInstanceOf(ReadableStream);
 });
 
-test("if too much is unread, the body that was unread longest is aborted", async () => {
+test("if too much is unread, the body that has stalled the longest is aborted", async () => {
   const send = createLargeBodies(3 * LENGTH);
   const [stalled, slow, fast] = ["a", "b", "c"].map((letter) => streamOf(send(text(letter))));
   const reader = slow?.getReader();
   const first = await reader?.read();
-  // `slow` has read in between, so `stalled` is aborted first and then `fast`.
+  // `slow` has been read from since, so `stalled` is aborted first and then `fast`.
   const more = [send(text("d")), send(text("e"))];
   await expect(read(stalled)).rejects.toBeUndefined();
   await expect(read(fast)).rejects.toBeUndefined();
@@ -45,7 +45,7 @@ test("if too much is unread, the body that was unread longest is aborted", async
   expect(await Promise.all(more.map(read))).toEqual([text("d"), text("e")]);
 });
 
-test("a body that was read or cancelled frees its memory", async () => {
+test("a body that has been read or cancelled frees its memory", async () => {
   const send = createLargeBodies(2 * LENGTH);
   const waiting = send(text("a"));
   for (let times = 0; times < 5; times++) {
@@ -55,7 +55,7 @@ test("a body that was read or cancelled frees its memory", async () => {
   expect(await read(waiting)).toBe(text("a"));
 });
 
-test("a single body over the bound is still sent", async () => {
+test("a single body over the limit is still sent", async () => {
   const send = createLargeBodies(1000);
   expect(await read(send(text("a")))).toBe(text("a"));
 });
@@ -69,7 +69,7 @@ test("a host longer than any valid name does not make the response longer", asyn
   expect(await get("a".repeat(100_000))).toBe(await get("localhost"));
 });
 
-test("the script of the docs is read, hashed and decoded once for all requests", async () => {
+test("the docs script is read, hashed and decoded only once for all requests", async () => {
   const script = Bun.gzipSync("alert(1)");
   let reads = 0;
   const docsScript = () => {

@@ -1,4 +1,4 @@
-/** The Elysia app mounted in another app, and typed by Eden. */
+/** The Elysia app mounted in another app, and its types as seen by Eden. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";
@@ -61,7 +61,7 @@ describe("in another app", () => {
   });
 });
 
-test("a host's prefix precedes each path, and faults and facts ignore it", async () => {
+test("a host's prefix precedes each path, but faults and facts ignore the prefix", async () => {
   const routes: unknown[] = [];
   await using roadbook = await createRoadbook({
     dataset: community,
@@ -92,7 +92,7 @@ test("Eden infers the types of bodies and errors", async () => {
   expect([missing.status, code]).toEqual([403, "profile_private"]);
 });
 
-test("a 304 to HEAD has no Content-Length, not that of an empty body", async () => {
+test("a 304 response to HEAD has no Content-Length, not even 0", async () => {
   await using roadbook = await open();
   const url = "http://roadbook.test/users/public/42";
   const get = await roadbook.fetch(new Request(url));

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document is complete and its examples are real responses. The check of the tests'
- * responses against it detects every deviation.
+ * The OpenAPI document is complete, and its examples are real responses. Checking the tests'
+ * responses against the document detects every deviation.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { demoSnapshot } from "../../src/assets.ts";
@@ -42,7 +42,7 @@ test("every endpoint describes its parameter and all its statuses", () => {
   }
 });
 
-describe("the server of the document", () => {
+describe("the document's server URL", () => {
   const serversOf = async (target: Pick<Target, "fetch">) => {
     const { servers }: OpenApiDocument = JSON.parse(
       await (await target.fetch("/docs/json")).text(),
@@ -50,7 +50,7 @@ describe("the server of the document", () => {
     return servers.map(({ url }) => url);
   };
 
-  test("is the origin of the request, whatever the origin of earlier requests", async () => {
+  test("is the request's origin, whatever the origin of earlier requests", async () => {
     const roadbook = await createRoadbook({ dataset: community });
     for (let host = 0; host < 50; host++) {
       const origin = `https://host-${host % 30}.example:8443`;
@@ -60,7 +60,7 @@ describe("the server of the document", () => {
     roadbook.close();
   });
 
-  test("is the public URL, if there is one", async () => {
+  test("is the public URL if there is one", async () => {
     const target = await openInProcess({
       dataset: community,
       publicUrl: "https://api.example.org/roadbook/",

@@ -1,4 +1,4 @@
-/** The client of a request, found in the argument that each runtime passes to `fetch`. */
+/** Tests that a request's client is found in the argument that each runtime passes to `fetch`. */
 import { afterEach, expect, test } from "bun:test";
 import { createRoadbook, type Roadbook } from "../../src/library.ts";
 import { community } from "../datasets.ts";
@@ -33,7 +33,7 @@ test.each([
   ["an asynchronous function", async () => "192.0.2.1"],
   ["Deno's info of a socket file", { remoteAddr: { transport: "unix", path: "/run/a" } }],
   ["a closed socket", { incoming: {} }],
-])("all clients of %s are counted as one", async (_, from) => {
+])("with %s, all clients count as one", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 429, 200]);
 });
 
@@ -45,7 +45,7 @@ test.each([
   ["Next's context", { params: Promise.resolve({}) }],
   ["an array", ["192.0.2.1"]],
   ["an object whose members throw", Object.defineProperty({}, "requestIP", { get: fails })],
-])("%s is not an address, so its searches are not counted", async (_, from) => {
+])("with %s instead of an address, searches are not counted", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 200, 200]);
 });
 
@@ -57,7 +57,7 @@ test("Bun.serve accepts fetch as its handler", async () => {
   await server.stop(true);
 });
 
-test("a request of Express is a TypeError that names the listener", async () => {
+test("passing a request from Express throws a TypeError that names the listener", async () => {
   roadbook = await createRoadbook({ dataset: [] });
   const incoming = { url: "/", headers: { host: "a" } } as unknown as Request;
   expect(() => roadbook.fetch(incoming, {})).toThrow("use roadbook.listener");

@@ -1,4 +1,4 @@
-/** The id of a request, which only a trusted proxy may choose. */
+/** Request ids, which only a trusted proxy may choose. */
 import { expect, test } from "bun:test";
 import { openExecutable, type Target } from "../support.ts";
 
@@ -16,7 +16,7 @@ test("X-Request-Id is generated, whatever a client sends", async () => {
   await target.close();
 });
 
-test("X-Request-Id of a trusted proxy is used if it is safe to log", async () => {
+test("X-Request-Id from a trusted proxy is used if it is safe to log", async () => {
   const target = await openExecutable(["--trusted-proxy", "127.0.0.1"]);
   for (const safe of ["mine", "7f3a:1/2=+~.@_-", "x".repeat(128)]) {
     expect(await idOf(target, safe)).toBe(safe);
@@ -27,7 +27,7 @@ test("X-Request-Id of a trusted proxy is used if it is safe to log", async () =>
   await target.close();
 });
 
-test("X-Request-Id of an untrusted proxy is ignored", async () => {
+test("X-Request-Id from an untrusted proxy is ignored", async () => {
   const target = await openExecutable(["--trusted-proxy", "10.0.0.0/8"]);
   expect(await idOf(target, "mine")).toMatch(generated);
   await target.close();

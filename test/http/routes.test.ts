@@ -18,15 +18,17 @@ const cacheControl = {
 
 interface Expected {
   cache: keyof typeof cacheControl;
-  /** Missing for a route that is not in the document. */
+  /** Missing if the route is not in the document. */
   operationId?: string;
   isUnderApi?: true;
   isLimited?: true;
-  /** Whether a dataset's `avatar_url` may be this path. Loading it must not cost a search. */
+  /**
+   * Whether a dataset's `avatar_url` may be this path. Loading an avatar must not use up a search.
+   */
   isAvatarPath?: true;
 }
 
-/** For each route, a path that exists. */
+/** One existing path for each route. */
 const routes: Record<string, Expected> = {
   "/users/public/42": { operationId: "getPublicUser", cache: "public", isUnderApi: true },
   "/users/42/achievements": {
@@ -73,7 +75,7 @@ afterAll(() => target.close());
 
 describe.each(Object.entries(routes))("%s", (path, { cache, isUnderApi = false, isLimited }) => {
   test.each(isUnderApi ? ["", "/api"] : [""])(
-    "has its caching and limit, prefix %p",
+    "has the right caching and limit with prefix %p",
     async (prefix) => {
       const { status, headers } = await target.fetch(`${prefix}${path}?q=ann`);
       expect(status).toBe(200);
@@ -90,7 +92,7 @@ describe.each(Object.entries(routes))("%s", (path, { cache, isUnderApi = false, 
   });
 });
 
-test("an avatar_url cannot be the path of a route with data", () => {
+test("an avatar_url cannot be the path of a route that returns data", () => {
   for (const [path, { isUnderApi, isAvatarPath = false }] of Object.entries(routes)) {
     for (const avatar_url of isUnderApi ? [path, `/api${path}`] : [path]) {
       const line = parseLine(JSON.stringify({ ...user(1, "Ann"), avatar_url }));
@@ -120,7 +122,7 @@ test("without the page, / redirects to /docs", async () => {
 });
 
 test.each([false, true])(
-  "search engines may not list the API, and may list pages only with index: %p",
+  "with allowIndexing: %p, search engines may never list the API, and pages only if allowed",
   async (index) => {
     const site = await openInProcess({
       dataset: community,

@@ -47,7 +47,7 @@ const disposal = {
   },
 };
 
-test("a custom colour changes the icon, the style and its file name", async () => {
+test("a custom colour changes the icon, and the style sheet's content and file name", async () => {
   const [plain, dark] = [await open({}), await open({ accent: "0A3D62" })];
   const styleOf = async (target: typeof plain) =>
     /href="(\/assets\/page[^"]+css)"/.exec(await (await target.fetch("/")).text())?.[1] ?? "";
@@ -63,7 +63,7 @@ test.each([
   ["SVG", Buffer.from(svg), "image/svg+xml"],
   ["PNG", png, "image/png"],
 ])(
-  "a logo (%s) is shown on the sign and as the icon, and scripts in it never run",
+  "a logo (%s) is shown on the sign and as the icon, and scripts in the logo never run",
   async (_, bytes, type) => {
     const path = join(temporaryFolder(), "logo");
     writeFileSync(path, bytes);

@@ -7,7 +7,7 @@ describe("an avatar", () => {
     expect(drawAvatar(42, "Łukasz Nowak")).toBe(drawAvatar(42, "Łukasz Nowak"));
   });
 
-  test("differs in colour and pattern from those of the adjacent ids", () => {
+  test("differs in colour and pattern from the avatars of adjacent ids", () => {
     const coloursOf = (id: number) => drawAvatar(id, "A").match(/hsl\((\d+)/)?.[1];
     const patternOf = (id: number) => drawAvatar(id, "A").match(/<path d="([^"]+)"/)?.[1];
     for (let id = 1; id < 2000; id++) {

@@ -46,7 +46,7 @@ interface OpenOptions extends PageOptions {
   searchLimit?: number;
 }
 
-/** Opens a server with the test community and a browser window, and closes both after `use`. */
+/** Starts a server with the test community, opens a browser window, and closes both after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", searchLimit = 30, javaScriptEnabled, locale } = options;
   const { kiosk, allowIndexing, language, featured = [42, 45] } = options;
@@ -78,7 +78,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   await context.route("**", (route) => {
     const url = route.request().url();
     if (!url.startsWith(`${origin}/`)) {
-      // The avatars of the test community are on a host that does not exist.
+      // The test community's avatars are on a host that does not exist.
       if (!/^https:\/\/\w+\.example\//.test(url)) problems.push(`requested ${url}`);
       return route.fulfill({ status: 200, contentType: "image/svg+xml", body: "<svg/>" });
     }
@@ -88,7 +88,7 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   const page = await context.newPage();
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {
-    // The browser logs every status from 400 on by itself.
+    // The browser itself logs every status of 400 or above.
     if (message.type() === "error" && !/status of (403|404|429)/.test(message.text()))
       problems.push(message.text());
   });
@@ -125,7 +125,7 @@ async function waitForHeading(page: Page, text: string | RegExp): Promise<void> 
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
   test(
-    "a search sends two requests, and back and forward use up no search",
+    "a search sends two requests, and back and forward use up no searches",
     () =>
       open({}, async ({ page, origin, requested }) => {
         await page.goto(origin);
@@ -135,7 +135,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         const searches = () => requested.filter((path) => path.startsWith("/search/"));
         expect(searches()).toEqual(["/search/users?q=nowak", "/search/companies?q=nowak"]);
         expect(page.url()).toBe(`${origin}/?q=nowak`);
-        // Phones would share the canonical link of the start page instead.
+        // Otherwise, phones would share the start page's canonical link instead of this URL.
         expect(await page.locator("link[rel=canonical]").count()).toBe(0);
         await page.getByText("14 searches left").waitFor();
         await searchFor(page, " nowak");
@@ -163,12 +163,12 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "under a base path, every request and every URL stays below it",
+    "with a base path, every request and every URL stays under that path",
     () =>
       open({ basePath: "/rb" }, async ({ page, origin, requested }) => {
         await page.goto(`${origin}/rb`);
         await searchFor(page, "nowak");
-        // The start page also links to this driver.
+        // The start page links to this driver too, so wait for the results.
         await waitForHeading(page, "Results for “nowak”");
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
@@ -188,10 +188,10 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   const becomePrivate: ChangeLine = { type: "user", id: 42, public: false };
 
   test(
-    "back and forward hide drivers who have become private, and use up no search",
+    "back and forward hide drivers who have become private, and use up no searches",
     () =>
       open({ featured: [42] }, async ({ page, origin, requested, apply }) => {
-        // The server renders these results, and the script the next ones.
+        // The server renders these results. The page's script renders the later ones.
         await page.goto(`${origin}/?q=nowak`);
         await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
         await waitForHeading(page, "Łukasz Nowak");
@@ -280,7 +280,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the start page loads one style, one script and nothing unnecessary",
+    "the start page loads one style sheet, one script and nothing unnecessary",
     () =>
       open({ featured: [] }, async ({ page, origin, requested }) => {
         await page.goto(origin, { waitUntil: "networkidle" });
@@ -321,7 +321,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "on paper, messages are printed, and forms and links are not",
+    "in print, messages are shown, and forms and links are hidden",
     () =>
       open({}, async ({ page, origin }) => {
         await page.goto(`${origin}/?q=zzzzqq`);
@@ -365,7 +365,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await waitForHeading(page, "The server is not responding");
         expect(await page.getByRole("searchbox").inputValue()).toBe("nowak");
         expect(await page.getByRole("link", { name: "Try again" }).isVisible()).toBeTrue();
-        // The browser logs the refused connection.
+        // Ignores the refused connection, which the browser logs.
         problems.splice(0);
       }),
     PATIENCE_MS,
@@ -403,7 +403,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await page.keyboard.press("Enter");
         await waitForHeading(page, "Results for “nowak”");
         const focused = () => page.evaluate(() => document.activeElement?.textContent);
-        // The heading is focused, so the first result is next.
+        // The heading has focus, so ArrowDown moves to the first result.
         for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
           await page.keyboard.press("ArrowDown");
           expect(await focused()).toBe(name);
@@ -443,7 +443,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "the page is in the reader's language, or in the operator's",
+    "the page is in the reader's language, or in the language that the operator sets",
     async () => {
       await open({ locale: "de-AT" }, async ({ page, origin }) => {
         await page.goto(origin);
@@ -461,7 +461,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await open({ locale }, async ({ page, origin }) => {
           await page.goto(origin);
           await waitForHeading(page, title);
-          // The script renders in the same language.
+          // The page's script renders in the same language as the server.
           await page.getByRole("link", { name: "Łukasz Nowak" }).click();
           await waitForHeading(page, "Łukasz Nowak");
           await page.goBack();
@@ -559,7 +559,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             await waitForHeading(page, "Who is on the road");
             expect(page.url()).toBe(`${origin}/`);
           }
-          // The next visitor can go back, but the one after that cannot.
+          // The next visitor can go back to their own views, but the visitor after that cannot.
           await searchFor(page, "anna");
           await waitForHeading(page, "Results for “anna”");
           await page.goBack();
@@ -578,7 +578,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test(
-    "for a whole day, each visitor of a kiosk finds the start page, even after server restarts",
+    "for a whole day, every kiosk visitor finds the start page, even after server restarts",
     () =>
       open(
         { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
@@ -617,7 +617,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
             await page.clock.fastForward(91_000);
             await page.locator("input:placeholder-shown").waitFor();
             await highlighted.waitFor();
-            // While unattended, drivers take turns, even if the server is unreachable.
+            // While the kiosk is unattended, it highlights the drivers in turn.
             const names = new Set<string | null>();
             for (let turn = 0; turn < 3; turn++) {
               names.add(await highlighted.getByRole("link").textContent());
@@ -637,14 +637,14 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
           await highlighted.getByText("Anna Nowak").waitFor();
 
-          // A new version of Roadbook has a different script.
+          // Simulates an update of Roadbook, which changes the script.
           await page.evaluate(() =>
             document.querySelector("script")?.setAttribute("src", "/old.js"),
           );
           await page.clock.fastForward(91_000);
           await page.waitForFunction(() => !("isSameDocument" in window));
           await waitForStart();
-          // The browser logs each refused connection.
+          // Ignores the refused connections, which the browser logs.
           problems.splice(0);
         },
       ),
@@ -652,7 +652,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
   );
 
   test.each(["/", "/?q=nowak", "/?q=zzzzqq", "/?q=a", "/drivers/42", "/drivers/43"])(
-    "%s is accessible, fits the window and has large targets at any size, light and dark",
+    "%s is accessible, fits the window and has large targets, at any size and in both modes",
     (path) =>
       open({}, async ({ page, origin }) => {
         await page.goto(origin + path);
@@ -675,7 +675,7 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
           }));
           expect({ size, ...measured }).toEqual({ size, overflow: 0, small: [] });
         }
-        // Twice the text size, as in a small window at 200 % zoom.
+        // Doubles the text size in a small window, as at 200% zoom.
         await page.setViewportSize({ width: 640, height: 400 });
         const isTooWide = await page.evaluate(() => {
           document.documentElement.style.fontSize = "200%";

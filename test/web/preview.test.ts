@@ -1,4 +1,4 @@
-/** Link previews of the page, and its sitemap for search engines. */
+/** The page's link previews, and the sitemap for search engines. */
 import { expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { community, user } from "../datasets.ts";
@@ -55,7 +55,7 @@ test.each([
   });
 });
 
-test("private drivers, unknown drivers and invalid ids get the preview of the site", async () => {
+test("private drivers, unknown drivers and invalid ids get the site's preview", async () => {
   const previews = ["/drivers/43", "/drivers/999", "/drivers/abc"].map(async (path) => {
     const { html, ...tags } = await tagsOf(path);
     expect(html).not.toContain("/avatars/");
@@ -68,7 +68,7 @@ test("private drivers, unknown drivers and invalid ids get the preview of the si
   for (const other of others) expect(other).toEqual(first);
 });
 
-test("the preview shows the driver's own avatar, or the drawing as a PNG", async () => {
+test("the preview shows the driver's own avatar, or else the drawing as a PNG", async () => {
   const dataset = [user(1, "Ann"), user(2, "Bob", { avatar_url: null })];
   const imageOf = async (path: string, options = {}) =>
     ((await tagsOf(path, { dataset, ...options })) as Record<string, unknown>)["og:image"];
@@ -103,7 +103,7 @@ test("the PNG of a public driver has 256×256 pixels and is the same each time",
   await target.close();
 });
 
-test("the sitemap lists every public driver once, and no private ones", async () => {
+test("the sitemap lists every public driver once, and no private drivers", async () => {
   const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
   await using roadbook = await createRoadbook({
     ...page,

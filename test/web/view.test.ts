@@ -1,4 +1,4 @@
-/** The views of the page, loaded from a real API, and their HTML. */
+/** The page's views, loaded from a real API, and their HTML. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
@@ -21,11 +21,11 @@ function problemOf(view: View): string | undefined {
   return view.kind === "problem" ? view.problem : undefined;
 }
 
-test("compressed, every script is under 8 KB, and the style under 4 KB", async () => {
+test("every script is under 8 KB compressed, and the style sheet is under 4 KB", async () => {
   const { scripts, style } = await pageAssets();
   for (const [language, { text }] of Object.entries(scripts)) {
     expect(Bun.gzipSync(text).length).toBeLessThan(8 * 1024);
-    // Texts of other languages would waste space.
+    // Texts in other languages would waste space.
     const titles = Object.entries(languages).filter(([, { title }]) => text.includes(title));
     expect(titles.map(([name]) => name)).toEqual([language]);
   }
@@ -66,7 +66,7 @@ test("an unreachable server gives a view, not an exception", async () => {
   expect(problemOf(await loadView({ path: "/drivers/42", query: "" }, [], refuse))).toBe("offline");
 });
 
-test("a search uses two requests and shows how many are left, or how long to wait", async () => {
+test("a search uses two requests and shows the searches left, or how long to wait", async () => {
   expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
   const results = await load("/", "baltic");
   expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
@@ -78,7 +78,7 @@ test("a search uses two requests and shows how many are left, or how long to wai
   expect(renderView(limited, "de").text).toContain("Nächste Suche in 1:00:00.");
 });
 
-test("a search that runs into the limit halfway still shows the drivers", async () => {
+test("a search that hits the limit halfway still shows the drivers", async () => {
   await using other = await createRoadbook({
     dataset: community,
     searchLimit: 3,
@@ -93,7 +93,7 @@ test("a search that runs into the limit halfway still shows the drivers", async 
   expect(problemOf(await search("nowak"))).toBe("limited");
 });
 
-test("drivers with the same name and company are shown with the date they joined", async () => {
+test("drivers with the same name and company are shown with their join dates", async () => {
   const created_at = "2021-05-01T10:00:00Z";
   const dataset = [
     { type: "user", id: 1, public: true, name: "Jan", created_at },
@@ -170,7 +170,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Every text with its path. Counts give their plural forms. */
+  /** Lists every text with its path. A count yields its plural forms. */
   function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
     for (const [key, inner] of Object.entries(value)) {
       const name = `${path}/${key}`;

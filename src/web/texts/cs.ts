@@ -1,4 +1,4 @@
-/** The page's texts in Czech, formal. They avoid past tenses that depend on the reader's gender. */
+/** The page's texts in formal Czech, without past tenses that depend on the reader's gender. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 

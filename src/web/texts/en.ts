@@ -1,5 +1,5 @@
 /**
- * The page's texts in English. To add a language, write another file like this one and list it in
+ * The page's texts in English. To add a language, create a file like this one and list it in
  * ../texts.ts.
  */
 import { pluralsOf } from "../plural.ts";

@@ -1,4 +1,4 @@
-/** The page's texts in Polish, informal. Past tenses that depend on gender are avoided. */
+/** The page's texts in informal Polish, without past tenses that depend on the reader's gender. */
 import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
 
