@@ -4,8 +4,9 @@
  * 1. `onBeforeHandle` responds with a 503 if the snapshot has been closed.
  * 2. `beforeSearch` applies the rate limit, then the fault injector if there is one.
  * 3. The handler in search.ts runs the search.
- * 4. `finish` builds the response: ETag or 304, content coding, rate-limit and other headers.
- * 5. `finish` calls `onResponse` for the log and the metrics. Then the body is sent.
+ * 4. `finish` builds the response (response.ts): it chooses the content coding, adds the ETag or
+ *    makes a 304, compresses the body, and sets the rate-limit and other headers.
+ * 5. `finish` calls `onResponse` for the metrics and the log. Then the body is sent.
  *
  * If a step responds early or throws, steps 4 and 5 still run.
  */

@@ -77,10 +77,7 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
   subrequest(request: Request, path: string): Promise<Response>;
 }
 
-/**
- * Rendering a driver with a thousand achievements takes 10 MB, so other pages wait. Without this
- * limit, 800 requests at once would take another 150 MB.
- */
+/** Further pages wait. Without this limit, 800 large pages at once take 150 MB more memory. */
 const MAX_CONCURRENT_RENDERS = 4;
 
 export function pages(service: PagesService): AnyElysia {
