@@ -1,4 +1,4 @@
-/** Searches PostgreSQL with a pg_trgm index, in a temporary cluster. */
+/** Searches names in PostgreSQL, using a pg_trgm index in a temporary cluster. */
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort, run, temporaryFolder, until } from "../../../test/support.ts";
