@@ -1,6 +1,6 @@
 /**
- * `bun run build` makes the executable, a single file with Bun, the code, a snapshot and the assets
- * of the pages. The same commit and the same version of Bun always give the same bytes.
+ * `bun run build` makes the executable, a single file that contains Bun, the code, a snapshot and
+ * the assets of the pages. The same commit and the same version of Bun always give the same bytes.
  * scripts/release makes the other files of a release.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -75,7 +75,7 @@ function sourceDateMs(): number | undefined {
 }
 
 /**
- * Returns the time of the commit. Outside a repository, returns the time of package.json, which
+ * Returns the time of the commit. Outside a Git repository, returns the time of package.json, which
  * `git archive` sets to the time of the commit.
  */
 function commitDateMs(): number {
@@ -84,7 +84,7 @@ function commitDateMs(): number {
   return seconds > 0 ? seconds * 1000 : statSync(join(root, "package.json")).mtimeMs;
 }
 
-/** Compiles to a fixed file name, because the bytes contain the name, and then renames the file. */
+/** Compiles to a fixed file name, which becomes part of the bytes, and then renames the file. */
 async function compile(file: string, embedded: string[], platform?: Platform): Promise<void> {
   const compiled = join(folder, "roadbook");
   await Bun.build({
@@ -98,16 +98,16 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     // split only ES modules.
     format: "esm",
     splitting: true,
-    // The names have no folder, because the temporary folder has a different name in each build.
+    // Leave out folders, because the temporary folder has a different name in each build.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     // pino's modules look for workers at these paths. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
-    // Only Node.js needs better-sqlite3. Under Bun, #sqlite is bun:sqlite.
+    // Only Node.js needs better-sqlite3. On Bun, #sqlite resolves to bun:sqlite.
     external: ["better-sqlite3"],
     compile: {
       outfile: compiled,
-      // Files in the working directory must not change the settings.
+      // Files in the working directory, such as .env, must not change the settings.
       autoloadDotenv: false,
       autoloadBunfig: false,
       // By default, Bun rejects request heads over 16 KB, so long queries would fail.

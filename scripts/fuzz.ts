@@ -198,7 +198,7 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
   });
 }
 
-/** Starts the executable without a search limit, so that searches run. Some avatars are paths. */
+/** Starts the executable without a search limit, on a dataset in which some avatars are paths. */
 export async function openFuzzTarget(): Promise<Target> {
   const snapshot = await importByExecutable(community);
   return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);

@@ -74,7 +74,7 @@ async function bundleTypes(): Promise<void> {
   }
 }
 
-/** Makes a file executable with Node.js. */
+/** Makes a script executable by adding a first line that runs it with Node.js. */
 function addInterpreter(file: string): void {
   writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
   chmodSync(file, 0o755);
@@ -82,7 +82,7 @@ function addInterpreter(file: string): void {
 
 async function writeAssets(): Promise<void> {
   mkdirSync(join(out, "assets"));
-  // The build time is fixed for a release, so that the package is reproducible.
+  // A release fixes the build time, so that the package is reproducible.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });

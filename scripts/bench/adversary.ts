@@ -1,8 +1,8 @@
 /**
  * Looks for the most expensive search queries in two ways. First, it times queries that are known
- * to be slow, on names that are designed to make them slow. Then it climbs. A climb starts from
- * pieces of real names and makes small random changes, keeping each change that makes the query
- * slower. search.ts lists the worst queries found.
+ * to be slow, on names that are designed to make them slow. Then it starts from pieces of real
+ * names and makes small random changes, keeping each change that makes the query slower. search.ts
+ * lists the worst queries found.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
@@ -17,7 +17,7 @@ import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
 import { buildSnapshot, createUserSampler } from "./server.ts";
 
-/** A climb ends after this many consecutive changes that did not make the query slower. */
+/** `climb` starts over after this many consecutive changes that did not make the query slower. */
 const MAX_IDLE = 60;
 const MAX_LENGTH = 60;
 const CLIMB_SECONDS = 60;
@@ -35,7 +35,10 @@ export async function benchAdversary(options: Options): Promise<void> {
   await climb(options);
 }
 
-/** Prints the ratio for each query. The tests require no minimum ratio for the `worst` queries. */
+/**
+ * Prints how many times longer a LIKE scan takes than a search, for each query. The tests require
+ * no minimum ratio for the `worst` queries.
+ */
 async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolean): Promise<void> {
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;

@@ -1,7 +1,6 @@
 /**
  * Measures the time, memory and disk space that the executable takes to import, apply, check and
- * export. They are compared with building the rivals' database and PostgreSQL's index for the same
- * users.
+ * export. Also measures building the rivals' database and PostgreSQL's index for the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
@@ -93,7 +92,7 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** Prints the peak memory of importing the hard names, next to the documented bound. */
+/** Prints the peak memory use while importing the hard names, next to the documented bound. */
 async function importHardNames(folder: string, isQuick: boolean): Promise<void> {
   const [dataset, snapshot] = [join(folder, "hard"), join(folder, "hard.snapshot")];
   const rows: string[][] = [];

@@ -96,7 +96,7 @@ export function tableOf(head: string[], rows: string[][]): string {
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Describes the machine, software and commit with which the figures were measured. */
+/** Describes the machine, software and commit that produced the figures. */
 export async function describeRun(): Promise<string> {
   const git = await run(["git", "describe", "--always", "--dirty"], { cwd: root });
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} ${arch()}`;

@@ -1,6 +1,6 @@
 /**
- * Starts and stops the servers that are compared, each in its own process. Their data comes from
- * the same generated community.
+ * Starts and stops the servers to compare, each in its own process, and makes their data from the
+ * same generated community.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -57,7 +57,7 @@ export async function runCommand(...args: string[]) {
   const program = await executable();
   const start = performance.now();
   const child = Bun.spawn([program, ...args], { stdout: "ignore", stderr: "inherit" });
-  // resourceUsage().maxRSS would never be less than the memory of this process, the parent.
+  // VmHWM is polled, because resourceUsage().maxRSS is at least the memory of this process.
   let peakMegabytes = Number.NaN;
   const watch = setInterval(() => {
     peakMegabytes = megabytesOf(child.pid, "VmHWM") || peakMegabytes;
@@ -188,7 +188,7 @@ export const searchPath = (query: string) => `/search/users?q=${encodeURICompone
 /** The sample is so large that a random path is rarely in the processor's or SQLite's cache. */
 const SAMPLE_SIZE = 20_000;
 
-/** Returns paths of each kind for random users from the community. */
+/** Returns request paths of each kind, for random users from the community. */
 export function samplePaths(users: number, random = createRandom(1)) {
   const sample = Array.from(
     { length: Math.min(SAMPLE_SIZE, users) },

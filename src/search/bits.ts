@@ -1,4 +1,4 @@
-/** Sets of small integers, stored as bitmaps: bit n is set if the set contains n. */
+/** Sets of small integers, stored as bitmaps with one bit per integer. */
 
 export type Bits = Uint32Array;
 

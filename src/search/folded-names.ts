@@ -41,7 +41,7 @@ export class NamePacker {
   readonly #sortKeys: Float64Array;
   #count = 0;
   #bytes = 0;
-  /** The offset in the last chunk at which its last name ends. */
+  /** Where the last name ends, as an offset in the last chunk. */
   #end = CHUNK_BYTES;
 
   constructor(count: number) {

@@ -1,7 +1,7 @@
 /**
  * Splits folded names into the n-grams that the index lists, and queries into the n-grams to look
- * up. All functions are pure. The caller tells them which n-grams are frequent. ARCHITECTURE.md
- * shows an example.
+ * up. All functions are pure, because the caller decides which n-grams are frequent.
+ * ARCHITECTURE.md shows an example.
  *
  * An n-gram is *frequent* if it occurs in so many names that comparing a query with all of them
  * would take too long. All other n-grams are *rare*. At each position in a name, the index lists
@@ -29,7 +29,7 @@ export type Boundary = typeof START | typeof WORD | "";
 /** The maximum length of an n-gram in code points. It limits the cost of identical long names. */
 export const MAX_NGRAM = 16;
 
-/** The maximum number of n-grams to look up for a text. More would rule out few candidates. */
+/** The maximum number of n-grams to look up for a text. Any more would rule out few candidates. */
 const MAX_COVERING = 3;
 
 /**

@@ -11,12 +11,12 @@ export const BLOCK_DOCS = 32_256;
 export const BITMAP_BYTES = BLOCK_DOCS / 8;
 
 /**
- * The maximum size of a block that is stored as distances. Two larger rows do not fit on one page,
- * so a bitmap takes no more space and needs no decoding.
+ * The maximum size of a block that is stored as distances. Two rows above this size do not fit on
+ * one page. A bitmap then takes no more space, and it needs no decoding.
  */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
-// Reused by every call, because importing a million names encodes a hundred thousand blocks.
+// These buffers are reused, because importing a million names encodes a hundred thousand blocks.
 const bitmap = createBitmap();
 const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
 

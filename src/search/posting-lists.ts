@@ -47,14 +47,14 @@ const PARTS = 8;
 /**
  * The maximum number of positions that are sorted together. Two copies of them are in memory, with
  * 8 bytes per position, so they take up to 64 MB. A part with more positions has a single next
- * byte. It takes an extra pass to make the list of its n-gram, and then it is divided.
+ * byte. Its own posting list is made in an extra pass, and then the part is divided.
  */
 export const MAX_POSITIONS = 1 << 22;
 
 /** A boundary marker takes two bytes. Each code point takes up to four. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
-/** Returns how many positions to sort together at most, given the size of all names in bytes. */
+/** Returns the maximum number of positions in a sorted part. `bytes` is the size of all names. */
 export function maxPositionsFor(bytes: number): number {
   return Math.min(MAX_POSITIONS, Math.ceil(bytes / PARTS));
 }

@@ -1,6 +1,6 @@
 /**
  * Finds the tier in which a folded name matches a folded query. README.md has the rules. Within a
- * tier, results have the order that the names have in the snapshot.
+ * tier, results are in the order of the names in the snapshot.
  */
 import { SPELLING_END } from "./spellings.ts";
 

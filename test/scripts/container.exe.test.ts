@@ -128,7 +128,7 @@ test("the server knows every setting in the compose file", async () => {
   expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
   expect(services.roadbook.read_only).toBe(true);
   let log = "";
-  // If Valkey is unavailable, the server counts in its own memory.
+  // If Valkey is unavailable, the server counts searches in its own memory.
   const store = settings.ROADBOOK_RATE_LIMIT_STORE?.replace("valkey:6379", "127.0.0.1:1") ?? "";
   const server = await openExecutable([], (text) => (log += text), {
     ...settings,

@@ -71,7 +71,7 @@ async function importAndCheck(file: string, env: Record<string, string>) {
       "imported 8 users (6 public), 2 companies, 3 achievements, 3 roles to community.snapshot\n",
   });
 
-  // An export that fails before or after its first line leaves the snapshot unchanged.
+  // An export that fails before or after writing its first line leaves the snapshot unchanged.
   const before = Bun.hash(readFileSync(join(folder, "community.snapshot")));
   for (const broken of [
     script.replaceAll("FROM users", "FROM nowhere"),

@@ -1,4 +1,4 @@
-/** Tests that names are found from any keyboard, as src/search/README.md defines for spellings. */
+/** Tests that names can be found from any keyboard, under the spellings in src/search/README.md. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SPELLING_END, spell, spellQuery } from "../../src/search/spellings.ts";

@@ -5,7 +5,7 @@ import { findFreePort, run, temporaryFolder, until } from "../../../test/support
 import { spawnDatabase } from "../server.ts";
 import { type Finder, patternsOf, readNames } from "./sqlite.ts";
 
-/** Returns undefined if PostgreSQL is not installed. */
+/** Starts a PostgreSQL server. Returns undefined if PostgreSQL is not installed. */
 export async function openPostgres(
   snapshot: string,
 ): Promise<(Finder & { buildMs: number }) | undefined> {

@@ -20,7 +20,7 @@ import { openLongLists } from "./long-lists.ts";
 
 export interface Candidate {
   rank: number;
-  /** All spellings of the folded name. */
+  /** All spellings of the name, folded. */
   folded: string;
 }
 
@@ -70,7 +70,10 @@ export class Candidates {
     this.#longLists = openLongLists(db, kind);
   }
 
-  /** Returns the cover of a text after a boundary. `end` is `END` if the text must end the name. */
+  /**
+   * Returns the cover of a text after a boundary. If the text must also be at the end of the name,
+   * `end` is `END`.
+   */
   cover(boundary: Boundary, text: string, end = ""): Cover {
     return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
   }
@@ -102,7 +105,7 @@ export class Candidates {
     return row.names.split(RECORD_END).map((folded, at) => ({ rank: ranks[at] ?? 0, folded }));
   }
 
-  /** Returns the candidates of a single cover, which are read lazily. */
+  /** Lazily reads the candidates of a single cover. */
   list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
     const chosen = this.#choose(ngrams);
     const long = chosen.flatMap((ngram) => this.#frequencies.memo(ngram).list ?? []);
@@ -135,7 +138,7 @@ export class Candidates {
       // After reading a rare n-gram's list, reading a frequent n-gram's list takes longer than
       // comparing the names that it would rule out.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
-      // If this n-gram is part of a chosen n-gram, its list rules out no further names.
+      // An n-gram that is part of a chosen n-gram rules out no further names.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
     }
     return chosen;

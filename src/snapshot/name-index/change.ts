@@ -109,7 +109,7 @@ export class NameChanges {
   }
 
   /**
-   * Frees a rank by moving each name between that rank and the next free rank up by one. Returns
+   * Frees a rank by adding one to the rank of each name from there to the next free rank. Returns
    * false if too many names would have to move.
    */
   #makeRoom(rank: number): boolean {
@@ -137,7 +137,9 @@ export class NameChanges {
     return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
-  /** Returns the lowest possible rank for a name, directly after the rank of the previous name. */
+  /**
+   * Returns the lowest rank that fits a name, which is one above the rank of the name before it.
+   */
   #findRank(name: Name): number {
     const sortKeyOfName = sortKeyOf[this.#kind];
     const sortKey = sortKeyOfName(name);
@@ -224,7 +226,7 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
-    // If only a few names still have a frequent n-gram, its entry would reveal removed names.
+    // The entry of a frequent n-gram that only a few names still have would reveal removed names.
     if (count < FREQUENT_ABOVE / 2) return false;
     // FTS5 is too slow for a posting list that has become long.
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
@@ -233,7 +235,7 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
   return true;
 }
 
-/** Merges all lists in FTS5. Returns whether those of the given rare n-grams are still short. */
+/** Merges all lists in FTS5. Returns whether the given rare n-grams still have short lists. */
 function areShortAfterMerge(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   // FTS5 keeps removed entries in the file until all lists are merged into one segment.
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);

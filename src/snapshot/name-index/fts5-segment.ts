@@ -127,7 +127,7 @@ export class SegmentWriter {
 
   /** Registers the last page with a term. Pages that only continue a list are not registered. */
   #finishTermPage(): void {
-    // The current page is not counted, because it may have a term.
+    // The current page might have a term, so it is not counted.
     const pagesWithoutTerm = this.#pageNumber - this.#termPage - 1;
     const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && this.#writeSkipPage();
     this.#addTerm.run(this.#separator, 2 * this.#termPage + Number(hasSkips));

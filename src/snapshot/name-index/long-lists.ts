@@ -80,7 +80,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   }
 
   return {
-    /** Yields the document ids in all lists, in ascending order. Pass the shortest list first. */
+    /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
     *intersect([first = 0, ...others]: number[]): Generator<number, void> {
       for (const [block, bits] of readAll(first)) {
         const disjoint = others.findIndex((list) => {
@@ -92,7 +92,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** Yields the `docIds` that are in all lists. `docIds` must be in ascending order. */
+    /** Yields the `docIds` that all lists contain. `docIds` must be in ascending order. */
     *filter(docIds: number[], lists: number[]): Generator<number, void> {
       for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
         let left = docIdsOfBlock;
