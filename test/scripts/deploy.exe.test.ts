@@ -34,7 +34,7 @@ const blocks = (language: string) =>
     ([, text = ""]) => text.trim(),
   );
 
-/** Creates a folder of shell scripts, which should be the first folder in PATH. */
+/** Creates a folder of shell scripts to put at the front of PATH. */
 function makePrograms(programs: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, script] of Object.entries(programs)) {

@@ -137,9 +137,7 @@ export class NameChanges {
     return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
-  /**
-   * Returns the lowest rank that fits a name, which is one above the rank of the name before it.
-   */
+  /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
   #findRank(name: Name): number {
     const sortKeyOfName = sortKeyOf[this.#kind];
     const sortKey = sortKeyOfName(name);
