@@ -1,7 +1,7 @@
 /**
- * `bun run build` makes the executable: Bun, the code, a snapshot and the assets of the pages in
- * one file. The same commit and version of Bun give the same bytes. scripts/release makes the other
- * files of a release.
+ * `bun run build` makes the executable, a single file that contains Bun, the code, a snapshot and
+ * the assets of the pages. The same commit and the same version of Bun always give the same bytes.
+ * scripts/release makes the other files of a release.
  */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -65,45 +65,52 @@ async function writeEmbedded(): Promise<string[]> {
   return files;
 }
 
-/** A fixed build time for reproducible builds: reproducible-builds.org/specs/source-date-epoch. */
+/**
+ * Returns the fixed build time for a reproducible build, if one is set. See
+ * reproducible-builds.org/specs/source-date-epoch.
+ */
 function sourceDateMs(): number | undefined {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   return seconds ? Number(seconds) * 1000 : undefined;
 }
 
-/** The time of the commit, or that of package.json, which `git archive` sets to the same. */
+/**
+ * Returns the time of the commit. Outside a Git repository, returns the time of package.json, which
+ * `git archive` sets to the time of the commit.
+ */
 function commitDateMs(): number {
   const git = Bun.spawnSync(["git", "log", "-1", "--format=%ct"], { cwd: root, stderr: "ignore" });
   const seconds = git.success ? Number(git.stdout.toString()) : 0;
   return seconds > 0 ? seconds * 1000 : statSync(join(root, "package.json")).mtimeMs;
 }
 
-/** Compiles under a fixed name, as the name is part of the bytes, then renames the executable. */
+/** Compiles to a fixed file name, which becomes part of the bytes, and then renames the file. */
 async function compile(file: string, embedded: string[], platform?: Platform): Promise<void> {
   const compiled = join(folder, "roadbook");
   await Bun.build({
     entrypoints: [join(root, "src/main.ts"), ...embedded],
     target: "bun",
-    // Identifiers are kept: Elysia reads the source of handlers to see which properties they use.
+    // Identifiers are kept, because Elysia reads the source of handlers to see which properties
+    // they use.
     minify: { whitespace: true, syntax: true },
     bytecode: true,
-    // Puts the code of each command into a chunk that is loaded when the command runs. Bun splits
-    // ES modules only.
+    // Puts each command's code into a chunk that is loaded only when the command runs. Bun can
+    // split only ES modules.
     format: "esm",
     splitting: true,
-    // Names without folders, as the temporary folder has a different name in each build.
+    // Leave out folders, because the temporary folder has a different name in each build.
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
-    // pino's modules look for workers in these folders. The real paths differ between machines.
+    // pino's modules look for workers at these paths. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
     loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
-    // Only Node.js needs better-sqlite3. Under Bun, #sqlite is bun:sqlite.
+    // Only Node.js needs better-sqlite3. On Bun, #sqlite resolves to bun:sqlite.
     external: ["better-sqlite3"],
     compile: {
       outfile: compiled,
-      // Files in the working directory must not change the settings.
+      // Files in the working directory, such as .env, must not change the settings.
       autoloadDotenv: false,
       autoloadBunfig: false,
-      // Bun rejects request heads over 16 KB by default, so long queries would fail.
+      // By default, Bun rejects request heads over 16 KB, so long queries would fail.
       execArgv: ["--max-http-header-size=262144"],
       ...(platform && { target: `bun-${platform}`, executablePath: await findRuntime(platform) }),
     },

@@ -1,6 +1,6 @@
 /**
- * `bun scripts/examples.ts` writes src/http/examples.json: the demo's response to the example
- * request of each documented route. Run it after a change of the demo.
+ * `bun scripts/examples.ts` writes src/http/examples.json, which contains the demo's response to
+ * the example request of each documented route. Run it after changing the demo.
  */
 import { join } from "node:path";
 import { demoSnapshot } from "../src/assets.ts";

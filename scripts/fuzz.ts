@@ -1,7 +1,7 @@
 /**
  * `bun run fuzz` sends mutated requests to the executable, or to a running server. It checks that
- * the server stays alive, never responds with 5xx, and that every error has the documented body. A
- * failure is reported with the seed and the request that caused it.
+ * the server stays alive and never responds with 5xx, and that every error has the documented body.
+ * A failure is reported with the seed and with the request that caused it.
  */
 import { connect, type Socket } from "node:net";
 import { Command, Option } from "@commander-js/extra-typings";
@@ -26,7 +26,7 @@ const targets = [
   "http://other.example/users/public/42",
 ];
 const methods = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "TRACE", "CONNECT", "get", "BREW", ""];
-/** Only the first Host line of a request counts, so it is chosen separately. */
+/** Only the first Host header of a request counts, so it is chosen separately. */
 const hosts = [
   "Host: roadbook.example",
   "Host: a",
@@ -77,7 +77,7 @@ interface FuzzResult {
   statuses: Record<string, number>;
 }
 
-/** Throws an error with the seed and the request when a check fails. */
+/** Sends requests until time is up. If a check fails, throws an error with the seed and request. */
 export async function fuzz(origin: string, seconds: number, seed: number): Promise<FuzzResult> {
   const { hostname, port } = new URL(origin);
   const { below, pick } = createRandom(seed);
@@ -127,14 +127,14 @@ export async function fuzz(origin: string, seconds: number, seed: number): Promi
   return result;
 }
 
-/** Checks the first response on a connection. Returns a description of the fault, if any. */
+/** Checks the first response on a connection. Returns a description of the problem, if any. */
 function findProblem(response: string, isHead: boolean): string | undefined {
-  if (response === "") return undefined; // The connection was closed, which is allowed.
+  if (response === "") return undefined; // The server closed the connection, which is allowed.
   const [head = "", body = ""] = response.split(/\r\n\r\n([\s\S]*)/);
   const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? Number.NaN);
   if (Number.isNaN(status)) return "no status line";
   if (status >= 500 && status !== 505) return "server error";
-  // Bun rejects bytes that are not HTTP before Roadbook sees them, with an empty body.
+  // Bun itself rejects bytes that are not HTTP, with an empty body, before Roadbook sees them.
   if (isHead || status < 400 || body === "" || !/^content-type: application\/json/im.test(head))
     return undefined;
   const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
@@ -149,7 +149,7 @@ function findProblem(response: string, isHead: boolean): string | undefined {
   }
 }
 
-/** Opens clients that request far more than the socket buffers hold and never read a byte. */
+/** Opens connections that request far more than the socket buffers hold and never read a byte. */
 function stallReaders(host: string, port: number): Socket[] {
   return Array.from({ length: STALLED_CLIENTS }, () => {
     const socket = connect(port, host);
@@ -160,7 +160,10 @@ function stallReaders(host: string, port: number): Socket[] {
   });
 }
 
-/** Every half second, opens many connections and sends partial, complete or no requests. */
+/**
+ * Every half second, opens many connections. Each sends a partial request, a complete request or
+ * nothing.
+ */
 async function storm(host: string, port: number, end: number): Promise<void> {
   const request = Buffer.from(
     "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",
@@ -183,7 +186,7 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
       socket.destroy();
       resolve(Buffer.concat(chunks).toString("latin1"));
     };
-    // An idle server has responded, or waits for the rest of the request.
+    // An idle connection means that the server has responded or is waiting for more of the request.
     socket.setTimeout(100, done);
     const timer = setTimeout(() => reject(new Error("the response did not end")), DEADLINE_MS);
     socket.on("data", (chunk) => chunks.push(chunk));
@@ -195,7 +198,7 @@ function send(host: string, port: number, request: Buffer): Promise<string> {
   });
 }
 
-/** Starts the executable with avatars that are paths, and without a limit, so that searches run. */
+/** Starts the executable without a search limit, on a dataset in which some avatars are paths. */
 export async function openFuzzTarget(): Promise<Target> {
   const snapshot = await importByExecutable(community);
   return openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);

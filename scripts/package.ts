@@ -1,7 +1,7 @@
 /**
  * `bun run package` makes the npm package in dist/package and packs it. The package contains
- * JavaScript and source maps from tsc, one file of types per entry point, the assets, and a
- * package.json derived from the project's.
+ * JavaScript and source maps from tsc, one declaration file per entry point, the assets, and a
+ * package.json derived from the project's package.json.
  */
 import {
   chmodSync,
@@ -33,7 +33,7 @@ const values = new Command("bun run package")
   .opts();
 const out = resolve(values.out);
 const declarations = `${out}.types`;
-/** Modules with side effects when imported. */
+/** Modules that have side effects when they are imported. */
 const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
 const entryPoints = { library: "src/library", elysia: "src/elysia", client: "src/client" };
 
@@ -53,9 +53,9 @@ try {
 }
 
 /**
- * Writes one file of types per entry point, with only the types it uses. Most source files mention
- * types of drizzle and Elysia, which do not compile without `skipLibCheck`. Only `roadbook/elysia`
- * needs Elysia's.
+ * Writes one declaration file per entry point, with only the types that the entry point uses. Most
+ * source files use types from drizzle and Elysia, which do not compile without `skipLibCheck`. Only
+ * `roadbook/elysia` needs Elysia's types.
  */
 async function bundleTypes(): Promise<void> {
   run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
@@ -64,7 +64,7 @@ async function bundleTypes(): Promise<void> {
   const { dts } = await require("rolldown-plugin-dts");
   for (const [name, file] of Object.entries(entryPoints)) {
     const bundle = await rolldown({
-      // Generated comments contain paths relative to this folder, so no path of the machine.
+      // Makes the paths in generated comments relative to this folder instead of absolute.
       cwd: declarations,
       input: { [name]: join(declarations, `${file}.d.ts`) },
       external: (id: string) => !/^[./]/.test(id),
@@ -74,7 +74,7 @@ async function bundleTypes(): Promise<void> {
   }
 }
 
-/** Makes the file executable. */
+/** Makes a script executable by adding a first line that runs it with Node.js. */
 function addInterpreter(file: string): void {
   writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
   chmodSync(file, 0o755);
@@ -82,7 +82,7 @@ function addInterpreter(file: string): void {
 
 async function writeAssets(): Promise<void> {
   mkdirSync(join(out, "assets"));
-  // Reproducible, like the executables of a release.
+  // A release fixes the build time, so that the package is reproducible.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
@@ -123,9 +123,9 @@ function createManifest() {
   };
 }
 
-/** The project's dependencies that the package imports, statically or dynamically. */
+/** Returns the project's dependencies that the package imports, statically or dynamically. */
 function listDependencies(): Record<string, string> {
-  // A peer dependency of @commander-js/extra-typings.
+  // commander is a peer dependency of @commander-js/extra-typings.
   const imported = new Set(["commander"]);
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");

@@ -1,11 +1,11 @@
 /**
- * `bun run test [FILE…]` runs all tests, or those in the given files, in several processes at a
- * time. They share one temporary folder, which is always removed at the end.
+ * `bun run test [FILE…]` runs all tests, or only the given files, in several processes at once. The
+ * processes share one temporary folder, which is always removed at the end.
  */
 import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
 
-/** The smallest machine has two cores, but tests spend half of their time waiting. */
+/** The smallest machine has only two cores, but tests spend half their time waiting. */
 const PROCESSES = 4;
 
 const folder = openRunFolder();
@@ -19,7 +19,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.on(signal, () => {
     tests.kill("SIGKILL");
     removeFolder(folder);
-    // With --no-orphans, this also ends every process that the tests have started.
+    // With --no-orphans, this also ends every process that the tests started.
     process.exit(128 + constants.signals[signal]);
   });
 }

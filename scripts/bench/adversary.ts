@@ -1,8 +1,8 @@
 /**
- * Looks for the most expensive search queries in two ways. First it times known bad queries on
- * names built to make them slow. Then it climbs: it starts from pieces of real names, makes small
- * random changes, and keeps a change that makes the query slower. search.ts lists the worst queries
- * found.
+ * Looks for the most expensive search queries in two ways. First, it times queries that are known
+ * to be slow, on names that are designed to make them slow. Then it starts from pieces of real
+ * names and makes small random changes, keeping each change that makes the query slower. search.ts
+ * lists the worst queries found.
  */
 import { join } from "node:path";
 import { sqlite } from "#sqlite";
@@ -17,12 +17,12 @@ import { format, median, type Options, timed } from "./measure.ts";
 import { openLike } from "./rivals/sqlite.ts";
 import { buildSnapshot, createUserSampler } from "./server.ts";
 
-/** A climb ends after this many changes in a row that made the query no slower. */
+/** `climb` starts over after this many consecutive changes that did not make the query slower. */
 const MAX_IDLE = 60;
 const MAX_LENGTH = 60;
 const CLIMB_SECONDS = 60;
 
-/** How often a query on similar names is timed, after one run to warm up. */
+/** How many times each query on similar names is timed, after one warm-up run. */
 const SEARCHES = 11;
 const SCANS = 5;
 const QUICK_NAMES = 1000;
@@ -35,7 +35,10 @@ export async function benchAdversary(options: Options): Promise<void> {
   await climb(options);
 }
 
-/** Prints the ratio for each query. No minimum is promised for the `worst` ones. */
+/**
+ * Prints how many times longer a LIKE scan takes than a search, for each query. The tests require
+ * no minimum ratio for the `worst` queries.
+ */
 async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolean): Promise<void> {
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;
@@ -95,7 +98,10 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     return letters.join("");
   }
 
-  /** Processor milliseconds: the minimum of four runs, to exclude other load on the machine. */
+  /**
+   * Returns the minimum processor time of four runs in milliseconds. Using the minimum excludes
+   * other load on the machine.
+   */
   function costOf(query: string): number {
     const times: number[] = [];
     while (times.length < 4) {

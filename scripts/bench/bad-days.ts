@@ -13,7 +13,7 @@ import {
 } from "../../test/snapshot/bad-days.ts";
 import { format, type Options } from "./measure.ts";
 
-/** The snapshot sizes that the flooding source announces. The disk must have room for them. */
+/** The snapshot sizes that a flooding source announces. The disk must have room for each size. */
 const PROMISED_BYTES = [1e7, 2e9];
 
 export async function benchBadDays({ seed, isQuick }: Options): Promise<void> {

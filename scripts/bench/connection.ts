@@ -1,7 +1,7 @@
-/** A minimal HTTP client for timing: one keep-alive connection and one request at a time. */
+/** A minimal HTTP client for timing, with one keep-alive connection and one request at a time. */
 
 export interface Connection {
-  /** Resolves to the head and body of the response. Rejects when the connection breaks. */
+  /** Resolves to the head and body of the response. Rejects if the connection breaks. */
   get(path: string): Promise<string>;
   close(): void;
 }

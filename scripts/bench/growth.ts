@@ -1,6 +1,6 @@
 /**
  * Measures how times, memory and file sizes grow with the number of users, using the executable and
- * invented communities. Prints a table and redraws the plot in the README.
+ * generated communities. Prints a table and redraws the plot in the README.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ import {
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
-/** With ten million users, a round of publishing moves 15 GB. */
+/** The number of rounds for publishing. With ten million users, a round transfers 15 GB. */
 const PUBLISH_ROUNDS = 3;
 const PUT_TIMEOUT_MS = 1_200_000;
 
@@ -81,7 +81,7 @@ async function measureSizes(sizes: string[]): Promise<Figures[]> {
 
 type Community = Awaited<ReturnType<typeof build>>;
 
-/** Makes a snapshot, and a changed copy in which one user has become private. */
+/** Builds a snapshot, and a changed copy in which one user has become private. */
 async function build(size: string) {
   const folder = temporaryFolder();
   const [dataset, changes] = [join(folder, "dataset"), join(folder, "changes")];
@@ -105,9 +105,9 @@ async function build(size: string) {
 }
 
 /**
- * Times requests whose URLs never repeat. The first half warms the servers up and is not counted.
- * The sizes take turns request by request, so that other load on the machine affects all of them
- * equally.
+ * Times requests, each with a different URL. The first half of the requests warms up the servers
+ * and is not counted. The requests alternate between the community sizes, so that other load on the
+ * machine affects all sizes equally.
  */
 async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(
@@ -160,7 +160,7 @@ async function timeRequest(connection: Connection, path: string): Promise<number
   return ms;
 }
 
-/** Seconds from the start of the process to its ready line. */
+/** Returns the seconds from starting the process until it prints the ready line. */
 function timeStart(path: string, ...flags: string[]): Promise<number> {
   return medianOf(ROUNDS, async () => {
     const start = performance.now();
@@ -171,12 +171,12 @@ function timeStart(path: string, ...flags: string[]): Promise<number> {
   });
 }
 
-/** Seconds from the rename to the first response from the new file. */
+/** Returns the seconds from renaming a file until the server first responds from the new file. */
 async function timeSwap(path: string, changedPath: string): Promise<number> {
   const served = `${path}.served`;
   copyFileSync(path, served);
   const server = await openExecutable(["--snapshot", served]);
-  // Reversed in each round, so that the two files take turns.
+  // The order is reversed in each round, so that the two files alternate.
   const files = [path, changedPath];
   const seconds = await medianOf(ROUNDS, async () => {
     copyFileSync(files.reverse()[0] ?? "", `${served}.new`);
@@ -187,7 +187,10 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
   return seconds;
 }
 
-/** Seconds from the start of the PUT to its end, and to the first response from the new object. */
+/**
+ * Returns the seconds from the start of a PUT until it ends, and until the server first responds
+ * from the new object.
+ */
 async function timePublish(path: string, changedPath: string) {
   const store = await openS3Server();
   const url = store.url("growth.snapshot");
@@ -212,7 +215,7 @@ async function timePublish(path: string, changedPath: string) {
   return { publish, "publish, PUT only": median(puts) / 1000 };
 }
 
-/** Returns the median of several rounds, in seconds. `time` returns milliseconds. */
+/** Calls `time`, which returns milliseconds, once per round. Returns the median in seconds. */
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
   while (times.length < rounds) times.push(await time());
@@ -241,13 +244,13 @@ const panels: [title: string, unit: "s" | "MB", metrics: Metric[]][] = [
   ["Operations", "s", ["start to ready", "swap", "publish", "apply", "import"]],
   ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
 ];
-/** The curves of a panel, with enough contrast in light and dark mode. */
+/** The colours of the curves in a panel, with enough contrast in light and dark mode. */
 const colours = {
   light: ["#0969da", "#8250df", "#bc4c00", "#1a7f37", "#cf222e"],
   dark: ["#58a6ff", "#bc8cff", "#f0883e", "#3fb950", "#ff7b72"],
 };
 
-/** Draws log-log panels below each other, narrow enough for a phone to show at full size. */
+/** Draws log-log panels, one below the other, narrow enough for a phone to show at full size. */
 function drawPlot(sizes: string[], figures: Figures[]): string {
   const [left, width, height, gap] = [58, 200, 130, 52];
   const logSizes = sizes.map((size) => Math.log10(usersOf[size] ?? 0));

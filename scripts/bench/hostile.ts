@@ -1,7 +1,8 @@
 /**
- * Measures two costs of hostile clients. The first is how long the server takes to respond to very
- * long requests, for each input that a client can make long, filled with its slowest known content.
- * The second is how much memory it holds for clients that never read their responses.
+ * Measures two costs of hostile clients. The first cost is the time that the server takes to
+ * respond to a very long request. Each input that a client can make long is filled with the slowest
+ * content known for it. The second cost is the memory that the server needs for clients that never
+ * read their responses.
  */
 import { once } from "node:events";
 import { longDataset, makeSnapshot } from "../../test/datasets.ts";
@@ -14,7 +15,7 @@ const TRIES = 11;
 
 const SEARCH = "/search/users?q=";
 const PROFILE = "/users/public/42";
-/** Create the path and a header of a request that is about `length` bytes long. */
+/** Each function returns the path, and sometimes a header, of a request of about `length` bytes. */
 const longRequests: Record<string, (length: number) => [path: string, header?: string]> = {
   "q: marks out of order": (length) => [`${SEARCH}a${fill("%CC%81%CC%96", length)}`],
   "q: marks in opposite order": (length) => [
@@ -44,11 +45,11 @@ function fill(piece: string, length: number): string {
   return piece.repeat(Math.floor(length / piece.length));
 }
 
-/** Milliseconds from the last byte of the request to the first of the response. */
+/** Returns the milliseconds from sending the last byte of the request until the response starts. */
 async function measure(server: Target, request: string): Promise<number> {
   const socket = await dial(server);
   socket.setNoDelay(true);
-  // The server has received the rest before the clock starts.
+  // The server receives all but the last two bytes before the clock starts.
   socket.write(request.slice(0, -2));
   await Bun.sleep(20);
   const response = once(socket, "data");
@@ -73,7 +74,7 @@ async function benchLongRequests(tries: number): Promise<void> {
     for (const size of SIZES) {
       const [path, header = "X: y"] = create(size);
       const request = `GET ${path} HTTP/1.1\r\nHost: a.example\r\n${header}\r\n\r\n`;
-      await measure(server, request); // warms the server up
+      await measure(server, request); // warm-up
       const times: number[] = [];
       while (times.length < tries) times.push(await measure(server, request));
       row.push(`${median(times).toFixed(1)} / ${Math.max(...times).toFixed(1)}`);

@@ -1,8 +1,8 @@
 /**
- * Measures the cost of a request under full load: requests per second, and processor time per
- * request, which depends less on other load on the machine. The executable runs with rate limit,
- * metrics and all headers, and is compared with the floor and with typical implementations.
- * Requests are for random users of a large snapshot. Needs wrk.
+ * Measures requests per second under full load, and the processor time per request, which depends
+ * less on other load on the machine. The executable runs with the rate limit, metrics and all
+ * headers. It is compared with the floor, which rivals/floor.ts defines, and with typical
+ * implementations. Each request picks a random user of a large snapshot. Needs wrk.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,19 +31,19 @@ const ROUNDS = 5;
 const SECONDS = 2;
 const CONNECTIONS = 32;
 /**
- * For the rivals' searches. A scan takes 0.1 s, and Bun sends no response before all waiting
- * requests are done.
+ * The number of connections for the rivals' searches. A scan takes 0.1 s, and Bun sends no response
+ * until all waiting requests are done.
  */
 const SCAN_CONNECTIONS = 2;
-/** In this window, the limit tracks a few tens of searches per client, as it does by default. */
+/** The short window lets the limit track a few dozen searches per client, as it does by default. */
 const FLAGS = "--search-limit 1000000 --search-window 10ms --admin-port 0".split(" ");
 
 interface Load {
-  /** Each request is for a random one of these. */
+  /** Each request picks one of these paths at random. */
   paths: string[];
-  /** Append an ignored parameter, so that no URL repeats. */
+  /** Append an ignored parameter to each URL, so that no URL repeats. */
   isUnique?: boolean;
-  /** Request a 304. The rivals send no ETag, so only the floor is compared. */
+  /** Request a 304. The rivals send no ETag, so Roadbook is compared only with the floor. */
   isConditional?: boolean;
 }
 
@@ -105,7 +105,7 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
 }
 
 /**
- * Waits until the server is idle. A slow server still works on requests of clients that have
+ * Waits until the server is idle. A slow server keeps working on requests from clients that have
  * disconnected, which would slow down the next measurement.
  */
 async function untilIdle(pid: number): Promise<void> {
@@ -113,7 +113,7 @@ async function untilIdle(pid: number): Promise<void> {
     before = processorSecondsOf(pid);
 }
 
-/** The script that makes wrk send the requests, in Lua. */
+/** Returns the Lua script that makes wrk send the requests. */
 function createScript({ paths, isUnique, isConditional }: Load, run: number): string {
   return `
     local paths = { ${paths.map((path) => JSON.stringify(path)).join(", ")} }

@@ -1,6 +1,6 @@
 /**
- * Measures the time, memory and disk space that import, apply, check and export take with the
- * executable, compared with building the rivals' database and PostgreSQL's index of the same users.
+ * Measures the time, memory and disk space that the executable takes to import, apply, check and
+ * export. Also measures building the rivals' database and PostgreSQL's index for the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
@@ -17,10 +17,13 @@ import { generateLines, runCommand, writeDataset } from "./server.ts";
 const ROUNDS = 3;
 const CHANGES = 1000;
 
-/** The bound on memory in scripts/deploy/README.md: fixed, per name, and per byte of names. */
+/** The memory bound from scripts/deploy/README.md: fixed, per name, and per byte of names. */
 const BOUND = { megabytes: 200, perName: 150, perByte: 4 };
 
-/** Hard to index: same first byte, nothing in common, or nearly everything in common. */
+/**
+ * Names that are hard to index. In each set, the names share only their first byte, have nothing in
+ * common, or are nearly identical.
+ */
 const hardNames: Record<
   string,
   { count: number; name: (random: Random, index: number) => string }
@@ -89,7 +92,7 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
   rmSync(folder, { recursive: true });
 }
 
-/** Prints the peak memory of importing the hard names, next to the documented bound. */
+/** Prints the peak memory use while importing the hard names, next to the documented bound. */
 async function importHardNames(folder: string, isQuick: boolean): Promise<void> {
   const [dataset, snapshot] = [join(folder, "hard"), join(folder, "hard.snapshot")];
   const rows: string[][] = [];

@@ -1,4 +1,4 @@
-/** `bun run bench NAME` runs one benchmark and prints its results. It sets no thresholds. */
+/** `bun run bench NAME` runs a benchmark and prints its results. No result counts as a failure. */
 import { parseArgs } from "node:util";
 import { benchAdversary } from "./adversary.ts";
 import { benchBadDays } from "./bad-days.ts";

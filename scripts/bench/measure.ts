@@ -1,9 +1,9 @@
-/** Helpers for all benches: interleaved rounds, processor time and memory, statistics, tables. */
+/** Helpers for all benches: interleaved rounds, processor time, memory, statistics and tables. */
 import { readFileSync } from "node:fs";
 import { arch, cpus, release, totalmem } from "node:os";
 import { root, run } from "../../test/support.ts";
 
-/** The command line of a bench. */
+/** The command-line options of a bench. */
 export interface Options {
   size: string;
   /** The number of users that `size` stands for. */
@@ -13,7 +13,7 @@ export interface Options {
   isQuick: boolean;
 }
 
-/** The middle value, or the mean of the middle two. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const [low = Number.NaN, high = Number.NaN] = [
@@ -23,7 +23,7 @@ export function median(values: number[]): number {
   return (low + high) / 2;
 }
 
-/** The smallest value that is at least as large as `share` of the values (nearest rank). */
+/** Returns the smallest value that at least `share` of the values do not exceed (nearest rank). */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -31,7 +31,8 @@ export function quantile(values: number[], share: number): number {
 
 /**
  * Measures every subject once per round and reverses the order each round, so that other load on
- * the machine affects all subjects equally. Returns a lookup of each subject's values, by round.
+ * the machine affects all subjects equally. Returns a function that looks up a subject's values by
+ * name. The values are in the order of the rounds.
  */
 export async function alternate<Subject, Value>(
   rounds: number,
@@ -57,15 +58,19 @@ export async function timed(work: () => unknown): Promise<number> {
 }
 
 /**
- * The memory of a process: resident at its peak (VmHWM), resident now (VmRSS), or resident now
- * without mapped files (RssAnon). NaN for a process that has just exited.
+ * Returns the memory of a process in megabytes. It is either the peak resident memory (VmHWM), or
+ * the current resident memory with mapped files (VmRSS) or without them (RssAnon). Returns NaN if
+ * the process has just exited.
  */
 export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
 }
 
-/** The processor time of all threads of a process. Linux counts it in hundredths of a second. */
+/**
+ * Returns the processor time of a process and all its threads, in seconds. Linux counts it in
+ * hundredths of a second.
+ */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);
@@ -84,14 +89,14 @@ export function formatRounds(values: number[]): string {
   return values.length > 1 ? `${format(median(values))} (${min}–${max})` : format(median(values));
 }
 
-/** A Markdown table. A column whose title ends in a colon is right-aligned. */
+/** Returns a Markdown table. A column whose title ends in a colon is right-aligned. */
 export function tableOf(head: string[], rows: string[][]): string {
   const titles = head.map((title) => title.replace(/:$/, ""));
   const rule = head.map((title) => (title.endsWith(":") ? "--:" : "---"));
   return [titles, rule, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** The machine, the software and the commit that the figures belong to. */
+/** Describes the machine, software and commit that produced the figures. */
 export async function describeRun(): Promise<string> {
   const git = await run(["git", "describe", "--always", "--dirty"], { cwd: root });
   const machine = `${cpus().length} × ${cpus()[0]?.model.trim()} ${arch()}`;

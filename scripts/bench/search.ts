@@ -1,7 +1,8 @@
 /**
- * Measures how long a client waits for each kind of query: one request at a time over a keep-alive
- * connection, each URL once. The executable is compared with the floor, typical implementations and
- * PostgreSQL. Roadbook's index and FTS5's trigram index also run in this process, without a server.
+ * Measures how long a client waits for each kind of query. Requests are sent one at a time over a
+ * keep-alive connection, and each URL is sent only once. The executable is compared with the floor,
+ * typical implementations and PostgreSQL. Roadbook's index and FTS5's trigram index also run in
+ * this process, without a server.
  */
 import { sqlite } from "#sqlite";
 import { createRandom } from "../../src/community/random.ts";
@@ -23,12 +24,12 @@ import {
 
 /** The number of queries of each kind. */
 const QUERIES = 300;
-/** After this time no more queries of a kind are sent, so a slow rival gets fewer. */
+/** Queries of a kind stop after this many milliseconds, so a slow rival gets fewer of them. */
 const KIND_MS = 1000;
 
 /**
- * Found by `bun run bench adversary` with a million users. Some were found when the long posting
- * lists were still in FTS5.
+ * The worst queries that `bun run bench adversary` found with a million users. Some of them were
+ * found when the long posting lists were still in FTS5.
  */
 const worst = [
   "av mes",
@@ -77,7 +78,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
       const times = await timeQueries(finder, queries);
       row.push(format(median(times)));
       if (kind === WORST) continue;
-      // A slow rival's times are repeated, so that each kind has the same weight in the quantiles.
+      // A slow rival's times are repeated, so that all kinds have the same weight in the quantiles.
       const weighted = queries.map((_, index) => times[index % times.length] ?? Number.NaN);
       allTimes.set(name, [...(allTimes.get(name) ?? []), ...weighted.filter(Number.isFinite)]);
     }
@@ -92,7 +93,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   for (const finder of Object.values(finders)) await finder.close();
 }
 
-/** Searches a server over HTTP. */
+/** Returns a finder that searches a server over HTTP. */
 async function openHttp(origin: string): Promise<Finder> {
   let connection = await connect(origin);
   let count = 0;
@@ -100,7 +101,7 @@ async function openHttp(origin: string): Promise<Finder> {
     async find(query) {
       const path = `${searchPath(query)}&n=${count++}`;
       const response = await connection.get(path).catch(async () => {
-        // The server closed the connection, which was idle while others were measured.
+        // The connection was idle while other servers were measured, so the server closed it.
         connection = await connect(origin);
         return connection.get(path);
       });

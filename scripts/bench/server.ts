@@ -1,6 +1,6 @@
 /**
- * Starts and stops the servers that are compared, each in its own process, and makes their data
- * from the same invented community.
+ * Starts and stops the servers to compare, each in its own process, and makes their data from the
+ * same generated community.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,10 +21,10 @@ import { makeTables } from "./rivals/tables.ts";
 
 export const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
 
-/** The community that `roadbook seed --users N` invents by default. */
+/** The community that `roadbook seed --users N` generates by default. */
 const communityOptions = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
 
-/** Returns a function that picks a random public user of the community. */
+/** Returns a function that picks a random public user from the community. */
 export function createUserSampler(
   users: number,
   random: Random,
@@ -36,12 +36,12 @@ export function createUserSampler(
   };
 }
 
-/** Writes the dataset of the community to a file. */
+/** Writes the community's dataset to a file. */
 export async function writeDataset(users: number, dataset: string): Promise<void> {
   await runCommand("seed", "--users", `${users}`, "--to", dataset);
 }
 
-/** Returns the path of the community's snapshot. It is imported once and kept for later runs. */
+/** Returns the path of the community's snapshot, which is imported once and kept for later runs. */
 export async function buildSnapshot(users: number): Promise<string> {
   const path = join(tmpdir(), `roadbook-bench-schema-${SCHEMA_VERSION}-${users}.snapshot`);
   if (existsSync(path)) return path;
@@ -52,12 +52,12 @@ export async function buildSnapshot(users: number): Promise<string> {
   return path;
 }
 
-/** Runs the executable with these arguments until it exits. Throws when it fails. */
+/** Runs the executable with these arguments and waits for it to exit. Throws if it fails. */
 export async function runCommand(...args: string[]) {
   const program = await executable();
   const start = performance.now();
   const child = Bun.spawn([program, ...args], { stdout: "ignore", stderr: "inherit" });
-  // resourceUsage().maxRSS would be at least the memory of this process, the parent.
+  // VmHWM is polled, because resourceUsage().maxRSS is at least the memory of this process.
   let peakMegabytes = Number.NaN;
   const watch = setInterval(() => {
     peakMegabytes = megabytesOf(child.pid, "VmHWM") || peakMegabytes;
@@ -88,23 +88,23 @@ export const FLOOR = "floor";
 export const ELYSIA = "Elysia, drizzle, `LIKE`";
 export const FASTIFY = "Fastify, `LIKE`";
 
-/** Yields the dataset of the community line by line. */
+/** Yields the community's dataset line by line. */
 export const generateLines = (users: number) => seedDataset(communityOptions(users));
 
-/** Returns the path of the rivals' database. It is made once and kept for later runs. */
+/** Returns the path of the rivals' database, which is created once and kept for later runs. */
 export function buildTables(users: number): string {
   const path = join(tmpdir(), `roadbook-bench-tables-${users}.sqlite`);
   if (!existsSync(path)) makeTables(path, generateLines(users));
   return path;
 }
 
-/** Returns a start function for each rival, by name: typical implementations with `LIKE`. */
+/** Returns a start function for each rival. All rivals are typical implementations with `LIKE`. */
 export function listRivals(users: number): Record<string, () => Promise<Server>> {
   const tables = buildTables(users);
   const opener = (runtime: string, file: string) => () =>
     spawnServer([runtime, join(import.meta.dir, "rivals", file), tables]);
   const node = Bun.which("node") ? Bun.spawnSync(["node", "--version"]).stdout.toString() : "";
-  // better-sqlite3 crashes older versions of Node.js.
+  // better-sqlite3 crashes in older versions of Node.js.
   const hasNode = Number(/\d+/.exec(node)) >= 22;
   if (!hasNode) console.error("Fastify is skipped: it needs Node.js 22 or newer on the PATH");
   return {
@@ -119,14 +119,14 @@ export async function openRivals(users: number): Promise<Record<string, Server>>
   return servers;
 }
 
-/** Starts the floor with Roadbook's own responses to these paths. */
+/** Starts the floor with Roadbook's own responses for these paths. */
 export async function openFloor(roadbook: Target, paths: string[]): Promise<Server> {
   const content: FloorContent = { bodies: {}, headers: { users: {}, search: {} } };
   for (const path of new Set(paths)) {
     const headers = { "accept-encoding": "identity" };
     const response = await fetch(roadbook.origin + path, { headers });
     content.bodies[decodeURIComponent(path)] = await response.text();
-    // The floor computes these for each response.
+    // The floor computes these headers for each response.
     const computed = /^(date|content-length|content-type|etag|x-request-id)$/;
     content.headers[path.startsWith("/search") ? "search" : "users"] = Object.fromEntries(
       [...response.headers].filter(([name]) => !computed.test(name)),
@@ -137,7 +137,7 @@ export async function openFloor(roadbook: Target, paths: string[]): Promise<Serv
   return spawnServer([process.execPath, join(import.meta.dir, "rivals/floor.ts"), file]);
 }
 
-/** Starts a program that prints the ready line of `serve`. */
+/** Starts a program that prints the same ready line as `serve`. */
 export async function spawnServer(command: string[]): Promise<Server> {
   const env = { ...process.env, NODE_ENV: "production" };
   const child = Bun.spawn(command, { env, stdout: "pipe" });
@@ -146,8 +146,8 @@ export async function spawnServer(command: string[]): Promise<Server> {
 }
 
 /**
- * Starts a database server without showing its output. Returns a function that stops it even while
- * clients are connected.
+ * Starts a database server without showing its output. Returns a function that stops the server
+ * even while clients are connected.
  */
 export function spawnDatabase(command: string[], cwd: string): () => Promise<void> {
   return createStop(Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
@@ -167,12 +167,12 @@ function createStop(
 
 const cleanups: (() => Promise<void>)[] = [];
 
-/** Stops the processes that a bench has left running, also after a failure. */
+/** Stops all processes that a bench has left running, even if the bench failed. */
 export async function closeAll(): Promise<void> {
   await Promise.allSettled(cleanups.splice(0).map((cleanup) => cleanup()));
 }
 
-/** Milliseconds from the start of `act` until the server responds from a different snapshot. */
+/** Returns the milliseconds from calling `act` until the server responds from another snapshot. */
 export async function timeUntilSwapped(server: Target, act: () => unknown): Promise<number> {
   const identity = async () =>
     (await (await server.fetch("/health")).json()).snapshot.dataset_sha256 as string;
@@ -185,10 +185,10 @@ export async function timeUntilSwapped(server: Target, act: () => unknown): Prom
 
 export const searchPath = (query: string) => `/search/users?q=${encodeURIComponent(query)}`;
 
-/** Large enough that a random path is rarely in the processor's or SQLite's cache. */
+/** The sample is so large that a random path is rarely in the processor's or SQLite's cache. */
 const SAMPLE_SIZE = 20_000;
 
-/** Returns paths of each kind for random users of the community. */
+/** Returns request paths of each kind, for random users from the community. */
 export function samplePaths(users: number, random = createRandom(1)) {
   const sample = Array.from(
     { length: Math.min(SAMPLE_SIZE, users) },

@@ -1,7 +1,7 @@
 /**
- * Measures the time from the start of a server's process to its ready line, and its memory a second
- * later. The executable is compared with a bare `Bun.serve`, compiled the same way, and with
- * typical implementations.
+ * Measures how long a server takes from the start of its process to its ready line, and how much
+ * memory it uses a second later. The executable is compared with a bare `Bun.serve`, compiled the
+ * same way, and with typical implementations.
  */
 import { join } from "node:path";
 import { temporaryFolder } from "../../test/support.ts";
@@ -11,7 +11,7 @@ import { buildSnapshot, listRivals, openRoadbook, type Server, spawnServer } fro
 const ROUNDS = 9;
 const IDLE_MS = 1000;
 
-/** The smallest program that listens. */
+/** The smallest program that listens on a port. */
 const bare = `
   const server = Bun.serve({ port: 0, fetch: () => new Response("ok") });
   process.stdout.write(\`roadbook listening on \${server.url.origin}\\n\`);
@@ -28,7 +28,7 @@ export async function benchStart({ size, users, isQuick }: Options): Promise<voi
     "bare `Bun.serve`, compiled": () => spawnServer([program]),
     ...listRivals(users),
   };
-  // Warm-up: the first start reads the program from disk.
+  // Warm up, because the first start reads the program from disk.
   for (const open of Object.values(servers)) await measure(open);
   const results = await alternate(isQuick ? 1 : ROUNDS, servers, measure);
   const rows = Object.keys(servers).map((name) => [

@@ -1,21 +1,22 @@
--- Exports a platform's database as a Roadbook dataset, from MySQL 8 or MariaDB 10.5 and later.
--- Replace the names of tables and columns with your own, then run:
+-- Exports a platform's database as a Roadbook dataset. Works with MySQL 8 or later, and with
+-- MariaDB 10.5 or later. Replace the names of tables and columns with your own, then run:
 --
 --   set -o pipefail
 --   mysql --batch --raw --quick --skip-column-names platform < scripts/export/mysql.sql |
 --     dist/roadbook import - --expect-end --to community.snapshot
 --
--- A user whose is_public is false or NULL is exported as an id and nothing else.
+-- If a user's is_public is false or NULL, only the user's id is exported.
 --
--- Missing and overlong values do not stop the export. A blank name becomes "User 42", a blank
--- company role "Member", and a missing creation date 1970-01-01. Long texts are cut. Invalid
--- avatars, dangling references and achievements without a date are left out. If a user has an
--- achievement more than once, the highest tier counts.
+-- Missing or overlong values do not stop the export. A blank name becomes "User" and the id, such
+-- as "User 42". A blank company role becomes "Member", and a missing creation date becomes
+-- 1970-01-01. Texts that are too long are cut. Invalid avatars, dangling references and
+-- achievements without a date are left out. If a user has the same achievement more than once, only
+-- the highest tier is exported.
 --
--- Times: TIMESTAMP columns need no change, nor do DATETIME columns that hold UTC. For a DATETIME
--- column that holds local time, replace created_at with
--- CONVERT_TZ(created_at, 'Europe/Warsaw', '+00:00'). Named time zones need the tables that
--- mysql_tzinfo_to_sql fills.
+-- Times: TIMESTAMP columns need no change, and neither do DATETIME columns that hold UTC. For a
+-- DATETIME column that holds local time, replace created_at with
+-- CONVERT_TZ(created_at, 'Europe/Warsaw', '+00:00').
+-- Named time zones require the tables that mysql_tzinfo_to_sql fills.
 
 SET NAMES utf8mb4;
 SET time_zone = '+00:00';
@@ -49,7 +50,7 @@ WITH line AS (
            'avatar_url',
            CASE WHEN avatar_url REGEXP '^(https?://[^/[:space:]]|/[^/\\\\])[^[:space:]]*$'
                 THEN avatar_url END,
-           -- In a zero date such as 0000-00-00, the day or the month is 0.
+           -- In a zero date, such as 0000-00-00, the day or the month is 0.
            'created_at', CASE WHEN DAY(created_at) > 0 AND MONTH(created_at) > 0
                               THEN DATE_FORMAT(created_at, '%Y-%m-%dT%H:%i:%sZ')
                               ELSE '1970-01-01T00:00:00Z' END,

@@ -5,14 +5,15 @@
 --   psql -qAtX -f scripts/export/postgresql.sql "$DATABASE_URL" |
 --     dist/roadbook import - --expect-end --to community.snapshot
 --
--- A user whose is_public is false or NULL is exported as an id and nothing else.
+-- If a user's is_public is false or NULL, only the user's id is exported.
 --
--- Missing and overlong values do not stop the export. A blank name becomes "User 42", a blank
--- company role "Member", and a missing creation date 1970-01-01. Long texts are cut. Invalid
--- avatars, dangling references and achievements without a date are left out. If a user has an
--- achievement more than once, the highest tier counts.
+-- Missing or overlong values do not stop the export. A blank name becomes "User" and the id, such
+-- as "User 42". A blank company role becomes "Member", and a missing creation date becomes
+-- 1970-01-01. Texts that are too long are cut. Invalid avatars, dangling references and
+-- achievements without a date are left out. If a user has the same achievement more than once, only
+-- the highest tier is exported.
 --
--- Times: timestamptz columns need no change, nor do timestamp columns that hold UTC. For a
+-- Times: timestamptz columns need no change, and neither do timestamp columns that hold UTC. For a
 -- timestamp column that holds local time, replace created_at with
 -- (created_at AT TIME ZONE 'Europe/Warsaw').
 

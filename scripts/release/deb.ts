@@ -1,6 +1,7 @@
 /**
- * Makes a Debian package of an executable, with its manual page and the systemd units and health
- * check of scripts/deploy. Installing it starts nothing, because there is no snapshot to serve yet.
+ * Makes a Debian package from an executable, its manual page, and the systemd units and health
+ * check in scripts/deploy. Installing the package starts nothing, because there is no snapshot to
+ * serve yet.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -26,7 +27,8 @@ const values = new Command("bun scripts/release/deb.ts")
   .parse()
   .opts();
 mkdirSync(values.to, { recursive: true });
-// All files get the time of the executable, so that the same executable gives the same package.
+// All files get the executable's modification time, so that the same executable always gives the
+// same package.
 const seconds = Number(
   process.env.SOURCE_DATE_EPOCH ?? Math.floor(statSync(values.executable).mtimeMs / 1000),
 );
@@ -46,7 +48,7 @@ try {
 }
 
 async function fillFolder(): Promise<void> {
-  // The files must be readable by all users, whatever umask the builder has.
+  // The files must be readable by all users, whatever the umask of the user who builds the package.
   process.umask(0o022);
   chmodSync(folder, 0o755);
   for (const [path, content] of Object.entries(listFiles())) {
@@ -58,7 +60,7 @@ async function fillFolder(): Promise<void> {
   }
 }
 
-/** The content of the files in the package, by path. */
+/** Returns the content of each file in the package, by path. */
 function listFiles(): Record<string, string | Uint8Array> {
   const read = (path: string) => readFileSync(join(root, path));
   const unit = (name: string) =>
@@ -112,7 +114,10 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
   };
 }
 
-/** A maintainer script. It does nothing under `dpkg --root` or without a running systemd. */
+/**
+ * Returns a maintainer script. The script does nothing under `dpkg --root` or if systemd is not
+ * running.
+ */
 function hook(command: string, before = ""): string {
   return `#!/bin/sh\nset -e\n${before}if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }

@@ -1,13 +1,13 @@
 /**
- * Formats the manual page roadbook(1) from the declaration of the command line. It never writes a
- * file. `bun scripts/release/man.ts` prints it.
+ * Formats the roadbook(1) manual page from the declaration of the command line, without writing a
+ * file. `bun scripts/release/man.ts` prints the page.
  */
 import type { EventEmitter } from "node:events";
 import { description, version } from "../../package.json" with { type: "json" };
 import { createProgram } from "../../src/commands/command-line.ts";
 import { variableOf } from "../../src/commands/environment.ts";
 
-/** The line of the help with this prefix becomes the section EXIT STATUS. */
+/** The help line with this prefix becomes the EXIT STATUS section. */
 const EXIT_CODES = "Exit codes: ";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
@@ -15,7 +15,7 @@ if (import.meta.main) process.stdout.write(formatManPage(new Date()));
 type AnyCommand = ReturnType<typeof createProgram>;
 type AnyOption = AnyCommand["options"][number];
 
-/** Returns the page in roff, with this date in its footer. */
+/** Returns the page in roff, with `date` in the footer. */
 export function formatManPage(date: Date): string {
   const program = createProgram({});
   const help = program.createHelp();
@@ -61,7 +61,7 @@ export function formatManPage(date: Date): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The text after the options in the help of a command, as paragraphs. */
+/** Returns the paragraphs that follow the options in a command's help. */
 function notesOf(command: AnyCommand): string[] {
   let text = "";
   const write = (more: string) => {
@@ -84,17 +84,17 @@ function termOf(option: AnyOption): string {
     : `.BI "${escapeRoff(names)} " ${escapeRoff(value)}`;
 }
 
-/** All flags except former names, which still work. */
+/** Returns all flags of a command, except former names that still work. */
 function visibleOptionsOf(command: AnyCommand): AnyOption[] {
   return command.options.filter((option) => !option.hidden);
 }
 
-/** The flags in declaration order, by heading. */
+/** Groups flags by heading, in declaration order. */
 function groupsOf(options: readonly AnyOption[]): [string, AnyOption[]][] {
   return [...Map.groupBy(options, (option) => option.helpGroupHeading ?? "")];
 }
 
-/** Every variable once, in alphabetical order. Some belong to several commands. */
+/** Returns each variable once, in alphabetical order. Several commands can share a variable. */
 function variablesOf(program: AnyCommand): [string, string][] {
   const options = program.commands.flatMap(visibleOptionsOf);
   const flags = new Map(options.map((option) => [variableOf(option), option.long ?? ""]));

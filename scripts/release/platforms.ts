@@ -1,12 +1,13 @@
 /**
- * The platforms of a release, and the build of Bun for each. The builds are npm packages, pinned
- * with checksums by bun.lock in this folder and cached in node_modules/.cache.
+ * The platforms that a release supports, and the build of Bun for each platform. The builds are npm
+ * packages. They are pinned with checksums by bun.lock in this folder and cached in
+ * node_modules/.cache.
  */
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json" with { type: "json" };
 
-/** The names of the platforms in the file names of a release. */
+/** The platform names that are used in the file names of a release. */
 export const platforms = [
   "linux-x64",
   "linux-x64-musl",
@@ -23,7 +24,7 @@ export const isWindows = (platform: Platform) => platform.startsWith("windows");
 
 const cache = join(import.meta.dir, "../../node_modules/.cache/roadbook-runtimes");
 
-/** Returns the path of Bun for a platform. The first call downloads 400 MB for all platforms. */
+/** Returns the path of Bun for a platform. The first call downloads 400 MB, for all platforms. */
 export async function findRuntime(platform: Platform): Promise<string> {
   if (`bun@${Bun.version}` !== packageManager) {
     throw new Error(`a release must be built with ${packageManager}, got bun@${Bun.version}`);

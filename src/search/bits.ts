@@ -1,4 +1,4 @@
-/** Sets of small integers, stored as one bit each. Pure. */
+/** Sets of small integers, stored as bitmaps with one bit per integer. */
 
 export type Bits = Uint32Array;
 
@@ -12,7 +12,7 @@ export function setBit(bits: Bits, at: number, isSet = true): void {
   bits[at >> 5] = isSet ? word | bit : word & ~bit;
 }
 
-/** Removes from `bits` everything that `other` lacks. Returns whether any bit is left. */
+/** Clears every bit in `bits` that is not set in `other`. Returns whether any bit is still set. */
 export function intersect(bits: Bits, other: Bits): boolean {
   let left = 0;
   for (let at = 0; at < bits.length; at++) {
@@ -21,7 +21,7 @@ export function intersect(bits: Bits, other: Bits): boolean {
   return left !== 0;
 }
 
-/** The bits that are set, ascending. */
+/** Yields the positions of the set bits in ascending order. */
 export function* listBits(bits: Bits): Generator<number, void> {
   for (let at = 0; at < bits.length; at++) {
     for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {

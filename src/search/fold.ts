@@ -1,7 +1,7 @@
 /**
- * Folds texts. Names and queries are compared in their folded form, so "lodz" finds "Łódź".
- * README.md lists the steps. Pure. Snapshots contain folded names, so any change here needs a new
- * schema version.
+ * Folds text. Names and queries are compared in folded form, so that "lodz" finds "Łódź". README.md
+ * lists the steps. Snapshots contain folded names, so any change here requires a new schema
+ * version.
  */
 
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
@@ -24,7 +24,7 @@ const replacement: Record<string, string> = {
   ς: "σ",
 };
 
-/** The folded form of `text`. It is empty if folding drops every character. */
+/** Returns `text` in folded form, or an empty string if folding drops every character. */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
   const lower = decompose(decompose(text).toLowerCase());
@@ -36,19 +36,19 @@ const HAS_DIGRAPH = /[äöüåø]/gi;
 
 const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
-/** `text` in NFC, with ä ö ü å ø (in either case) written as ae oe ue aa oe. */
+/** Converts `text` to NFC and replaces ä ö ü å ø, in either case, with ae oe ue aa oe. */
 export function writeDigraphs(text: string): string {
   return text
     .normalize("NFC")
     .replace(HAS_DIGRAPH, (letter) => digraphs[letter.toLowerCase()] ?? letter);
 }
 
-/** Replaces each run of white space by one space and trims both ends. */
+/** Replaces each run of white space with a single space, and trims both ends. */
 function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }
 
-/** Drops diacritics. Indic, Thai, Arabic and kana marks act as letters of their script and stay. */
+/** Drops diacritics. Keeps Indic, Thai, Arabic and kana marks, which act as letters. */
 function decompose(text: string): string {
   return text.normalize("NFKD").replace(COMBINING, "");
 }

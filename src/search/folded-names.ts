@@ -1,47 +1,47 @@
 /**
- * Packs folded names. A million of them take 40 MB. As objects, they would take several times as
- * much. Pure.
+ * Packs folded names into typed arrays. A million packed names take 40 MB. As JavaScript objects,
+ * they would take several times as much memory.
  */
 import { type Bits, hasBit, setBit } from "./bits.ts";
 import { SPELLING_END } from "./spellings.ts";
 import { wordStartsOf } from "./tiers.ts";
 
 /**
- * The byte after each spelling. It never occurs in UTF-8, and it sorts after every ASCII byte and
- * before the first byte of every other character.
+ * The byte that ends each spelling. It never occurs in UTF-8. It sorts after every ASCII byte and
+ * before the first byte of every multi-byte character.
  */
 export const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
-/** Names are collected in chunks, so that growing never copies memory. Each name fits in one. */
+/** The size of a chunk of names. Chunks avoid copying memory. Every name fits in one chunk. */
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * The names in the order of their sort keys. Names with equal keys keep the order in which they
- * were added. The text has the same order, because walking it builds the posting lists twice as
- * fast when neighbours are close in memory.
+ * Names in ascending order of their sort keys. Names with equal keys stay in the order in which
+ * they were added. `text` has the names in the same order, because the posting lists are built
+ * twice as fast when neighbouring names are close in memory.
  */
 export interface FoldedNames {
-  /** The UTF-8 of all spellings of all names. */
+  /** All spellings of all names in UTF-8, each followed by {@link NAME_END}. */
   text: Buffer;
-  /** One bit per byte of the text, set where a word starts inside a spelling. */
+  /** One bit per byte of `text`, set if a word starts at that byte but no spelling does. */
   laterWords: Bits;
-  /** Where each name starts in the text. The last element is the end of the text. */
+  /** The offset of each name in `text`, followed by the length of `text`. */
   starts: Uint32Array;
   ids: Float64Array;
   sortKeys: Float64Array;
 }
 
-/** Collects a known number of names, then sorts them. */
+/** Collects names, whose number must be known in advance, and then sorts them. */
 export class NamePacker {
   readonly #chunks: Pick<FoldedNames, "text" | "laterWords">[] = [];
-  /** Where each name starts in the chunks, counted over all of them. */
+  /** The offset of each name, counted as if all chunks were one buffer. */
   readonly #starts: Uint32Array;
   readonly #ids: Float64Array;
   readonly #sortKeys: Float64Array;
   #count = 0;
   #bytes = 0;
-  /** The end of the last name in the last chunk. */
+  /** Where the last name ends, as an offset in the last chunk. */
   #end = CHUNK_BYTES;
 
   constructor(count: number) {
@@ -70,7 +70,7 @@ export class NamePacker {
 
   #chunkFor(spellings: string): Pick<FoldedNames, "text" | "laterWords"> {
     const last = this.#chunks.at(-1);
-    // A UTF-16 code unit takes at most three bytes of UTF-8.
+    // Each UTF-16 code unit takes at most three bytes in UTF-8.
     if (last && this.#end + 3 * spellings.length + 1 <= CHUNK_BYTES) return last;
     const laterWords = new Uint32Array(CHUNK_BYTES / 32);
     const chunk = { text: Buffer.alloc(CHUNK_BYTES), laterWords };
@@ -105,14 +105,14 @@ export class NamePacker {
   }
 }
 
-/** The UTF-8 of all spellings of a name, separated by {@link SPELLING_END}. */
+/** Returns all spellings of the name at index `at` in UTF-8, separated by {@link SPELLING_END}. */
 export function spellingsAt({ text, starts }: FoldedNames, at: number): Buffer {
   const spellings = text.subarray(starts[at], (starts[at + 1] ?? 1) - 1);
   if (!spellings.includes(NAME_END)) return spellings;
   return Buffer.from(spellings.map((byte) => (byte === NAME_END ? SPELLING_END_BYTE : byte)));
 }
 
-/** The indexes of the sort keys in ascending order of the keys. Equal keys keep their order. */
+/** Returns the indexes that sort the keys in ascending order. The sort is stable. */
 function orderOf(sortKeys: Float64Array): number[] {
   const groups = Map.groupBy(sortKeys.keys(), (at) => sortKeys[at] ?? 0);
   return [...groups].sort(([a], [b]) => a - b).flatMap(([, indexes]) => indexes);

@@ -1,41 +1,46 @@
 /**
- * N-grams: the parts of folded names that the index lists, and the parts of a query to look up in
- * it. Pure: the caller knows which n-grams are frequent. ARCHITECTURE.md shows an example.
+ * Splits folded names into the n-grams that the index lists, and queries into the n-grams to look
+ * up. All functions are pure, because the caller decides which n-grams are frequent.
+ * ARCHITECTURE.md shows an example.
  *
- * An n-gram is *frequent* when it occurs in too many names to compare them all with a query. Every
- * other n-gram is *rare*. For each position of a name, the index lists the one-character n-gram
- * that starts there. While that n-gram is frequent, the index also lists the one that is a
- * character longer. So the posting list of every rare n-gram is short, and a query either is an
- * n-gram or begins with a rare one (unless it is longer than any n-gram). Which n-grams are
- * frequent affects only how fast a search is, never what it finds.
+ * An n-gram is *frequent* if it occurs in so many names that comparing a query with all of them
+ * would take too long. All other n-grams are *rare*. At each position in a name, the index lists
+ * the one-character n-gram. If that n-gram is frequent, the index also lists the two-character
+ * n-gram, and so on until it reaches a rare n-gram. The posting list of every rare n-gram is
+ * therefore short. Every query of at most 16 code points either is a frequent n-gram or begins with
+ * a rare n-gram. Which n-grams are frequent affects how fast a search is, but never what it finds.
  */
 import { SPELLING_END } from "./spellings.ts";
 import { isWordStart } from "./tiers.ts";
 
 /**
- * Boundary markers: before an n-gram that starts a name, before one that starts a later word, and
- * after the end of a name. Folding drops these characters, so no name contains them.
+ * Boundary markers. START comes before an n-gram at the start of a name, WORD comes before an
+ * n-gram at the start of a later word, and END comes after the end of a name. Folding drops these
+ * characters, so no name contains them.
  */
 export const START = "\u0091";
 export const WORD = "\u0092";
 export const END = "\u0093";
-/** Separates the n-grams of a name for FTS5. Folded names have no line breaks. */
+/** Separates the n-grams of a name in FTS5. Folded names contain no line breaks. */
 export const SEPARATOR = "\n";
 
 export type Boundary = typeof START | typeof WORD | "";
 
-/** The most code points in an n-gram, so that a thousand equal long names cost little. */
+/** The maximum length of an n-gram in code points. It limits the cost of identical long names. */
 export const MAX_NGRAM = 16;
 
-/** The most n-grams to look up for one text. More would hardly reduce the candidates. */
+/** The maximum number of n-grams to look up for a text. Any more would rule out few candidates. */
 const MAX_COVERING = 3;
 
-/** If a text has no rare n-gram, its n-grams start four code points apart and overlap by 12. */
+/**
+ * If a text has no rare n-gram, the n-grams to look up start this many code points apart. Each
+ * overlaps the next by 12 code points.
+ */
 const OVERLAP_STEP = 4;
 
 type IsFrequent = (ngram: string) => boolean;
 
-/** All n-grams of a name in all its spellings. The same n-gram may occur more than once. */
+/** Returns all n-grams of all spellings of a name. The result may contain duplicates. */
 export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
   const ngrams: string[] = [];
   const list = (ngram: string) => ngrams.push(ngram);
@@ -50,9 +55,10 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * The n-grams to look up for a text behind a boundary. Every name with the text is in all their
- * posting lists. All of them are rare, unless the text has only frequent n-grams. Those overlap, so
- * that a name in all their lists has the text, or else repeats 12 code points.
+ * Returns the n-grams to look up for a text after a boundary. Every name that has the text there is
+ * in the posting lists of all these n-grams. All of them are rare, unless the text has only
+ * frequent n-grams. Frequent n-grams overlap, so that a name in all their lists either contains the
+ * text or repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);
@@ -67,7 +73,10 @@ export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsF
   return ngrams.length > 0 ? ngrams : [first, ...overlappingNgrams(inside, isFrequent)];
 }
 
-/** N-grams of full length that start {@link OVERLAP_STEP} apart, or only the first rare one. */
+/**
+ * Returns n-grams of maximum length that start {@link OVERLAP_STEP} code points apart. If any of
+ * them is rare, returns only the shortest rare prefix of the first rare n-gram.
+ */
 function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
   const characters = [...text];
   const last = characters.length - MAX_NGRAM;
@@ -82,8 +91,8 @@ function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns the shortest rare n-gram that starts at `from`, or the longest one if all are frequent.
- * Calls `visit` with each n-gram on the way.
+ * Returns the shortest rare n-gram that starts at `from`. If all n-grams that start there are
+ * frequent, returns the longest of them. Calls `visit` with each n-gram that was tried.
  */
 function extendWhileFrequent(
   boundary: Boundary,

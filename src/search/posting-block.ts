@@ -1,26 +1,29 @@
 /**
- * Blocks of a long posting list. A block holds the document ids of a fixed range, either as a
- * bitmap or, where there are few, as the distances between them (one or two bytes each). Pure.
+ * Encodes a long posting list in blocks. A block holds the document ids in a fixed range, either as
+ * a bitmap or, if there are few, as the distances between them (one or two bytes each).
  */
 import { type Bits, setBit } from "./bits.ts";
 
-/** A block covers this many document ids. A row with its bitmap just fits a 4096-byte page. */
+/** The number of document ids per block. A row with a block's bitmap just fits a 4096-byte page. */
 export const BLOCK_DOCS = 32_256;
 
-/** The size of a bitmap, and the most that a block takes. */
+/** The size of a bitmap, which is also the maximum size of a block. */
 export const BITMAP_BYTES = BLOCK_DOCS / 8;
 
 /**
- * Two rows with more bytes than this do not fit on one page. A bitmap then takes no more space and
- * needs no decoding.
+ * The maximum size of a block that is stored as distances. Two rows above this size do not fit on
+ * one page. A bitmap then takes no more space, and it needs no decoding.
  */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
-// Shared by all calls, because an import of a million names encodes a hundred thousand blocks.
+// These buffers are reused, because importing a million names encodes a hundred thousand blocks.
 const bitmap = createBitmap();
 const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
 
-/** Encodes the document ids from one index to another. They must be ascending and of one block. */
+/**
+ * Encodes the document ids from index `from` up to `to`. They must be in ascending order and belong
+ * to the same block.
+ */
 export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): Uint8Array {
   bitmap.fill(0);
   let size = 0;
@@ -40,7 +43,7 @@ export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): 
     : distances.slice(0, size);
 }
 
-/** The bitmap of a block. It may share memory with `bytes`, so do not use those afterwards. */
+/** Returns a block's bitmap. It may share memory with `bytes`, so do not use `bytes` afterwards. */
 export function decodeBlock(bytes: Uint8Array): Bits {
   if (bytes.length === BITMAP_BYTES) {
     const { buffer, byteOffset } = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();

@@ -1,62 +1,67 @@
 /**
- * The posting lists of all names, in the order of their n-grams' UTF-8. They come from a radix sort
- * of the positions at which n-grams start. The sort descends only into frequent n-grams, so it
- * needs no table of n-grams to find them. Pure. ngrams.ts has the rule.
+ * Makes the posting lists of all names with a radix sort of the positions at which n-grams start.
+ * The lists are in the UTF-8 order of their n-grams. The sort extends only frequent n-grams, so it
+ * needs no table of n-grams to know which ones are frequent. ngrams.ts defines which n-grams are
+ * listed.
  */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 
-/** The object and its arrays are reused for the next list. */
+/** The posting list of one n-gram. This object and its arrays are reused for the next list. */
 export interface PostingList {
-  /** The UTF-8 of the n-gram, in the first bytes of a buffer. */
+  /** The n-gram in UTF-8, which takes the first `ngramBytes` bytes. */
   ngram: Buffer;
   ngramBytes: number;
-  /** The ids of the names that contain the n-gram, ascending: the first `size` elements. */
+  /** The document ids of the names with the n-gram, ascending, in the first `size` elements. */
   docIds: Uint32Array;
   size: number;
-  /** How often the n-gram occurs in all names. */
+  /** How often the n-gram occurs in all names together. */
   count: number;
   isFrequent: boolean;
 }
 
-/** The positions of n-grams that start with a boundary, a text and then a byte from a range. */
+/**
+ * The positions of all n-grams that start with `boundary`, followed by `text` and then a byte from
+ * `firstByte` to `lastByte`.
+ */
 export interface Part {
   boundary: Boundary;
-  /** In UTF-8. */
+  /** The bytes of the text in UTF-8. */
   text: readonly number[];
   firstByte: number;
   lastByte: number;
   count: number;
 }
 
-/** A range of positions whose n-grams start with the same bytes. */
+/** A range of positions whose n-grams start with the same `bytes` bytes. */
 interface Bucket {
   from: number;
   to: number;
   bytes: number;
 }
 
-/** The positions are sorted in at least this many parts. Each takes a pass over all names. */
+/** The positions are sorted in at least this many parts. Each part takes a pass over all names. */
 const PARTS = 8;
 
 /**
- * The positions of a part are in memory twice, with 8 bytes each, which takes up to 64 MB. A part
- * with more positions has a single next byte. It gets a pass for its own list, then it is divided.
+ * The maximum number of positions that are sorted together. Two copies of them are in memory, with
+ * 8 bytes per position, so they take up to 64 MB. A part with more positions has a single next
+ * byte. Its own posting list is made in an extra pass, and then the part is divided.
  */
 export const MAX_POSITIONS = 1 << 22;
 
-/** A boundary marker, and code points of up to four bytes. */
+/** A boundary marker takes two bytes. Each code point takes up to four. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
-/** The most positions in a part that is sorted, given the size of all names. */
+/** Returns the maximum number of positions in a sorted part. `bytes` is the size of all names. */
 export function maxPositionsFor(bytes: number): number {
   return Math.min(MAX_POSITIONS, Math.ceil(bytes / PARTS));
 }
 
 /**
- * N-grams with more than `threshold` positions are frequent. `docIds` are those of `names`,
- * ascending.
+ * Yields the posting lists of all n-grams. N-grams with more than `threshold` positions are
+ * frequent. `docIds` contains the document id of each name, in ascending order.
  */
 export function* listPostings(
   names: FoldedNames,
@@ -64,7 +69,7 @@ export function* listPostings(
   threshold: number,
 ): Generator<PostingList> {
   const maxPositions = maxPositionsFor(names.text.length);
-  // Pairs of a position and the document id of its name.
+  // Each pair of elements is a position and the document id of the name at that position.
   const buffers = [new Uint32Array(2 * maxPositions), new Uint32Array(2 * maxPositions)] as const;
   const list: PostingList = {
     ngram: Buffer.alloc(MAX_NGRAM_BYTES),
@@ -101,7 +106,8 @@ export function* listPostings(
 }
 
 /**
- * All positions in the order of their n-grams. Boundary markers sort between ASCII and the rest.
+ * Returns all positions in the order of their n-grams. Boundary markers sort after ASCII characters
+ * and before all other characters.
  */
 function allPositions({ text }: FoldedNames): Part[] {
   const part = { text: [], firstByte: 0, lastByte: 0xff, count: text.length };
@@ -123,9 +129,9 @@ function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
 }
 
 /**
- * Divides the positions behind a boundary and a text into parts by their next byte. Each part has
- * at most `maxPositions` positions or a single next byte. `counts` has the number of positions per
- * next byte.
+ * Divides the positions of n-grams that start with `boundary` and `text` into parts by their next
+ * byte. Each part has at most `maxPositions` positions, unless it has a single next byte. `counts`
+ * contains the number of positions for each next byte.
  */
 export function groupByNextByte(
   { boundary, text }: Pick<Part, "boundary" | "text">,
@@ -144,7 +150,7 @@ export function groupByNextByte(
   return parts;
 }
 
-/** Calls `visit` with the index of the name and the position for each position, in order. */
+/** Calls `visit` for each position, in order, with the index of the name and the position. */
 function visitPositions(
   { text, starts, laterWords }: FoldedNames,
   { boundary, text: beginning, firstByte, lastByte }: Part,
@@ -166,14 +172,14 @@ function visitPositions(
       if (isStart && byte >= firstByte && byte <= lastByte) {
         let same = 0;
         while (same < bytes && text[position + same] === beginning[same]) same++;
-        // Only n-grams from the start of a name include its end.
+        // Only an n-gram at the start of a name can include the end of the name.
         if (same === bytes && (byte !== NAME_END || boundary === START)) visit(at, position);
       }
     }
   }
 }
 
-/** Fills `positions` with those of a part. */
+/** Fills `positions` with the positions in a part, each followed by its document id. */
 function collect(
   names: FoldedNames,
   docIds: Uint32Array,
@@ -188,8 +194,8 @@ function collect(
 }
 
 /**
- * Fills `list` for a part with a single next byte. Returns one of its positions, and how often each
- * byte follows.
+ * Fills `list` for a part that has a single next byte. Returns one position in the part, and how
+ * often each byte follows the n-gram.
  */
 function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: PostingList) {
   const counts = new Uint32Array(256);
@@ -208,7 +214,7 @@ function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: Pos
   return { position, counts };
 }
 
-/** Writes the n-gram of `bytes` bytes at a position into `list`. Returns its code point count. */
+/** Copies `bytes` bytes at a position to `list` as an n-gram. Returns the number of code points. */
 function writeNgram(
   text: Uint8Array,
   position: number,
@@ -241,7 +247,7 @@ function* sortPart(
   const buckets: Bucket[] = [{ from: 0, to: part.count, bytes: shared }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
     const { from, to, bytes } = bucket;
-    // Each further byte moves the positions to the other buffer.
+    // Sorting by each further byte moves the positions to the other buffer.
     const isEven = bytes % 2 === 0;
     const positions = isEven ? buffers[0] : buffers[1];
     const target = isEven ? buffers[1] : buffers[0];
@@ -265,12 +271,12 @@ function* sortPart(
   }
 }
 
-/** Whether a byte continues a code point in UTF-8. */
+/** Whether a byte is a UTF-8 continuation byte. */
 function isContinuation(byte = 0): boolean {
   return byte >> 6 === 0b10;
 }
 
-/** Copies the distinct document ids of a range of positions to `docIds`. Returns their number. */
+/** Copies the distinct document ids in a range of positions to `docIds`. Returns their number. */
 function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Uint32Array): number {
   let size = 0;
   let last = -1;
@@ -282,7 +288,7 @@ function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Ui
   return size;
 }
 
-/** Sorts a bucket by its next byte into `target`. `ends` receives the end of each byte's range. */
+/** Copies a bucket to `target`, sorted by next byte. Sets `ends` to the end of each byte's run. */
 function sortByNextByte(
   text: Uint8Array,
   positions: Uint32Array,

@@ -1,20 +1,23 @@
 /**
- * The tier in which a folded name matches a folded query. README.md has the rules. Pure. Inside a
- * tier, the order of the names in the snapshot decides.
+ * Finds the tier in which a folded name matches a folded query. README.md has the rules. Within a
+ * tier, results are in the order of the names in the snapshot.
  */
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * A longer query matches nothing. A name's own text is never longer, because it has at most 200
- * code points, and each becomes at most four in NFD. The bound protects the server, because
+ * Longer queries match nothing. A name's own text is never longer, because a name has at most 200
+ * code points and each becomes at most four in NFD. This bound protects the server, because
  * normalizing a run of combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
  */
 export const MAX_QUERY_CODE_POINTS = 800;
 
-/** 1 equal, 2 prefix, 3 at a word start, 4 anywhere, 5 every word somewhere. */
+/**
+ * How a name matches the query. 1: equals it, 2: begins with it, 3: contains it at a word start, 4:
+ * contains it anywhere, 5: contains each of its words.
+ */
 export type Tier = 1 | 2 | 3 | 4 | 5;
 
-/** The words that a name needs for tier 5, or none if the query cannot match in that tier. */
+/** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
 export function wordsOf(query: string): string[] {
   const words = query.split(" ");
   return words.length > 1 && words.every((word) => hasCodePoints(word, 2))
@@ -22,7 +25,7 @@ export function wordsOf(query: string): string[] {
     : [];
 }
 
-/** The best of tiers 1 to 4 in which any spelling of a name matches, if one does. */
+/** Returns the best of tiers 1 to 4 in which a spelling matches, or undefined if none does. */
 export function tierOf(spellings: string, query: string): Tier | undefined {
   let at = spellings.indexOf(query);
   if (at < 0) return undefined;
@@ -36,22 +39,28 @@ export function tierOf(spellings: string, query: string): Tier | undefined {
   return best;
 }
 
-/** Whether one spelling of a name has all the words (tier 5). */
+/** Whether at least one spelling of a name contains all the words (tier 5). */
 export function hasWords(spellings: string, words: string[]): boolean {
   const hasAll = (spelling: string) => words.every((word) => spelling.includes(word));
   return hasAll(spellings) && spellings.split(SPELLING_END).some(hasAll);
 }
 
-/** Whether `at` is before, between or after the spellings. */
+/** Whether `at` is outside all spellings: before, between or after them. */
 function isSpellingEnd(spellings: string, at: number): boolean {
   return at < 0 || at >= spellings.length || spellings[at] === SPELLING_END;
 }
 
-/** A letter or digit that does not follow another one. Marks belong to the letter before them. */
+/**
+ * Matches a letter or digit that does not follow another letter or digit. Marks belong to the
+ * letter before them.
+ */
 const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 const WORD_START_HERE = new RegExp(WORD_START, "uy");
 
-/** The code units at which words start. Match objects of all long names would take gigabytes. */
+/**
+ * Returns the code unit indexes at which words start. Match objects for all long names would take
+ * gigabytes of memory, so none are created.
+ */
 export function wordStartsOf(name: string): number[] {
   const starts: number[] = [];
   WORD_START.lastIndex = 0;
@@ -77,7 +86,7 @@ export function hasCodePoints(text: string, count: number): boolean {
   return text.length >= 2 * count || [...text].length >= count;
 }
 
-/** Counts the code points of well-formed text. An array of them would take 50 bytes for each. */
+/** Counts the code points in well-formed text. An array would take 50 bytes per code point. */
 export function codePointsOf(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -86,7 +95,7 @@ export function codePointsOf(text: string): number {
   return count;
 }
 
-/** Whether the code unit is the second half of a surrogate pair. */
+/** Whether the code unit at `at` is the second half of a surrogate pair. */
 function isSecondHalf(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -1,7 +1,7 @@
 /**
- * The package as its users get it: packed, installed from the tarball in a new folder, and used by
- * every supported runtime and test runner. It installs from npm, so only a run that requires
- * everything includes it.
+ * Tests the package as its users get it: packed, installed from the tarball in a new folder, and
+ * used in every supported runtime and test runner. The tests install packages from npm, so they
+ * only run if ROADBOOK_REQUIRE_ALL is set.
  */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
@@ -17,7 +17,10 @@ import {
   until,
 } from "../support.ts";
 
-/** The binaries of the npm packages `node` and `deno`, which need no install script. */
+/**
+ * The npm packages that contain the binaries of Node.js and Deno. Unlike the packages `node` and
+ * `deno`, they need no install script.
+ */
 const platform = `${process.platform}-${process.arch}`;
 const runtimes = {
   node20: `node-${platform}@20.20.2`,
@@ -26,8 +29,8 @@ const runtimes = {
   deno: `@deno/${platform}-glibc@2.9.6`,
 };
 
-/** The programs in the package's README that mount Roadbook: file, command and text. */
 const readme = await Bun.file(join(root, "scripts/package/README.md")).text();
+/** The programs in the README that mount Roadbook, each with its file name, command and text. */
 const mounts = [...readme.matchAll(/^```js\n\/\/ (\S+): (.+)\n([\s\S]*?)^```/gm)].map(
   ([, file = "", command = "", text = ""]) => ({ file, command, text }),
 );
@@ -58,7 +61,7 @@ describe.if(isRequired)("the package", () => {
     join(folder, "node_modules", name, "bin/node");
   const tool = (name: string) => join(folder, "node_modules/.bin", name);
   const passes = { code: 0 };
-  /** A command of the README with the installed binaries. */
+  /** Splits a command from the README into words and puts in the paths of installed binaries. */
   const commandOf = (command: string) =>
     command.split(" ").flatMap((word) => {
       if (word === "bun") return [process.execPath];
@@ -82,7 +85,7 @@ describe.if(isRequired)("the package", () => {
     expect(await run(command, { cwd: folder })).toMatchObject(passes);
   }, 300_000);
 
-  test("contains the compiled code and its documents, but no sources", () => {
+  test("contains the compiled code and the documents, but no source code", () => {
     const files = readdirSync(packed, { recursive: true, encoding: "utf8" });
     expect(readdirSync(packed).sort()).toEqual([
       "CHANGELOG.md",
@@ -97,24 +100,24 @@ describe.if(isRequired)("the package", () => {
     expect(files.filter((file) => /\.ts$/.test(file) && !file.endsWith(".d.ts"))).toEqual([]);
   });
 
-  test.each(["node22", "node24"] as const)("node --test on %s", async (name) => {
+  test.each(["node22", "node24"] as const)("works with node --test on %s", async (name) => {
     const command = [node(name), "--test", "node/drivers.node.js"];
     expect(await inFolder(command)).toMatchObject(passes);
   });
 
-  test("Bun", async () => {
+  test("works with bun test", async () => {
     const command = [process.execPath, "test", "./node/drivers.node.js"];
     expect(await inFolder(command)).toMatchObject(passes);
   });
 
-  test("Deno", async () => {
+  test("works with deno test", async () => {
     const deno = join(folder, "node_modules/deno/deno");
     const command = [deno, "test", "--allow-all", "--no-check", "node/drivers.node.js"];
     expect(await inFolder(command)).toMatchObject(passes);
   });
 
   test.each(["node22", "node24"] as const)(
-    "Vitest on %s",
+    "works with Vitest on %s",
     async (name) => {
       const command = [node(name), join(folder, "node_modules/vitest/vitest.mjs"), "run"];
       expect(await inFolder(command, join(folder, "vitest"))).toMatchObject(passes);
@@ -123,7 +126,7 @@ describe.if(isRequired)("the package", () => {
   );
 
   test.each(["node22", "node24"] as const)(
-    "Jest on %s, as ES modules",
+    "works with Jest on %s, as ES modules",
     async (name) => {
       const jest = join(folder, "node_modules/jest/bin/jest.js");
       const config = ["--config", "jest.config.json"];
@@ -133,12 +136,12 @@ describe.if(isRequired)("the package", () => {
     60_000,
   );
 
-  test("tsc --strict accepts its types and those of its dependencies", async () => {
+  test("its types and the types of its dependencies pass tsc --strict", async () => {
     const command = [node("node24"), tool("tsc"), "-p", "types"];
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
 
-  test("an Elysia program mounts it, and Eden knows its bodies", async () => {
+  test("an Elysia program can mount it, and Eden knows the types of the bodies", async () => {
     expect(await inFolder([node("node24"), tool("tsc"), "-p", "elysia"])).toEqual({
       code: 0,
       stdout: "",
@@ -149,7 +152,7 @@ describe.if(isRequired)("the package", () => {
   }, 60_000);
 
   test.each(mounts)(
-    "mounted under /rb: $command",
+    "responds when mounted under /rb: $command",
     async ({ file, command, text }) => {
       const port = String(findFreePort());
       await Bun.write(join(folder, "next.config.js"), nextConfig);
@@ -189,7 +192,7 @@ describe.if(isRequired)("the package", () => {
     60_000,
   );
 
-  test("the README has six ways to mount it", () => {
+  test("the README shows six ways to mount it", () => {
     expect(mounts.map(({ file }) => file.replace(/\..*$/, ""))).toEqual([
       "bun",
       "deno",
@@ -200,7 +203,7 @@ describe.if(isRequired)("the package", () => {
     ]);
   });
 
-  test("an older Node gets one sentence, from the command and from the library", async () => {
+  test("the command and the library say in one sentence that Node.js is too old", async () => {
     const sentence = /^Roadbook needs Node\.js 22\.15 or later; this is v20\.20\.2\n$/;
     const command = await inFolder([node("node20"), tool("roadbook"), "--version"]);
     expect([command.code, command.stderr]).toEqual([1, expect.stringMatching(sentence)]);
@@ -210,7 +213,7 @@ describe.if(isRequired)("the package", () => {
   });
 
   test.each(["node22", "node24"] as const)(
-    "the command on %s",
+    "the command works on %s",
     async (name) => {
       const roadbook = (...words: string[]) => [node(name), tool("roadbook"), ...words];
       const seed = ["seed", "--users", "20", "--to", `${name}.ndjson`];
@@ -242,7 +245,7 @@ describe.if(isRequired)("the package", () => {
       const child = Bun.spawn(serve, { cwd: folder, stdout: "pipe", stderr: "ignore" });
       const origin = await readyOrigin(child.stdout);
       expect(await inFolder(roadbook("health", origin))).toMatchObject(passes);
-      // A request in progress is finished.
+      // The server finishes a request in progress before it exits.
       const slow = fetch(`${origin}/users/public/1`);
       await fetch(`${origin}/health`);
       child.kill("SIGTERM");
@@ -251,7 +254,7 @@ describe.if(isRequired)("the package", () => {
     60_000,
   );
 
-  test("the programs of its README compile, and those that need no server run", async () => {
+  test("the programs in its README compile, and run if they need no server", async () => {
     const readme = await Bun.file(join(packed, "README.md")).text();
     const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
     expect(programs).toHaveLength(3);
@@ -272,7 +275,7 @@ describe.if(isRequired)("the package", () => {
     expect(await inFolder(command)).toEqual({ code: 0, stdout: "", stderr: "" });
   }, 60_000);
 
-  test("the client bundles for browsers without dependencies", async () => {
+  test("the client can be bundled for browsers and has no dependencies", async () => {
     const entry = join(folder, "node_modules/roadbook/lib/client.js");
     const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", minify: true });
     const text = (await outputs[0]?.text()) ?? "";
@@ -281,19 +284,19 @@ describe.if(isRequired)("the package", () => {
     expect(text.length).toBeLessThan(5000);
   });
 
-  test("publint finds nothing", async () => {
+  test("publint finds no problems", async () => {
     const command = [node("node24"), tool("publint"), "--strict", packed];
     const { code, stdout } = await inFolder(command);
     expect([code, stdout]).toEqual([0, expect.stringContaining("All good!")]);
   });
 
-  test("Are the types wrong? finds nothing", async () => {
-    // The package has only ES modules, which Node can require() since 22.12.
+  test("Are the types wrong? finds no problems", async () => {
+    // The package contains only ES modules, which Node.js can load with require() since 22.12.
     const command = [node("node24"), tool("attw"), "--profile", "esm-only"];
     expect(await inFolder([...command, tarball])).toMatchObject(passes);
   }, 60_000);
 
-  test("Playwright, against the executable", async () => {
+  test("works with Playwright, which tests the executable", async () => {
     const playwright = join(folder, "node_modules/@playwright/test/cli.js");
     const env = {
       ROADBOOK_BIN: await executable(),

@@ -1,4 +1,4 @@
-/** The command line of the benches, and the floor, which must respond like Roadbook. */
+/** Tests the command line of the benches, and that the floor responds like Roadbook. */
 import { afterAll, expect, test } from "bun:test";
 import { closeAll, openFloor, openRoadbook, searchPath } from "../../scripts/bench/server.ts";
 import { community, importByExecutable, root, run } from "../support.ts";

@@ -1,13 +1,13 @@
-/** The statistics of the benches and the order in which they measure. */
+/** Tests the statistics of the benches and the order of their measurements. */
 import { expect, test } from "bun:test";
 import { alternate, formatRounds, median, quantile } from "../../scripts/bench/measure.ts";
 
-test("the median of an even number of values is the mean of the middle two", () => {
+test("the median of an even number of values is the mean of the two middle values", () => {
   expect([median([3, 1, 10]), median([4, 1, 2, 9])]).toEqual([3, 3]);
   expect(formatRounds([3, 1, 10])).toBe("3 (1–10)");
 });
 
-test("a quantile is the smallest value that is at least as large as that share of the values", () => {
+test("a quantile is the smallest value that at least that share of the values do not exceed", () => {
   const values = Array.from({ length: 1000 }, (_, index) => 1000 - index);
   expect([0.5, 0.99, 0.999, 1].map((share) => quantile(values, share))).toEqual([
     500, 990, 999, 1000,

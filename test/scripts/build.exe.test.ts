@@ -1,5 +1,6 @@
 /**
- * The build is reproducible, contains nothing of the machine, and can bundle an operator's data.
+ * Tests that the build is reproducible, contains no paths from the machine, and can bundle an
+ * operator's data.
  */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -16,7 +17,7 @@ async function bytesOf(path: string): Promise<Buffer> {
   return Buffer.from(await Bun.file(path).arrayBuffer());
 }
 
-test("two builds have the same bytes and do not contain the path of the project", async () => {
+test("two builds have the same bytes and do not contain the project's path", async () => {
   const [a, b] = await Promise.all([build(), build()]);
   expect([a.code, a.stderr]).toEqual([0, ""]);
   const bytes = await bytesOf(a.outfile);
@@ -53,7 +54,7 @@ test.each([
   [["--dataset", "/nowhere"], "cannot read /nowhere"],
   [["--target", "amiga"], "Allowed choices are linux-x64,"],
   [["--nonsense"], "--nonsense"],
-])("%p fails with a message that contains %p and builds nothing", async (options, message) => {
+])("%p builds nothing and fails with a message that contains %p", async (options, message) => {
   const { code, stderr, outfile } = await build(...options);
   expect(code).not.toBe(0);
   expect(stderr).toContain(message);

@@ -1,7 +1,7 @@
 /**
- * Tests the Containerfile and the manifests without pulling or running an image. The commands of
- * the Containerfile build a root folder, in which the executable is run by chroot as the image's
- * user.
+ * Tests the Containerfile and the manifests without pulling or running an image. The
+ * Containerfile's commands build a root folder. The executable is then run in that folder with
+ * chroot, as the image's user.
  */
 import { expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -19,8 +19,8 @@ import {
 const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 
 /**
- * Runs a command in a root folder as a container runtime does: read-only, with /proc and /dev. The
- * mounts are private to the command and end with it.
+ * Runs a command in a root folder as a container runtime would. The folder is read-only, and /proc
+ * and /dev are mounted in it. Only the command sees these mounts, and they disappear when it exits.
  */
 const enter = [
   "/usr/bin/unshare",
@@ -35,7 +35,7 @@ const canEnter = isDebian && Bun.spawnSync(["unshare", "--mount", "true"]).succe
 
 if (!canEnter) console.warn("this is not Debian, or mounts are forbidden: skipping the container");
 else
-  test("the server runs on the read-only root of the container", async () => {
+  test("the server runs in the container's read-only root folder", async () => {
     const file = deploy("Containerfile").replaceAll("\\\n", "");
     const image = temporaryFolder();
     chmodSync(image, 0o755);
@@ -52,7 +52,7 @@ else
     const listOf = (name: string) =>
       JSON.parse(new RegExp(`${name} (\\[.*\\])`).exec(file)?.[1] ?? "[]");
     const inside = [...enter, image, `--userspec=${user}`];
-    // Not port 3000, which may be in use on this machine.
+    // Port 3000 might be in use on this machine.
     const server = Bun.spawn([...inside, ...listOf("ENTRYPOINT"), "--port", "0"], {
       env,
       stdout: "pipe",
@@ -76,7 +76,7 @@ else
     }
   });
 
-test("the Kubernetes probes respond, and every setting is known", async () => {
+test("the server responds to the Kubernetes probes and knows every setting", async () => {
   const [config, deployment, service] = Bun.YAML.parse(deploy("kubernetes.yaml")) as [
     { data: Record<string, string>; metadata: { name: string } },
     { spec: { template: { metadata: { labels: object }; spec: Record<string, never> } } },
@@ -111,7 +111,7 @@ test("the Kubernetes probes respond, and every setting is known", async () => {
   expect(log).not.toContain("unknown");
 });
 
-test("every setting in the compose file is known", async () => {
+test("the server knows every setting in the compose file", async () => {
   const { services } = Bun.YAML.parse(deploy("compose.yaml")) as {
     services: {
       caddy: { environment: Record<string, string> };
@@ -128,7 +128,7 @@ test("every setting in the compose file is known", async () => {
   expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
   expect(services.roadbook.read_only).toBe(true);
   let log = "";
-  // Without a Valkey, the server counts in its own memory.
+  // If Valkey is unavailable, the server counts searches in its own memory.
   const store = settings.ROADBOOK_RATE_LIMIT_STORE?.replace("valkey:6379", "127.0.0.1:1") ?? "";
   const server = await openExecutable([], (text) => (log += text), {
     ...settings,

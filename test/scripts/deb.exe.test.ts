@@ -1,6 +1,6 @@
 /**
- * The Debian package is installed under a temporary root, its server is started, and it is purged.
- * Also tests the manual page.
+ * Installs the Debian package under a temporary root folder, starts its server and purges the
+ * package. Also tests the manual page.
  */
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ async function buildDeb(): Promise<string> {
   return join(folder, `roadbook_${version}_amd64.deb`);
 }
 
-/** The files under a root, without the records of dpkg. */
+/** Returns the files in a root folder, without dpkg's own records. */
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
@@ -35,14 +35,14 @@ function listFiles(folder: string): string[] {
 }
 
 test.if(hasDpkg || isRequired)(
-  "the package can be installed, serves, and leaves only data behind when purged",
+  "the package can be installed and run, and leaves only data behind when purged",
   async () => {
     const deb = await buildDeb();
     const machine = temporaryFolder();
     for (const name of ["info", "updates"])
       mkdirSync(join(machine, "var/lib/dpkg", name), { recursive: true });
     writeFileSync(join(machine, "var/lib/dpkg/status"), "");
-    // The root has no dependencies installed, and the PATH of most users has no sbin.
+    // The root folder contains no dependencies, and most users have no sbin folders in their PATH.
     const dpkg = (...args: string[]) =>
       run([
         "dpkg",
@@ -95,13 +95,13 @@ test.if(hasDpkg || isRequired)(
     expect(await dpkg("--remove", "roadbook")).toMatchObject({ code: 0 });
     expect(existsSync(join(machine, "etc/roadbook.conf"))).toBe(true);
     expect(await dpkg("--purge", "roadbook")).toMatchObject({ code: 0 });
-    // The snapshot belongs to the operator, and so does its lock.
+    // The snapshot and its lock file belong to the operator, so they are not removed.
     const lock = join(dirname(setting), `.${basename(setting)}.lock`);
     expect(listFiles(machine)).toEqual([lock, setting]);
   },
 );
 
-test.if(hasDpkg || isRequired)("the same executable gives the same package", async () => {
+test.if(hasDpkg || isRequired)("the same executable always gives the same package", async () => {
   const [a, b] = [await buildDeb(), await buildDeb()];
   expect(readFileSync(a).equals(readFileSync(b))).toBe(true);
 });
@@ -120,7 +120,7 @@ test("the manual page lists every command, flag and variable", () => {
 
 const hasMandoc = Bun.which("mandoc") !== null;
 if (!hasMandoc) console.warn("mandoc is missing: the manual page is not checked");
-test.if(hasMandoc || isRequired)("mandoc finds no fault in the manual page", async () => {
+test.if(hasMandoc || isRequired)("mandoc finds no problems in the manual page", async () => {
   const file = join(temporaryFolder(), "roadbook.1");
   writeFileSync(file, manPage);
   const outcome = await run(["mandoc", "-T", "lint", "-W", "warning", file]);

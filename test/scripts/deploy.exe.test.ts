@@ -1,7 +1,8 @@
 /**
  * Tests scripts/deploy: the five commands for a small VPS, the proxies, the admin port, the health
- * check and the units. The VPS is a temporary folder. Its ssh runs commands there, its apt-get does
- * nothing, and the test starts the server as the installed unit says.
+ * check and the units. A temporary folder stands in for the VPS. A fake ssh runs commands in that
+ * folder, a fake apt-get does nothing, and the test starts the server with the installed unit's
+ * command.
  */
 import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -33,7 +34,7 @@ const blocks = (language: string) =>
     ([, text = ""]) => text.trim(),
   );
 
-/** A folder of shell scripts, to be put first in PATH. */
+/** Creates a folder of shell scripts to put at the front of PATH. */
 function makePrograms(programs: Record<string, string>): string {
   const folder = temporaryFolder();
   for (const [name, script] of Object.entries(programs)) {
@@ -43,7 +44,7 @@ function makePrograms(programs: Record<string, string>): string {
   return folder;
 }
 
-/** The command and environment of a unit. */
+/** Returns the command and the environment from a unit file. */
 function readUnit(path: string) {
   const lines = readFileSync(path, "utf8").split("\n");
   const all = (key: string) =>
@@ -53,7 +54,7 @@ function readUnit(path: string) {
 }
 
 test.if(hasCaddy || isRequired)(
-  "five commands lead from nothing to HTTPS",
+  "five commands set up a server with HTTPS",
   async () => {
     const [commands = ""] = blocks("sh");
     expect(commands.trim().split("\n")).toHaveLength(5);
@@ -156,7 +157,7 @@ test.if(hasCaddy || isRequired)(
   60_000,
 );
 
-/** Starts nginx in a temporary folder, with `http` in its http block. */
+/** Starts nginx in a temporary folder. `http` is the content of its http block. */
 async function openNginx(http: string) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "logs"));
@@ -192,7 +193,7 @@ test.if(hasNginx || isRequired)(
         .replace("server {", `server {\n  listen 127.0.0.1:${port};\n  listen [::1]:${port};`),
     );
     const origin = `http://127.0.0.1:${port}`;
-    // Connects from another address than the proxy's.
+    // Connects from a different address than the proxy.
     const remaining = async (forwardedFor?: string) => {
       const headers = forwardedFor === undefined ? [] : ["-H", `X-Forwarded-For: ${forwardedFor}`];
       const from = ["-s", "-D", "-", "-o", "/dev/null", "--interface", "127.0.0.2"];
@@ -200,11 +201,11 @@ test.if(hasNginx || isRequired)(
       return /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1];
     };
     await until(() => fetch(origin).catch(() => undefined));
-    // The X-Forwarded-For of the client has no effect, as nginx appends the real address.
+    // The client's X-Forwarded-For has no effect, because nginx appends the real address.
     expect(await remaining()).toBe("2");
     expect(await remaining("203.0.113.9")).toBe("1");
     expect(await remaining("127.0.0.1")).toBe("0");
-    // The host and port are those of the request, whatever headers the client adds.
+    // The host and port come from the request, whatever headers the client adds.
     const profile = `${origin}/users/public/42`;
     const claims = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https" };
     const { user } = JSON.parse(await (await fetch(profile, { headers: claims })).text());
@@ -260,7 +261,7 @@ test("the commands for the admin port work, and every documented metric exists",
 }, 60_000);
 
 describe("the health check", () => {
-  /** Runs the script with a systemctl that prints its arguments. */
+  /** Runs the script with a fake systemctl that prints its arguments. */
   const check = async (env: Record<string, string>, isActive = true) => {
     const path = makePrograms({
       systemctl: `[ "$1" = is-active ] && exit ${isActive ? 0 : 3}; echo "systemctl $*"`,
@@ -307,7 +308,7 @@ test.if(hasSystemd || isRequired).each([
   ["roadbook", 1.5],
   ["roadbook@", 1.5],
   ["roadbook-health", 2],
-])("the exposure of the unit %s is at most %d", async (name, most) => {
+])("the security exposure of the unit %s is at most %d", async (name, most) => {
   const unit = join(root, `scripts/deploy/${name}.service`);
   const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
   const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
@@ -329,7 +330,7 @@ test("roadbook@.service differs from roadbook.service in four lines", () => {
   expect(single.filter((line) => !template.includes(line))).toHaveLength(3);
 });
 
-test("the units unset every variable that makes the executable run other code", async () => {
+test("the units unset every variable that can make the executable run other code", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "other.ts"), 'process.stdout.write("other code\\n");');
   const other = {
@@ -348,7 +349,7 @@ test("the units unset every variable that makes the executable run other code", 
   }
 });
 
-test.if(hasSystemd || isRequired)("systemd finds no fault with the units", async () => {
+test.if(hasSystemd || isRequired)("systemd finds no problems in the units", async () => {
   const units = [
     "roadbook.service",
     "roadbook@.service",

@@ -1,4 +1,4 @@
-/** Runs the scripts in scripts/export on a real PostgreSQL and a real MariaDB. */
+/** Runs the scripts in scripts/export on real PostgreSQL and MariaDB servers. */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { executable, openExecutable, root, run, temporaryFolder, until } from ".
 
 const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
 
-/** The shell commands in the head of a script. */
+/** Returns the shell commands from the comment at the start of a script. */
 function commandOf(script: string): string {
   const [, command = ""] = /^-- +set -o pipefail\n((?:-- +.+\n)+)/m.exec(script) ?? [];
   if (command === "") throw new Error("the script's head has no command");
@@ -14,9 +14,9 @@ function commandOf(script: string): string {
 }
 
 /**
- * The tables of a platform, with missing, duplicate and invalid values: nothing but the ids is
+ * Returns SQL for a platform's tables, with missing, duplicate and invalid values. Only the ids are
  * required. `zoned` and `local` are column types for times with and without a time zone. `never` is
- * a value of both that is not a real time.
+ * a value that both types accept but that is not a real time.
  */
 const tables = (zoned: string, local: string, text: string, never: string) => `
 CREATE TABLE users (id bigint PRIMARY KEY, name ${text}, avatar_url ${text}, is_public boolean, created_at ${zoned});
@@ -38,7 +38,7 @@ INSERT INTO user_achievements VALUES (50, 9, 1, '2024-03-01 00:00:00'), (50, 9, 
 `;
 
 /**
- * Runs the commands in the head of the script, then checks what a server of the snapshot responds.
+ * Runs the commands at the start of a script, then serves the snapshot and checks the responses.
  */
 async function importAndCheck(file: string, env: Record<string, string>) {
   const folder = temporaryFolder();
@@ -71,7 +71,7 @@ async function importAndCheck(file: string, env: Record<string, string>) {
       "imported 8 users (6 public), 2 companies, 3 achievements, 3 roles to community.snapshot\n",
   });
 
-  // An export that fails before or after its first line leaves the snapshot unchanged.
+  // An export that fails before or after writing its first line leaves the snapshot unchanged.
   const before = Bun.hash(readFileSync(join(folder, "community.snapshot")));
   for (const broken of [
     script.replaceAll("FROM users", "FROM nowhere"),
@@ -152,9 +152,9 @@ if (!initdb) console.warn("PostgreSQL is missing: skipping its export script");
 if (!hasMariadb) console.warn("MariaDB is missing: skipping its export script");
 
 const onPostgresql = test.concurrent.if(initdb !== undefined || isRequired);
-onPostgresql("postgresql.sql exports a dataset, and nothing private but ids", async () => {
+onPostgresql("postgresql.sql exports a dataset with no private data except ids", async () => {
   const folder = temporaryFolder();
-  // PostgreSQL refuses to run as root, but its own user may not be able to reach root's folder.
+  // PostgreSQL refuses to run as root, but its own user might not have access to root's folder.
   const reach = ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
   const user =
     process.getuid?.() === 0
@@ -189,7 +189,7 @@ onPostgresql("postgresql.sql exports a dataset, and nothing private but ids", as
 });
 
 const onMariadb = test.concurrent.if(hasMariadb || isRequired);
-onMariadb("mysql.sql exports a dataset, and nothing private but ids", async () => {
+onMariadb("mysql.sql exports a dataset with no private data except ids", async () => {
   const folder = temporaryFolder();
   const socket = join(folder, "socket");
   const env = { PATH: path, HOME: folder };

@@ -1,10 +1,13 @@
-/** Folding: properties that hold for every text, and examples of src/search/README.md's steps. */
+/**
+ * Tests properties of folding that hold for every text, and examples of the steps in
+ * src/search/README.md.
+ */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
 import { runs } from "../runs.ts";
 
-/** Characters for which folding has a step. */
+/** Characters that folding changes or treats specially. */
 const special = fc.constantFrom(
   ..."aÅßŁıİΣςﷺﬁ한각가ガか゛ーـ\u0301\u0327\u3099\u1161\u093c\u0928\u200d\u00ad\u0007\t\u00a0 ",
 );
@@ -22,7 +25,7 @@ describe("folding", () => {
     );
   });
 
-  test("may leave composable characters side by side, which a second folding composes", () => {
+  test("can leave characters side by side that folding again would compose", () => {
     const jamo = "\u1112\u200d\u1161";
     expect(fold(jamo)).toBe("\u1112\u1161");
     expect(fold(fold(jamo))).toBe("하");
@@ -32,7 +35,7 @@ describe("folding", () => {
     );
   });
 
-  test("removes all control characters, so a folded text has no boundary markers", () => {
+  test("removes all control characters, so folded text has no boundary markers", () => {
     fc.assert(
       fc.property(text, (text) => expect(fold(text)).not.toMatch(CONTROL)),
       { numRuns: runs(1000) },
@@ -40,11 +43,11 @@ describe("folding", () => {
   });
 
   test.each([
-    ["decomposes compatibility characters, then lowers case", "Ⅷ ＡＢ", "viii ab"],
-    ["drops diacritics, then maps letters", "Ǿ", "o"],
-    ["lowers case, then maps letters", "ŁÆÞ", "laeth"],
-    ["drops diacritics that lowering case leaves", "İ", "i"],
-    ["maps a final sigma", "ΟΔΟΣ", "οδοσ"],
+    ["decomposes compatibility characters, then converts to lower case", "Ⅷ ＡＢ", "viii ab"],
+    ["drops diacritics, then replaces letters", "Ǿ", "o"],
+    ["converts to lower case, then replaces letters", "ŁÆÞ", "laeth"],
+    ["drops diacritics that the conversion to lower case adds", "İ", "i"],
+    ["replaces a final sigma", "ΟΔΟΣ", "οδοσ"],
     ["keeps marks that act as letters", "が हि", "が हि"],
     ["collapses white space last", "\u00a0 a\u200b \t\u0301 b ", "a b"],
   ])("%s", (_, text, folded) => {

@@ -1,6 +1,6 @@
 /**
- * Searches of the executable among real place names in many scripts. Each result is compared with
- * that of test/oracle.ts, which implements src/search/README.md as a scan of all names.
+ * Searches real place names in many scripts with the executable. Each result is compared with the
+ * result of test/oracle.ts, which implements src/search/README.md by scanning all names.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ interface Place extends Named {
   name: string;
 }
 
-/** Handles, names in other scripts, and names that are hard to fold or to order. */
+/** Handles, names in other scripts, and names that are hard to fold or sort. */
 const odd = [
   "東京都",
   "東京",
@@ -75,7 +75,7 @@ const odd = [
   "e\u0301e\u0301",
 ];
 
-/** A quarter of all places and the large ones, or all with ROADBOOK_REQUIRE_ALL. */
+/** All large places and a quarter of the others, or all places if ROADBOOK_REQUIRE_ALL is set. */
 const places = [...new Map(cities.map((city) => [city.cityId, city])).values()].filter(
   ({ population }, at) => isWhole || at % 4 === 0 || population >= 50_000,
 );
@@ -127,7 +127,7 @@ const wanted = [
   "\u00ada",
 ];
 
-/** Queries made from names: parts of them, changed, reordered and combined. */
+/** Yields fixed queries, then `count` queries made by cutting, changing or combining names. */
 function* drawQueries(names: Place[], count: number): Generator<string> {
   yield* wanted;
   yield* odd;
@@ -172,7 +172,7 @@ describe("real place names", () => {
     ["companies", companies, isWhole ? 400 : 150],
     ["users", users.filter(({ id }) => !hidden.has(id)), isWhole ? 400 : 150],
   ] as const)(
-    "%s: every result equals that of a scan of all names",
+    "%s: every result equals the result of scanning all names",
     async (kind, names, count) => {
       const search = searchAsWritten(names);
       for (const query of drawQueries(names, count)) {
@@ -199,13 +199,13 @@ describe("real place names", () => {
     ["lodz", ["Łódź"]],
     ["saint jo", ["Saint Joseph", "Saint John"]],
     ["mü", ["Mumbai", "Munich"]],
-  ])("%s finds the places that a person expects", async (query, expected) => {
+  ])("%s finds the places that a person would expect", async (query, expected) => {
     const { body } = await searchFor("companies", query);
     const found: string[] = body.companies.map(({ name }: { name: string }) => name);
     for (const name of expected) expect(found).toContain(name);
   });
 
-  test("the same query gives the same bytes", async () => {
+  test("the same query always returns the same bytes", async () => {
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => searchFor("users", "an an")),
     );

@@ -1,4 +1,4 @@
-/** Blocks of a posting list in both of their forms: a bitmap, and distances. */
+/** Tests posting-list blocks in both of their forms, bitmaps and distances. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { intersect, listBits, setBit } from "../../src/search/bits.ts";
@@ -10,7 +10,7 @@ import {
 } from "../../src/search/posting-block.ts";
 import { runs } from "../runs.ts";
 
-/** Ascending offsets: none, the first and last ones, or up to almost all. */
+/** Generates offsets in ascending order: none, a few at the edges, or up to almost all. */
 const offsets = fc
   .tuple(
     fc.uniqueArray(fc.constantFrom(0, 1, 31, 32, 127, 128, BLOCK_DOCS - 1)),
@@ -27,7 +27,7 @@ const offsets = fc
     return [...set].sort((a, b) => a - b);
   });
 
-test("a block decodes to the document ids that were encoded", () => {
+test("decoding a block returns the document ids that were encoded", () => {
   const forms = new Set<boolean>();
   fc.assert(
     fc.property(offsets, (offsets) => {
@@ -35,7 +35,7 @@ test("a block decodes to the document ids that were encoded", () => {
       forms.add(bytes.length === BLOCK_DOCS / 8);
       expect(bytes.length).toBeLessThanOrEqual(BLOCK_DOCS / 8);
       expect([...listBits(decodeBlock(bytes))]).toEqual(offsets);
-      // A driver may return a view with any offset.
+      // A SQLite driver may return a view that starts at any offset in its buffer.
       const odd = new Uint8Array(bytes.length + 1);
       odd.set(bytes, 1);
       expect([...listBits(decodeBlock(odd.subarray(1)))]).toEqual(offsets);
@@ -45,7 +45,7 @@ test("a block decodes to the document ids that were encoded", () => {
   expect(forms.size).toBe(2);
 });
 
-test("the intersection of two blocks has the document ids that are in both", () => {
+test("the intersection of two blocks contains the document ids that are in both", () => {
   fc.assert(
     fc.property(offsets, offsets, (a, b) => {
       const bits = decodeBlock(encodeBlock(Uint32Array.from(a)));

@@ -1,4 +1,4 @@
-/** The posting lists of all names agree with the n-grams of each single name. */
+/** Tests that the posting lists of all names agree with the n-grams of each name. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";
@@ -11,7 +11,7 @@ const word = fc
   .array(fc.constantFrom(..."ab1 -\u093cकがÀàŁ한🚚𐐨߿\uffee"), { maxLength: 24 })
   .map((characters) => fold(characters.join("")));
 
-test("the lists are complete, in UTF-8 order, and say which n-grams are frequent", () => {
+test("the posting lists are complete, in UTF-8 order, and show which n-grams are frequent", () => {
   fc.assert(
     fc.property(
       fc.array(word, { maxLength: 40 }),
@@ -21,7 +21,7 @@ test("the lists are complete, in UTF-8 order, and say which n-grams are frequent
         for (const [at, text] of texts.entries()) packer.add(at, at, text);
         const docIds = Uint32Array.from(texts, (_, at) => 3 * at + 1);
         const lists = Array.from(
-          // Each list is overwritten by the next one.
+          // The next list overwrites this one, so its data is copied.
           listPostings(packer.finish(), docIds, threshold),
           ({ ngram, ngramBytes, docIds, size, count, isFrequent }) => ({
             ngram: Buffer.from(ngram.subarray(0, ngramBytes)).toString(),
@@ -54,14 +54,14 @@ test("the lists are complete, in UTF-8 order, and say which n-grams are frequent
   );
 });
 
-test("the memory for sorting is bounded for any number of names", () => {
+test("the memory for sorting is bounded, however many names there are", () => {
   const megabyte = 2 ** 20;
   expect(maxPositionsFor(megabyte)).toBe(megabyte / 8);
   expect(maxPositionsFor(100 * megabyte)).toBe(4 * megabyte);
   expect(maxPositionsFor(10_000 * megabyte)).toBe(4 * megabyte);
 });
 
-test("only a group of positions with a single next byte exceeds the maximum", () => {
+test("a group of positions exceeds the maximum only if it has a single next byte", () => {
   const bytes = fc.uint32Array({ minLength: 256, maxLength: 256, max: 50 });
   const boundary = fc.constantFrom<Boundary>("", START, WORD);
   fc.assert(
@@ -86,7 +86,7 @@ test("only a group of positions with a single next byte exceeds the maximum", ()
   );
 });
 
-test("a repeated letter with too many positions for one part has complete lists", () => {
+test("the posting lists are complete for a letter with too many positions for one part", () => {
   const texts = ["aaaa", "aaaaa", "aaaaaa", "\u{20000}\u{20000}\u{20000}"];
   const packer = new NamePacker(texts.length);
   for (const [at, text] of texts.entries()) packer.add(at, at, text);

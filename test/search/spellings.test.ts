@@ -1,4 +1,4 @@
-/** Spellings, as src/search/README.md defines them: names are found from any keyboard. */
+/** Tests that names can be found from any keyboard, under the spellings in src/search/README.md. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { SPELLING_END, spell, spellQuery } from "../../src/search/spellings.ts";
@@ -67,7 +67,7 @@ describe("a search", () => {
     ["shevchenko", ["Шевченко"]],
     ["igor", ["Игорь"]],
     ["田中", ["田中"]],
-    // A query has no digraph spelling, and Han has no Latin spelling.
+    // Queries have no digraph spelling, and Han characters have no Latin spelling.
     ["muellér", ["Müller"]],
     ["tian zhong", []],
   ])("for %s finds only %j", async (query, expected) => {
@@ -75,14 +75,15 @@ describe("a search", () => {
     expect((await find("companies", query))?.sort()).toEqual([...expected].sort());
   });
 
-  test("orders by the tier of the best spelling, then by the name itself", async () => {
-    // Both names have a spelling that equals the query, and both have six code points.
+  test("sorts by the tier of the best spelling, then by the name itself", async () => {
+    // Both names have a spelling that equals the query, and both names have six code points.
     expect(await find("users", "ivanov")).toEqual(["Иванов", "Ivanov"]);
   });
 });
 
-test("a name with a spelling that equals the query comes before names that begin with it", async () => {
-  // At least twelve names with lower ranks begin with "shchuka" or "igor" in some spelling.
+test("a spelling that equals the query comes before spellings that only begin with the query", async () => {
+  // At least twelve names earlier in rank order have a spelling that begins with "shchuka" or
+  // "igor".
   const shorter = Array.from({ length: 12 }, (_, at) => `Щука${"ъ".repeat(at % 2)}х`);
   const longer = Array.from({ length: 12 }, () => "Igora");
   const people = [...shorter, ...longer, "Shchuka", "Игорь", `${"Щ".repeat(16)}ь`];
@@ -105,7 +106,7 @@ const text = fc.string({
   maxLength: 12,
 });
 
-test("a name has distinct spellings, the name itself first", () => {
+test("the spellings of a name are distinct and start with the name itself", () => {
   fc.assert(
     fc.property(text, (name) => {
       const [itself, ...others] = spellingsAsWritten(name);
@@ -116,7 +117,7 @@ test("a name has distinct spellings, the name itself first", () => {
   );
 });
 
-test("every part of every spelling of a name finds it", async () => {
+test("every part of every spelling finds the name", async () => {
   await fc.assert(
     fc.asyncProperty(text, fc.constantFrom("users", "companies"), async (name, kind) => {
       fc.pre(name.trim() !== "");

@@ -1,4 +1,4 @@
-/** The table of examples in src/search/README.md is true of the product and of the oracle. */
+/** Tests that both the product and the oracle agree with the examples in src/search/README.md. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { spell, spellQuery } from "../../src/search/spellings.ts";

@@ -1,4 +1,4 @@
-/** A typical first implementation of three endpoints: Elysia, drizzle, LIKE. */
+/** A typical first implementation of three endpoints, with Elysia, drizzle and LIKE. */
 import { Database } from "bun:sqlite";
 import { desc, eq, like } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";

@@ -1,4 +1,4 @@
-/** A typical first implementation for Node.js: Fastify, prepared statements, LIKE. */
+/** A typical first implementation for Node.js, with Fastify, prepared statements and LIKE. */
 import Database from "better-sqlite3";
 import fastify from "fastify";
 

@@ -1,15 +1,15 @@
 /**
- * The floor: a bare `Bun.serve` that does only what src/http/README.md requires of every response.
- * It parses the URL, Accept-Encoding and If-None-Match, sends the same headers as Roadbook, a
- * request id and an ETag of the body, and takes the bodies from memory. A server with the same
- * headers can hardly be faster.
+ * The floor is a bare `Bun.serve` that does only what src/http/README.md requires for every
+ * response. It parses the URL, Accept-Encoding and If-None-Match. It sends a body from memory, with
+ * the same headers as Roadbook, a request id and an ETag computed from the body. A server that
+ * sends the same headers can hardly be faster.
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 /**
- * Made by `openFloor` from Roadbook's own responses. The key of a body is its path, or its path and
- * decoded query for a search.
+ * The data that `openFloor` collects from Roadbook's own responses. Each body's key is the request
+ * path. For a search, the path is followed by the decoded query.
  */
 export interface FloorContent {
   bodies: Record<string, string>;
@@ -22,7 +22,7 @@ const MIN_ENCODED_LENGTH = 1024;
 const [file = ""] = process.argv.slice(2);
 const content: FloorContent = JSON.parse(readFileSync(file, "utf8"));
 const bodies = new Map(Object.entries(content.bodies));
-// Copying prepared headers is the fastest way in Bun.
+// Copying prepared headers is the fastest way to set headers in Bun.
 const headers = {
   users: new Headers(content.headers.users),
   search: new Headers(content.headers.search),

@@ -1,11 +1,11 @@
-/** Searches PostgreSQL with a pg_trgm index, in a temporary cluster. */
+/** Searches names in PostgreSQL, using a pg_trgm index in a temporary cluster. */
 import { join } from "node:path";
 import { SQL } from "bun";
 import { findFreePort, run, temporaryFolder, until } from "../../../test/support.ts";
 import { spawnDatabase } from "../server.ts";
 import { type Finder, patternsOf, readNames } from "./sqlite.ts";
 
-/** Returns undefined if PostgreSQL is not installed. */
+/** Starts a PostgreSQL server. Returns undefined if PostgreSQL is not installed. */
 export async function openPostgres(
   snapshot: string,
 ): Promise<(Finder & { buildMs: number }) | undefined> {

@@ -1,4 +1,4 @@
-/** Searches of the same names with SQLite alone: a LIKE scan, and the trigram index of FTS5. */
+/** Searches the same names with SQLite alone, by a LIKE scan and with FTS5's trigram index. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { fold } from "../../../src/search/fold.ts";
@@ -13,7 +13,7 @@ export interface Finder {
   close(): unknown;
 }
 
-/** The names in rank order: shorter ones first. */
+/** Reads the names in rank order, which puts shorter names first. */
 const NAMES = "SELECT rank, folded FROM user_name ORDER BY rank";
 
 export function readNames(snapshot: string): { rank: number; folded: string }[] {
@@ -21,7 +21,7 @@ export function readNames(snapshot: string): { rank: number; folded: string }[] 
   return db.query<{ rank: number; folded: string }, []>(NAMES).all();
 }
 
-/** Tiers 1, 2 and 4 of src/search/README.md. Inside a tier, the order is that of `rank`. */
+/** Sorts by tiers 1, 2 and 4 of src/search/README.md. Within a tier, names are sorted by `rank`. */
 const TIERS = "(folded = $q) DESC, (folded LIKE $prefix) DESC";
 
 export function patternsOf(query: string): { $q: string; $prefix: string; $like: string } {

@@ -1,4 +1,4 @@
-/** The schema and data of the Elysia and Fastify rivals: keys, but no search index. */
+/** The schema and data for the Elysia and Fastify rivals, with keys but without a search index. */
 import { Database } from "bun:sqlite";
 import { existsSync, renameSync } from "node:fs";
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
@@ -46,7 +46,7 @@ export const userAchievement = sqliteTable(
   (table) => [primaryKey({ columns: [table.userId, table.achievementId] })],
 );
 
-/** Makes the database of the public users among the lines, unless it exists. */
+/** Creates a database with the public users from `lines`, unless the database already exists. */
 export function makeTables(path: string, lines: Iterable<DatasetLine>): void {
   if (existsSync(path)) return;
   const db = new Database(`${path}.new`);

@@ -1,6 +1,7 @@
 /**
- * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams and
- * the posting lists. A name's rank is also its document id. find.ts reads the index.
+ * Builds the search index of a snapshot. The index consists of the folded names in rank order, the
+ * frequent n-grams and the posting lists. A name's rank is also its document id. find.ts reads the
+ * index.
  */
 import { type FoldedNames, NamePacker, spellingsAt } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
@@ -13,7 +14,7 @@ import { SegmentWriter } from "./fts5-segment.ts";
 import { createLongListWriter, isLong } from "./long-lists.ts";
 import { openLongNames } from "./long-names.ts";
 
-/** Names of one tier are ordered by this key, then by id. */
+/** Within a tier, names are ordered by this key and then by id. */
 export const sortKeyOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
   {
     user: ({ folded }) => codePointsOf(firstSpelling(folded)),
@@ -21,9 +22,9 @@ export const sortKeyOf: Record<NameKind, (row: { folded: string; memberCount: nu
   };
 
 /**
- * Indexes the names of all public users or of all companies and replaces any existing index. A
- * posting list with more than one in `longShare` names becomes a long list. Yields the share that
- * is done (0 to 1) after each step, so that the caller can do other work in between.
+ * Indexes the names of all public users or all companies, replacing any existing index. A posting
+ * list that holds more than 1/`longShare` of all names becomes a long list. Yields the fraction
+ * that is done (0 to 1) after each step, so that the caller can do other work between steps.
  */
 export function* buildNameIndex(
   db: Sqlite,
@@ -63,13 +64,13 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
-/** The columns that a search returns beside the id. */
+/** The columns that a search returns in addition to the id. */
 const hitColumns: Record<NameKind, string> = {
   user: "name, avatar_url, company_name",
   company: "name, member_count",
 };
 
-/** SQL that adds a name. Its parameters are the rank, the folded name and the id. */
+/** Returns SQL that adds a name. Its parameters are the rank, the folded name and the id. */
 export function addNameSql(kind: NameKind, folded = "?"): string {
   return `INSERT INTO ${kind}_name (rank, folded, id, ${hitColumns[kind]})
     SELECT ?, ${folded}, id, ${hitColumns[kind]} FROM ${kind} WHERE id = ?`;
@@ -79,12 +80,13 @@ function clear(db: Sqlite, kind: NameKind): void {
   for (const table of ["name", "long_name", "frequent_ngram", "long_list"]) {
     db.exec(`DELETE FROM ${kind}_${table}`);
   }
-  // After this command, FTS5 does not see lists that this connection writes directly to its tables.
+  // After 'delete-all', FTS5 does not see posting lists that this connection writes directly to
+  // FTS5's tables, so an empty index is left alone.
   const isListed = db.prepare(`SELECT 1 FROM ${kind}_ngram_idx LIMIT 1`).get();
   if (isListed) db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('delete-all')`);
 }
 
-/** A separate function, so that the memory of the packer is freed before the lists are built. */
+/** This is a separate function so that the packer's memory is freed before the lists are built. */
 function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> {
   const count = db.prepare<{ names: number }>(`SELECT count(*) AS names FROM ${kind}`).get();
   const packer = new NamePacker(count?.names ?? 0);
@@ -102,7 +104,7 @@ function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> 
   return packer.finish();
 }
 
-/** The rank of each name, with the gaps that {@link NAMES_PER_GAP} describes. */
+/** Returns the rank of each name. {@link NAMES_PER_GAP} describes the gaps between ranks. */
 function assignRanks({ sortKeys }: FoldedNames): Uint32Array {
   let rank = 0;
   let lastKey: number | undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads the candidates of a search, which are names in the posting lists of the query's n-grams, in
- * rank order. A candidate may not match the query, so find.ts compares it.
+ * Reads the candidates of a search in rank order. Candidates are the names in the posting lists of
+ * the query's n-grams. A candidate might not match the query, so find.ts compares the two.
  */
 import { LRUCache } from "lru-cache";
 import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
@@ -20,33 +20,39 @@ import { openLongLists } from "./long-lists.ts";
 
 export interface Candidate {
   rank: number;
-  /** The folded name in all its spellings. */
+  /** All spellings of the name, folded. */
   folded: string;
 }
 
-/** The n-grams to look up for a text. Every name with the text behind the boundary has them all. */
+/**
+ * The n-grams to look up for a text. Every name that has the text after the boundary contains all
+ * of these n-grams.
+ */
 export interface Cover {
-  /** Empty when candidates may have any text. */
+  /** Empty if candidates do not have to contain a particular text. */
   text: string;
   boundary: Boundary;
   ngrams: string[];
-  /** Whether any of the n-grams is rare, so that there are few candidates. */
+  /** Whether at least one of the n-grams is rare, in which case there are few candidates. */
   isRare: boolean;
 }
 
 interface Frequency {
-  /** 0 for a rare n-gram. */
+  /** 0 if the n-gram is rare. */
   count: number;
-  /** The number of the n-gram's long list. Null if the list is in FTS5. */
+  /** The number of the n-gram's long list, or null if its posting list is in FTS5. */
   list: number | null;
 }
 
 const RARE: Frequency = { count: 0, list: null };
 
-/** Separates names that are read as one value. Folding drops this character. */
+/** Separates names that are read together as one value. Folding drops this character. */
 const RECORD_END = "\u001e";
 
-/** A change may let a rare list grow to twice the usual length. Two of them are read together. */
+/**
+ * Changes may let the posting list of a rare n-gram grow to twice its usual length, and two such
+ * lists are read together.
+ */
 const MAX_RARE_NAMES = 4 * FREQUENT_ABOVE;
 
 export class Candidates {
@@ -64,12 +70,15 @@ export class Candidates {
     this.#longLists = openLongLists(db, kind);
   }
 
-  /** The cover of a text behind a boundary. `end` is `END` if the name must end with the text. */
+  /**
+   * Returns the cover of a text after a boundary. If the text must also be at the end of the name,
+   * `end` is `END`.
+   */
   cover(boundary: Boundary, text: string, end = ""): Cover {
     return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
   }
 
-  /** The cover of all the words together, anywhere in a name. */
+  /** Returns a single cover for all the words, each of which may be anywhere in a name. */
   coverWords(words: string[]): Cover {
     const ngrams = words.flatMap((word) => coveringNgrams("", word, this.#isFrequent));
     return this.#cover("", "", ngrams);
@@ -82,8 +91,8 @@ export class Candidates {
   readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
 
   /**
-   * All candidates of the rare covers, of which there are at most two. They are read as one value,
-   * because reading a hundred names as rows takes twice as long.
+   * Returns all candidates of the rare covers. There are at most two such covers. The candidates
+   * are read as one value, because reading a hundred names as rows takes twice as long.
    */
   listRare(covers: Cover[]): Candidate[] {
     const rare = covers.filter(({ isRare }) => isRare);
@@ -96,7 +105,7 @@ export class Candidates {
     return row.names.split(RECORD_END).map((folded, at) => ({ rank: ranks[at] ?? 0, folded }));
   }
 
-  /** The candidates of one cover, read lazily. */
+  /** Lazily reads the candidates of a single cover. */
   list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
     const chosen = this.#choose(ngrams);
     const long = chosen.flatMap((ngram) => this.#frequencies.memo(ngram).list ?? []);
@@ -113,22 +122,23 @@ export class Candidates {
     return this.#listByRank(ranks, text, boundary);
   }
 
-  /** The names that may equal a text. */
+  /** Returns the names that might equal a text. */
   listEqual(text: string): Iterable<Candidate> {
     if (hasCodePoints(text, MAX_NGRAM)) return this.#prepared.listLongEqual.iterate(text);
     return this.list(this.cover(START, text, END));
   }
 
-  /** The n-grams whose posting lists are worth reading, rarest first. */
+  /** Returns the n-grams whose posting lists are worth reading, rarest first. */
   #choose(ngrams: string[]): string[] {
     const counted = ngrams
       .map((ngram) => ({ ngram, count: this.#frequencies.memo(ngram).count }))
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // After a short list, a long one takes longer to read than the names it would rule out.
+      // After reading a rare n-gram's list, reading a frequent n-gram's list takes longer than
+      // comparing the names that it would rule out.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
-      // If a chosen n-gram contains this one, this list rules out nothing more.
+      // An n-gram that is part of a chosen n-gram rules out no further names.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
     }
     return chosen;
@@ -177,9 +187,12 @@ function prepare(db: Sqlite, kind: NameKind) {
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
     findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
-    /** The names among some ranks that contain a text. */
+    /** Lists the names that have one of the given ranks and contain a text. */
     listContaining: listAmong("name.folded"),
-    /** The same for a spelling that begins with the text. Pass SPELLING_END before the text. */
+    /**
+     * Lists the names that have one of the given ranks and a spelling that begins with a text. Pass
+     * SPELLING_END followed by the text.
+     */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     readRare: db.prepare<{ ranks: string; names: string | null }>(
@@ -188,7 +201,7 @@ function prepare(db: Sqlite, kind: NameKind) {
          FROM (${listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)")}
                LIMIT ${MAX_RARE_NAMES})`,
     ),
-    /** Only the ranks, as one value. As rows they take ten times as long. */
+    /** Reads only the ranks, as one value. Reading them as rows takes ten times as long. */
     listShort: db.prepare<{ ranks: string }>(
       `SELECT json_group_array(rank) AS ranks
          FROM (SELECT rowid AS rank FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? ORDER BY rowid)`,
@@ -199,7 +212,7 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** An FTS5 query for names with all n-grams. Quotes keep them from being read as its syntax. */
+/** Returns an FTS5 query for names that contain all n-grams. Quotes escape FTS5's query syntax. */
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
 }

@@ -1,7 +1,8 @@
 /**
- * Changes the search index of a snapshot name by name. The result is an index that build.ts could
- * have built: in the same order, with short lists for rare n-grams, and without a trace of removed
- * names. If that is impossible, or slower than a rebuild, the caller must rebuild the index.
+ * Changes the search index of a snapshot one name at a time. The result is an index that build.ts
+ * could have built. Names are in the same order, rare n-grams have short posting lists, and no
+ * trace of removed names is left. If such a change is impossible or would take longer than a
+ * rebuild, the caller must rebuild the index.
  */
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import { spell } from "../../search/spellings.ts";
@@ -23,7 +24,7 @@ interface Entry extends Name {
   rank: number;
 }
 
-/** The folded names at a rank before and after all changes. Undefined means the rank is free. */
+/** The folded name at a rank, before and after all changes. Undefined means the rank is free. */
 interface Change {
   rank: number;
   before: string | undefined;
@@ -42,9 +43,9 @@ export class NameChanges {
   readonly #sql: ReturnType<typeof prepare>;
   readonly #neededEqualLookup: boolean;
   readonly #maxChanges: number;
-  /** The removed entries by id. Undefined for an id that had no name. */
+  /** The removed entry for each changed id, or undefined if the id had no name. */
   readonly #removed = new Map<number, Entry | undefined>();
-  /** The folded name at each rank before its first change. Undefined means the rank was free. */
+  /** The folded name at each rank before its first change, or undefined if the rank was free. */
   readonly #before = new Map<number, string | undefined>();
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -55,7 +56,7 @@ export class NameChanges {
     this.#maxChanges = this.#lastRank() / REBUILD_SHARE;
   }
 
-  /** Must be called once per id, before its row is added, changed or removed. */
+  /** Must be called once per id, before the row with this id is added, changed or removed. */
   change(id: number): void {
     const name = this.#nameOf(id);
     const entry = (name && this.#sql.listFrom.get(this.#findRank(name))) ?? undefined;
@@ -80,7 +81,10 @@ export class NameChanges {
     return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
   }
 
-  /** Adds the changed names that still exist. Returns false if there are too many, or no room. */
+  /**
+   * Adds the changed names that still exist. Returns false if there are too many names, or no room
+   * for them.
+   */
   #addAll(): boolean {
     const moved: Name[] = [];
     for (const [id, old] of this.#removed) {
@@ -104,7 +108,10 @@ export class NameChanges {
     this.#sql.addEntry.run(rank, folded, id);
   }
 
-  /** Moves names up by one, from a rank to the next free one. Returns false if that is too far. */
+  /**
+   * Frees a rank by adding one to the rank of each name from there to the next free rank. Returns
+   * false if too many names would have to move.
+   */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];
     for (const entry of this.#sql.listFrom.iterate(rank)) {
@@ -124,13 +131,13 @@ export class NameChanges {
     if (!this.#before.has(rank)) this.#before.set(rank, folded);
   }
 
-  /** The name in the row with this id. */
+  /** Returns the name from the row with this id. */
   #nameOf(id: number): Name | undefined {
     const row = this.#sql.findRow.get(id);
     return row ? { ...row, folded: spell(row.name) } : undefined;
   }
 
-  /** The lowest rank that the name may have, right after the name before it. */
+  /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
   #findRank(name: Name): number {
     const sortKeyOfName = sortKeyOf[this.#kind];
     const sortKey = sortKeyOfName(name);
@@ -170,8 +177,8 @@ function prepare(db: Sqlite, kind: NameKind) {
 }
 
 /**
- * Applies changes at ascending ranks to the posting lists. Returns false if the table of frequent
- * n-grams no longer fits the names, so that the index must be rebuilt.
+ * Applies changes to the posting lists. `changes` must be in rank order. Returns false if the table
+ * of frequent n-grams no longer fits the names, which means that the index must be rebuilt.
  */
 function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const rows = db
@@ -182,7 +189,7 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const grownRare = new Set<string>();
   const longNames = openLongNames(db, kind);
   const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
-  // A null in the first column adds the row. The command "delete" removes it.
+  // Null in the first column adds a row, and "delete" removes it.
   const changeRow = db.prepare(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
   );
@@ -209,21 +216,24 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   return setCounts(db, kind, changed) && areShortAfterMerge(db, kind, grownRare);
 }
 
-/** Stores the new counts of frequent n-grams. Returns false if one no longer fits its place. */
+/**
+ * Stores the new counts of frequent n-grams. Returns false if one of the counts means that the
+ * index must be rebuilt.
+ */
 function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
   for (const { ngram, count, list } of changed) {
-    // A frequent n-gram that few names still have would reveal removed names.
+    // The entry of a frequent n-gram that only a few names still have would reveal removed names.
     if (count < FREQUENT_ABOVE / 2) return false;
-    // FTS5 is slow for a list that has become long.
+    // FTS5 is too slow for a posting list that has become long.
     if (list === null && isLong(count / 2, names?.count ?? 0)) return false;
     setCount.run(count, ngram);
   }
   return true;
 }
 
-/** Merges all lists of FTS5 and returns whether those of the given rare n-grams are still short. */
+/** Merges all lists in FTS5. Returns whether the given rare n-grams still have short lists. */
 function areShortAfterMerge(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   // FTS5 keeps removed entries in the file until all lists are merged into one segment.
   db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);

@@ -1,6 +1,6 @@
 /**
  * Finds the names that match a query, best first. src/search/README.md has the rules. The index
- * only proposes candidates. Each one is compared with the query.
+ * only proposes candidates, and each candidate is then compared with the query.
  */
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
 import { spellQuery } from "../../search/spellings.ts";
@@ -10,7 +10,7 @@ import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates } from "./candidates.ts";
 import { needsEqualLookup } from "./long-names.ts";
 
-/** Where a query may occur in a name, best tier first. */
+/** The places in a name where a query can occur, best tier first. */
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
   { boundary: START, tier: 2 },
   { boundary: WORD, tier: 3 },
@@ -19,7 +19,7 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query need a separate lookup. long-names.ts explains why. */
+  /** Whether names that equal a query need a separate lookup. long-names.ts explains when. */
   readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -27,7 +27,7 @@ export class NameSearch {
     this.#needsEqualLookup = needsEqualLookup(db, kind);
   }
 
-  /** Returns the ranks of at most `limit` matches, best first. `text` is not folded yet. */
+  /** Returns the ranks of at most `limit` matches, best first. `text` has not been folded yet. */
   find(text: string, limit: number): number[] {
     const queries = isTooLong(text) ? [] : spellQuery(text);
     const hits = new Hits(limit);
@@ -38,8 +38,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds all names in which a query with a rare n-gram occurs behind the boundary. There are few of
-   * them. Returns the other queries.
+   * Adds all names in which a query with a rare n-gram occurs after the boundary. There are few
+   * such names. Returns the queries that have no rare n-gram.
    */
   #addRare(hits: Hits, queries: string[], boundary: Boundary): string[] {
     const covers = queries.map((query) => this.#candidates.cover(boundary, query));
@@ -50,8 +50,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds at least the best names in which a query with only frequent n-grams occurs. There are too
-   * many to compare, so each tier is read from posting lists that contain few other names.
+   * Adds at least the best names that contain a query with only frequent n-grams. There are too
+   * many such names to compare, so each tier is read from posting lists that contain few other
+   * names.
    */
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -70,7 +71,7 @@ export class NameSearch {
     }
   }
 
-  /** Adds at least the best names of tier 5. All names of better tiers must have been added. */
+  /** Adds at least the best names in tier 5. Names in better tiers must have been added already. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
     const searched = wordsOfQueries.filter((words) => words.length > 0);
     const covers = searched.map((words) => this.#candidates.coverWords(words));
@@ -86,7 +87,7 @@ export class NameSearch {
   }
 }
 
-/** Ranks of matching names, each with its best tier. */
+/** The ranks of matching names, each with the best tier found for it. */
 class Hits {
   readonly #tiers = new Map<number, Tier>();
   readonly #limit: number;
@@ -99,7 +100,7 @@ class Hits {
     if (tier !== undefined && tier < (this.#tiers.get(rank) ?? 6)) this.#tiers.set(rank, tier);
   }
 
-  /** Adds candidates in rank order until `limit` of them match in `upTo` or a better tier. */
+  /** Adds candidates in rank order, until `limit` of them match in tier `upTo` or better. */
   addFirst(
     candidates: Iterable<Candidate>,
     match: (folded: string) => Tier | undefined,
@@ -113,7 +114,7 @@ class Hits {
     }
   }
 
-  /** Whether the best names all match in `upTo` or a better tier. */
+  /** Whether at least `limit` names match in tier `upTo` or better. */
   areEnough(upTo: number): boolean {
     if (this.#tiers.size < this.#limit) return false;
     let count = 0;

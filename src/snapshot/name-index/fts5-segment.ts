@@ -1,40 +1,47 @@
 /**
- * Writes sorted posting lists straight into FTS5's own tables, as the single segment that its
- * "optimize" command would leave. FTS5 would take ten times as long to sort them itself. SQLite's
- * ext/fts5/fts5_index.c defines the format, and SQLite checks the result after each import.
+ * Writes sorted posting lists directly to FTS5's own tables, as the single segment that FTS5's
+ * "optimize" command would produce. Sorting them in FTS5 would take ten times as long. The format
+ * is defined by ext/fts5/fts5_index.c in SQLite's source code. After each import, SQLite checks the
+ * result.
  */
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite, Statement } from "../../sqlite/driver.ts";
 
-/** FTS5's own default. A page of this size fits on one page of the database. */
+/** FTS5's default page size. An FTS5 page of this size fits on one page of the database file. */
 const PAGE_BYTES = 4050;
-/** Two 16-bit offsets: of the first document id that continues a list, and of the term index. */
+/**
+ * The header has two 16-bit offsets. They point to the first document id that continues a list from
+ * the previous page, and to the term index.
+ */
 const HEADER_BYTES = 4;
-/** A list that fills at least this many pages after its term gets a skip page. */
+/** A list that fills at least this many pages after its term's page gets a skip page. */
 const MIN_SKIPPED = 4;
-/** The first byte of every term. It stands for FTS5's main index, the only one here. */
+/** The first byte of every term, which stands for FTS5's main index. There is no other index. */
 const MAIN_INDEX = 0x30;
 
-// The row ids of FTS5's blocks: the totals, the structure, and the pages of segment 1.
+// The row ids of FTS5's blocks. Page numbers are added to the last two, which belong to segment 1.
 const TOTALS = 1;
 const STRUCTURE = 10;
 const PAGES = 2 ** 37;
 const SKIP_PAGES = PAGES + 2 ** 36;
 
-/** Writes the lists of an empty FTS5 table that has `detail=none`. */
+/** Writes posting lists to an empty FTS5 table that has `detail=none`. */
 export class SegmentWriter {
   readonly #addBlock: Statement<unknown>;
   readonly #addTerm: Statement<unknown>;
   readonly #page = new ByteWriter();
-  /** The offset of each term on the page, as the distance from the term before it. */
+  /** The offset of each term on the page, stored as the distance from the previous term. */
   readonly #offsets = new ByteWriter();
   readonly #term = new ByteWriter();
   #pageNumber = 1;
   #lastOffset = 0;
-  /** The last page with a term, and the prefix that sorts its first term after the term before. */
+  /**
+   * The last page with a term, and the shortest prefix of that page's first term that sorts after
+   * the previous term.
+   */
   #termPage = 1;
   #separator = new Uint8Array();
-  /** The first document id of each page after that one. */
+  /** The first document id on each page after `#termPage`. */
   #firstDocIds: number[] = [];
   #entries = 0;
 
@@ -44,7 +51,7 @@ export class SegmentWriter {
     this.#page.size = HEADER_BYTES;
   }
 
-  /** Lists must be added in the order of their n-grams' UTF-8. */
+  /** Adds a posting list. Lists must be added in the UTF-8 order of their n-grams. */
   add(list: PostingList): void {
     this.#startTerm(list);
     this.#entries += list.count;
@@ -54,7 +61,7 @@ export class SegmentWriter {
     for (let at = 0; at < list.size; at++) {
       const docId = list.docIds[at] ?? 0;
       if (page.size === HEADER_BYTES) {
-        // The list continues on this page.
+        // The page is empty, so the list continues on it from the previous page.
         page.putUint16(0, HEADER_BYTES);
         this.#firstDocIds.push(docId);
         last = 0;
@@ -65,7 +72,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Must be called after the last list, with the number of names in all lists. */
+  /** Must be called after the last list. `names` is the number of all indexed names. */
   finish(names: number): void {
     if (this.#page.size > HEADER_BYTES) this.#finishPage();
     const pages = this.#pageNumber - 1;
@@ -76,8 +83,8 @@ export class SegmentWriter {
     if (pages === 0) return;
     this.#finishTermPage();
     const structure = new ByteWriter();
-    structure.size = 4; // the version of the settings, which are FTS5's defaults
-    // One segment of this many pages, on one level where nothing is being merged.
+    structure.size = 4; // the version of the settings: 0 for FTS5's defaults
+    // One segment with this many pages, on a single level, with no merge in progress.
     for (const value of [1, 1, pages, 0, 1, 1, 1, pages]) structure.addVarint(value);
     this.#addBlock.run(STRUCTURE, structure.written());
   }
@@ -118,9 +125,9 @@ export class SegmentWriter {
     this.#lastOffset = 0;
   }
 
-  /** Registers the last page with a term. Pages that only continue a list have no entry. */
+  /** Registers the last page with a term. Pages that only continue a list are not registered. */
   #finishTermPage(): void {
-    // The current page is not counted, because it may have a term.
+    // The current page might have a term, so it is not counted.
     const pagesWithoutTerm = this.#pageNumber - this.#termPage - 1;
     const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && this.#writeSkipPage();
     this.#addTerm.run(this.#separator, 2 * this.#termPage + Number(hasSkips));
@@ -128,8 +135,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Writes the first document id of each page after the one with the term. Returns false if there
-   * are none, or more than fit (some two thousand). FTS5 then reads the list from its beginning.
+   * Writes a skip page, which contains the first document id on each page after the term's page.
+   * Returns false if there are no such pages, or if there are too many to fit (more than about two
+   * thousand). FTS5 then reads the list from its beginning.
    */
   #writeSkipPage(): boolean {
     if (this.#firstDocIds.length === 0) return false;
@@ -164,7 +172,10 @@ class ByteWriter {
     this.bytes[at + 1] = value;
   }
 
-  /** Adds a SQLite varint: seven bits per byte, highest first. Only the last byte is below 0x80. */
+  /**
+   * Adds a SQLite varint, with seven bits per byte and the high bits first. Only the last byte is
+   * below 0x80.
+   */
   addVarint(value: number): void {
     let bytes = 1;
     for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
@@ -178,7 +189,7 @@ class ByteWriter {
   }
 }
 
-/** How many bytes a term shares with the term of an n-gram, from the first byte on. */
+/** Returns how many bytes a term and an n-gram's term have in common at the start. */
 function sharedBytes(term: ByteWriter, ngram: Uint8Array, ngramBytes: number): number {
   if (term.size === 0) return 0;
   let at = 0;

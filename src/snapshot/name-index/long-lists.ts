@@ -1,8 +1,8 @@
 /**
- * The long posting lists, which hold more than a small share of all names. They are not in FTS5 but
- * in a table with one row per block of document ids. Lists are intersected block by block. A block
- * is not read if the lists before it have nothing in common there. A name's document id is its
- * rank.
+ * Reads and writes the long posting lists, which hold more than a small share of all names. They
+ * are not in FTS5, but in a table with one row per block of document ids. Lists are intersected
+ * block by block. If the lists read so far have nothing in common in a block, that block of the
+ * other lists is not read. A name's document id is its rank.
  */
 import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
 import {
@@ -18,20 +18,23 @@ import { type Bounded, bounded, bytesOf } from "../format/bounds.ts";
 import type { NameKind } from "../format/schema.ts";
 import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
 
-/** Rows are ordered by block, then by list, so changes in rank order go through the table once. */
+/**
+ * The maximum number of lists. Rows are ordered by block and then by list, so changes in rank order
+ * take a single pass through the table.
+ */
 const MAX_LISTS = 2 ** 20;
 const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
-/** The last possible block: a document id has 32 bits. */
+/** The last possible block, given that a document id has at most 32 bits. */
 const MAX_BLOCK = blockOf(2 ** 32 - 1);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
-/** Full lists are numbered from 0, all others from here. */
+/** The number of the first list that is not full. Full lists are numbered from 0. */
 const FIRST_SPARSE = MAX_LISTS / 2;
 
-/** Returns a function that writes a list and returns its number. */
+/** Returns a function that writes a long list and returns the list's number. */
 export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) {
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   let full = 0;
@@ -47,7 +50,10 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
   };
 }
 
-/** Returns a function that reads a block, or undefined if the list has no document ids there. */
+/**
+ * Returns a function that reads a block of a list. That function returns undefined if the list has
+ * no document ids in the block.
+ */
 function openBlocks(db: Sqlite, kind: NameKind) {
   const find = db.prepare<{ ranks: Bounded }>(
     `SELECT ${bounded("ranks", BITMAP_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
@@ -74,7 +80,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   }
 
   return {
-    /** The document ids that all lists have, ascending. The shortest list should come first. */
+    /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
     *intersect([first = 0, ...others]: number[]): Generator<number, void> {
       for (const [block, bits] of readAll(first)) {
         const disjoint = others.findIndex((list) => {
@@ -82,11 +88,11 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
           return !other || !intersect(bits, other);
         });
         if (disjoint < 0) for (const offset of listBits(bits)) yield block * BLOCK_DOCS + offset;
-        // This list probably leaves nothing in the next block either, so it is read first there.
+        // This list will probably rule out the whole next block too, so it is read first there.
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** The ascending `docIds` that are in all lists. */
+    /** Yields the `docIds` that all lists contain. `docIds` must be in ascending order. */
     *filter(docIds: number[], lists: number[]): Generator<number, void> {
       for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
         let left = docIdsOfBlock;
@@ -102,7 +108,8 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
 }
 
 /**
- * Changes lists name by name in rank order. `listOf` returns the number of an n-gram's long list.
+ * Changes long lists one name at a time, in rank order. `listOf` returns the number of an n-gram's
+ * long list.
  */
 export function openLongListChanges(
   db: Sqlite,
@@ -112,7 +119,7 @@ export function openLongListChanges(
   const read = openBlocks(db, kind);
   const write = db.prepare(`INSERT OR REPLACE INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   const remove = db.prepare(`DELETE FROM ${kind}_long_list WHERE id = ?`);
-  /** The current block of each list that changes in it. */
+  /** The current block of each list that has changes in that block. */
   const changed = new Map<number, Bits>();
   let block = 0;
   function finish(): void {
@@ -125,8 +132,8 @@ export function openLongListChanges(
   }
   return {
     /**
-     * Adds a rank to the long lists of some n-grams, or removes it. Returns the n-grams that have
-     * no long list. When a rank is set twice in one list, the last call wins.
+     * Adds a rank to the long lists of some n-grams, or removes the rank from them. Returns the
+     * n-grams that have no long list. If a rank is set twice in the same list, the last call wins.
      */
     set(ngrams: string[], rank: number, isListed: boolean): string[] {
       if (blockOf(rank) !== block) finish();

@@ -1,8 +1,9 @@
 /**
- * The table of the spellings that are at least as long as the longest n-gram. No n-gram contains
- * the end of such a spelling, so queries that equal one are looked up here. For users, the table is
- * empty unless some user has several spellings. Shorter users come first, so a user whose only
- * spelling equals a query is among the first of those that begin with it.
+ * The table of long spellings, which are at least as long as the longest n-gram. No n-gram contains
+ * the end of such a spelling, so this table is used to find names that equal a query. For users,
+ * the table is empty unless some user has several spellings. Users with shorter names come first,
+ * so a user whose only spelling equals a query is among the first users whose names begin with the
+ * query.
  */
 import { MAX_NGRAM } from "../../search/ngrams.ts";
 import { SPELLING_END } from "../../search/spellings.ts";
@@ -10,13 +11,13 @@ import { hasCodePoints } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 
-/** Whether a name that equals a query may come after many that only begin with it. */
+/** Whether a name that equals a query can come after many names that only begin with the query. */
 export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
   const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
   return kind === "company" || Boolean(db.prepare(several).get());
 }
 
-/** Undefined if the index needs no such table. */
+/** Returns undefined if the index needs no table of long names. */
 export function openLongNames(db: Sqlite, kind: NameKind) {
   if (!needsEqualLookup(db, kind)) return undefined;
   const insert = db.prepare(`INSERT OR IGNORE INTO ${kind}_long_name (folded, rank) VALUES (?, ?)`);
@@ -27,7 +28,7 @@ export function openLongNames(db: Sqlite, kind: NameKind) {
   const isLong = (spelling: string) => hasCodePoints(spelling, MAX_NGRAM);
   const longOf = (spellings: string) => spellings.split(SPELLING_END).filter(isLong);
   return {
-    /** All names that may have a long spelling. */
+    /** Lists all names that might have a long spelling. */
     listAll: () => list.iterate(),
     add(rank: number, spellings: string): void {
       for (const spelling of longOf(spellings)) insert.run(spelling, rank);

@@ -1,11 +1,11 @@
-/** Roadbook in the Elysia app of another program, called through Eden with types. */
+/** Mounts Roadbook in the Elysia app of another program, and calls it through Eden with types. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { treaty } from "@elysiajs/eden";
 import { Elysia } from "elysia";
 import { createRoadbook } from "roadbook/elysia";
 
-test("the program's routes and the API's, in one app", async () => {
+test("one app has both the program's routes and the API's routes", async () => {
   await using roadbook = await createRoadbook({ demo: true });
   const app = new Elysia({ strictPath: true }).get("/hello", () => "hello").use(roadbook.app);
   const api = treaty(app);

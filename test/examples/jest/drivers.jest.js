@@ -1,4 +1,4 @@
-/** The library under Jest, as an ES module. */
+/** Uses the library in Jest, as an ES module. */
 import { createRoadbook, DatasetError } from "roadbook";
 import { createClient } from "roadbook/client";
 
@@ -9,7 +9,7 @@ test("the demo responds over HTTP", async () => {
   await roadbook.close();
 });
 
-test("the error of an invalid dataset says what is wrong", async () => {
+test("the error for an invalid dataset says what is wrong", async () => {
   await expect(createRoadbook({ dataset: [{ type: "user", id: 0 }] })).rejects.toThrow(
     "line 1: public",
   );

@@ -1,4 +1,4 @@
-/** The library under Node's test runner and under Bun, with all parts of the package. */
+/** Uses all parts of the package, in Node's test runner and in the test runners of Bun and Deno. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -24,7 +24,7 @@ const line = {
   created_at: "2021-05-01T10:00:00Z",
 };
 
-/** Sends raw text and returns everything until the server closes the connection. */
+/** Sends raw text and returns everything that arrives until the server closes the connection. */
 function send(url, text) {
   return new Promise((resolve) => {
     let received = "";
@@ -37,7 +37,7 @@ function send(url, text) {
   });
 }
 
-test("the demo has its docs, its page and its drawings", async () => {
+test("the demo has docs, a page and drawings", async () => {
   const roadbook = await createRoadbook({ demo: true, page: true });
   const { url } = await roadbook.listen();
   for (const [path, type] of [
@@ -78,7 +78,7 @@ test("raw requests get the right responses", async () => {
   await roadbook.close();
 });
 
-test("snapshots and compressed datasets work, and no other files remain", async () => {
+test("snapshots and compressed datasets work and leave no other files behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "example-"));
   const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
   const before = list();
@@ -105,7 +105,7 @@ test("snapshots and compressed datasets work, and no other files remain", async 
   rmSync(folder, { recursive: true });
 });
 
-test("ten instances coexist", async () => {
+test("ten instances can run at the same time", async () => {
   const roadbooks = await Promise.all(
     Array.from({ length: 10 }, (_, i) =>
       createRoadbook({ dataset: [{ ...line, name: `Name ${i}` }] }),
@@ -118,6 +118,6 @@ test("ten instances coexist", async () => {
   }
 });
 
-test("fold removes accents and case", () => {
+test("fold removes accents and converts to lower case", () => {
   assert.equal(fold("ŁÓDŹ"), "lodz");
 });

@@ -1,4 +1,4 @@
-/** Calls every operation without a type cast. The test that runs it generates `api-types.ts`. */
+/** Calls every operation without a type cast. `api-types.ts` is generated when the test runs. */
 import createClient from "openapi-fetch";
 import type { paths } from "./api-types.ts";
 

@@ -1,6 +1,6 @@
 import { defineConfig } from "@playwright/test";
 
-/** Starts the executable on a free port. Its ready line sets ROADBOOK_URL. */
+/** Starts the executable on a free port and takes ROADBOOK_URL from its ready line. */
 export default defineConfig({
   testMatch: "*.e2e.ts",
   reporter: "line",

@@ -1,4 +1,6 @@
-/** Uses the exports as a program would. Compiles under `tsc --strict` without `skipLibCheck`. */
+/**
+ * Uses the exports as a program would. Must compile under `tsc --strict` with `skipLibCheck` off.
+ */
 import { createServer } from "node:http";
 import {
   type ChangeLine,
@@ -36,11 +38,11 @@ export async function use(): Promise<string> {
   createServer(roadbook.listener);
   roadbook.resetLimit();
   roadbook.setFaults(["search:status=503"]);
-  // @ts-expect-error: unknown type of line.
+  // @ts-expect-error: unknown line type.
   await createRoadbook({ dataset: [{ type: "usr", id: 1 }] });
-  // @ts-expect-error: unknown type of line in a change file.
+  // @ts-expect-error: unknown line type in a change file.
   await roadbook.apply([{ type: "usr", id: 1 }]);
-  // @ts-expect-error: unknown field of a company.
+  // @ts-expect-error: unknown company field.
   await roadbook.apply([{ type: "company", id: 3, name: "A", members: 4 }]);
   // @ts-expect-error: unknown option.
   await createRoadbook({ dataset: [], serchLimit: 1 });

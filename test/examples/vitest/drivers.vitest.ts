@@ -1,4 +1,4 @@
-/** Example tests of a client with Vitest. Each has its own Roadbook, with a clock and faults. */
+/** Example Vitest tests of a client. Each test has its own Roadbook, clock and faults. */
 import { createRoadbook, type DatasetLine } from "roadbook";
 import { createClient, type RoadbookError } from "roadbook/client";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -31,16 +31,16 @@ describe("without a port", () => {
   });
   afterEach(() => roadbook.close());
 
-  test("a driver is found without accents", async () => {
+  test("a search without accents finds a driver", async () => {
     expect(await connect().searchUsers("lukasz")).toMatchObject([{ id: 42, name: "Łukasz Nowak" }]);
   });
 
-  test("a driver goes private", async () => {
+  test("the profile of a driver who goes private is no longer available", async () => {
     await roadbook.apply([{ type: "user", id: 42, public: false }]);
     await expect(connect().getPublicUser(42)).rejects.toMatchObject({ code: "profile_private" });
   });
 
-  test("the search is limited, and allowed again an hour later", async () => {
+  test("searches are limited, and allowed again an hour later", async () => {
     const client = connect();
     for (let i = 0; i < 30; i++) await client.searchCompanies("baltic");
     await expect(client.searchCompanies("baltic")).rejects.toMatchObject({
