@@ -13,8 +13,8 @@ export interface CallOptions {
   /** Aborts the call, even while it waits to retry. The call rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How many times to retry after a 429 or 503 response, waiting as its `Retry-After` says. At most
-   * 10; `true` means 3. Default `false`.
+   * How many times to retry after a 429 or 503 response, waiting as long as its `Retry-After`
+   * says. At most 10; `true` means 3. Default `false`.
    */
   retry?: boolean | number | undefined;
   /**

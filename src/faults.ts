@@ -105,7 +105,7 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
   return async ({ route }) => {
-    // The route may start with /api and with the path where a host program mounts Roadbook.
+    // The route may have /api, a host program's mount path, or both in front of the template.
     const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
       ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),

@@ -41,7 +41,7 @@ export function parseInteger(
 
 export const parsePort = parseInteger(0, 65_535);
 
-/** One id of a list. */
+/** Parses one id from a list. */
 export const parseUserId = parseInteger(
   1,
   Number.MAX_SAFE_INTEGER,

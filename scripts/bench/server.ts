@@ -1,6 +1,6 @@
 /**
- * Starts and stops the servers to compare, each in its own process, and makes their data from the
- * same generated community.
+ * Starts and stops the servers being compared, each in its own process, and makes their data from
+ * the same generated community.
  */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -63,7 +63,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--kiosk-idle <TIME>",
-      "how long after the last touch a kiosk returns to the start page",
+      "idle time before a kiosk returns to the start page",
       parseTime,
       120_000,
     )
@@ -112,7 +112,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "how many clients to track; when full, a new client inherits the count of the least recently seen one",
+      "how many clients to track; beyond that, a new client inherits the count of the least recently seen one",
       parseInteger(...bounds.maxClients),
       100_000,
     )
@@ -179,8 +179,8 @@ export function declareServe(program: AnyCommand) {
 A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.
 
 If a flag is repeated, the last value wins, except that --trusted-proxy and
---fault keep every value. To set several by an environment variable, separate
-them by commas in ROADBOOK_TRUSTED_PROXY and by semicolons in ROADBOOK_FAULT.
+--fault keep every value. In an environment variable, separate several values
+with commas (ROADBOOK_TRUSTED_PROXY) or semicolons (ROADBOOK_FAULT).
 
 A FAULT is a target, a colon and a comma-separated list. The target is search,
 profile, achievements, health, or * for the first three. The list has at least

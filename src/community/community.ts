@@ -114,8 +114,8 @@ export function createCommunity(options: CommunityOptions) {
 }
 
 /**
- * Assigns members to companies: a few large ones and a long tail, as in real communities. Each
- * factor of two in a company's id gives the company 1.6 times as many seats.
+ * Assigns members to companies: a few large ones and a long tail, as in real communities. A
+ * company gets 1.6 times as many seats each time its id can be divided by two.
  */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];

@@ -18,7 +18,7 @@ export function drawCompanyName(random: Random): CompanyName {
   const { code: language, companies, men } = random.pick(byShare);
   const name = draw(random, random.pick(companies), men);
   if (random.chance(0.3)) return { name, tag: "", language };
-  // Up to four characters, because the first two or three may happen to spell a rude word.
+  // Four characters if there are as many, because two or three may happen to spell a rude word.
   const [letters = ""] = /^[\p{L}\p{M}\p{N}]{0,4}/u.exec(name) ?? [];
   return { name, tag: letters.toUpperCase(), language };
 }

@@ -64,9 +64,9 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 
 /** An avatar in a dataset. API responses use {@link Url}. */
 export const Avatar = string(
-  `an http or https URL, or a path, of at most ${AVATAR_MAX_CODE_POINTS} code points (a path has ` +
-    "one leading /, is not / itself, has no .. segment and is not under " +
-    `${OWN_PATHS.map((path) => `/${path}`).join(", ")})`,
+  `an http or https URL or path of at most ${AVATAR_MAX_CODE_POINTS} code points (a path must ` +
+    "start with a single /, must not be / alone, and must not contain a .. segment or be under " +
+    `${OWN_PATHS.map((path) => `/${path}`).join(" or ")})`,
   { maxLength: AVATAR_MAX_CODE_POINTS, pattern: AVATAR },
   isAvatar,
 );

@@ -34,7 +34,7 @@ export const MAX_ACHIEVEMENTS = 1000;
 const details = {
   name: Name,
   avatar_url: Type.Optional(
-    Type.Union([Avatar, Type.Null()], { description: `null, ${Avatar.description}` }),
+    Type.Union([Avatar, Type.Null()], { description: `null, or ${Avatar.description}` }),
   ),
   created_at: Timestamp,
   company: Type.Optional(

@@ -74,11 +74,11 @@ export function detectOtherFormat(text: string): ValidationError | undefined {
 export function invalidJson(text: string): ValidationError {
   const start = text.trimStart();
   if (/^[[{"]/.test(start)) {
-    const reason = "is not valid JSON";
+    const reason = "must be valid JSON";
     if (start.trimEnd() !== "{") return { field: "", reason };
     return { field: "", reason, fix: "put each object on one line: jq -c . FILE" };
   }
-  return invalidValue("", "is not valid JSON", start.trimEnd());
+  return invalidValue("", "must be valid JSON", start.trimEnd());
 }
 
 /** Returns the error for a field with an invalid `value`. */

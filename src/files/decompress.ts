@@ -97,7 +97,7 @@ interface Part {
   isStart?: boolean;
 }
 
-/** Yields the parts of one zstd frame after another (RFC 8878, 3.1). Never ends. */
+/** Yields the parts of each zstd frame in turn (RFC 8878, 3.1). Never ends. */
 function* listParts(): Generator<Part, never, number> {
   const read = (bytes: number) => ({ bytes, isRead: true });
   for (;;) {

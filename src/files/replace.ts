@@ -234,7 +234,7 @@ function findReplaceable(target: string): string {
 }
 
 /**
- * Removes the folders that killed writers left behind. The caller holds the lock, so no other
+ * Removes the folders of writers that were killed. The caller holds the lock, so no other
  * process is writing the file.
  */
 async function sweep(parent: string, name: string): Promise<void> {

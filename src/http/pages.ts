@@ -77,7 +77,7 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
   subrequest(request: Request, path: string): Promise<Response>;
 }
 
-/** Further pages wait. Without this limit, 800 large pages at once take 150 MB more memory. */
+/** Other pages wait their turn. Without this limit, 800 large pages take 150 MB more memory. */
 const MAX_CONCURRENT_RENDERS = 4;
 
 export function pages(service: PagesService): AnyElysia {

@@ -127,8 +127,8 @@ export function createLimiter({
   }
 
   /**
-   * Adds a client. If there are already `maxClients`, the new client takes the place and the times
-   * of the least recently seen client.
+   * Adds a client. If there are already `maxClients`, the new client replaces the least recently
+   * seen client and inherits its times.
    */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;

@@ -123,15 +123,18 @@ export function isFullError(error: unknown): boolean {
 }
 
 /**
- * Settles like `reply`, or rejects after the deadline. The deadline consists of two timers, one
- * after the other. A process that lags reads pending replies between the two timers, so a reply
- * that has already arrived never counts as late.
+ * Settles like `reply`, or rejects after the deadline, which consists of two timers. A process that
+ * lags reads pending replies between the two timers, so a reply that has already arrived never
+ * counts as late. A command may have been sent only after the lag, so the second timer is then as
+ * long as the deadline.
  */
 export function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const fail = () => reject(new StoreError(`no response within ${deadlineMs} ms`));
+    const startMs = performance.now();
     let timer = setTimeout(() => {
-      timer = setTimeout(fail, deadlineMs / 2);
+      const hasLagged = performance.now() - startMs > deadlineMs;
+      timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
     }, deadlineMs / 2);
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });

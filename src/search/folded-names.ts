@@ -32,7 +32,7 @@ export interface FoldedNames {
   sortKeys: Float64Array;
 }
 
-/** Collects names, whose number must be known in advance, and then sorts them. */
+/** Collects names and then sorts them. The number of names must be known in advance. */
 export class NamePacker {
   readonly #chunks: Pick<FoldedNames, "text" | "laterWords">[] = [];
   /** The offset of each name, counted as if all chunks were one buffer. */

@@ -1,8 +1,7 @@
 /**
  * Makes the posting lists of all names with a radix sort of the positions at which n-grams start.
- * The lists are in the UTF-8 order of their n-grams. The sort extends only frequent n-grams, so it
- * needs no table of n-grams to know which ones are frequent. ngrams.ts defines which n-grams are
- * listed.
+ * The lists are in the UTF-8 order of their n-grams. The sort counts an n-gram before it extends
+ * it, so it needs no table of frequent n-grams. ngrams.ts defines which n-grams are listed.
  */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";

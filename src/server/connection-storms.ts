@@ -20,7 +20,10 @@
 /** Once a tick has lasted longer than this, requests with `Connection: close` are deferred. */
 const MAX_TICK_MS = 20;
 
-/** The first requests of each tick are only counted, because looking up a client's port is slow. */
+/**
+ * The first requests of each tick are counted but not checked, because looking up a client's port
+ * is slow.
+ */
 const UNCHECKED_REQUESTS = 512;
 
 /** A tick is a storm if the requests after the unchecked ones use more connections than this. */

@@ -13,7 +13,7 @@ export interface Log extends Logger {
 }
 
 const STDERR = 2;
-/** The maximum total length of waiting lines, about 5,000 lines of the access log. */
+/** The maximum total length of lines that wait to be written, about 5,000 access log lines. */
 const MAX_WAITING_LENGTH = 1_000_000;
 const CLOSE_MS = 1000;
 /** How long to wait after EAGAIN, which means that a non-blocking pipe is full. */

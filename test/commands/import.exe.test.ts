@@ -274,7 +274,7 @@ describe("--skip-invalid", () => {
       "imported 2 users (2 public), 0 companies, 1 achievement, 1 role to s, skipped 5 lines, 3 fields and 3 references\n",
       `line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
 line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
-line 5: is not valid JSON
+line 5: must be valid JSON
   fix: put each object on one line: jq -c . FILE
 line 6: company.id: there is no company 1 (user 5)
 line 6: roles[0]: there is no role 1 (user 5)
@@ -305,9 +305,9 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
   test("shows five errors of each kind and the total, or more errors with --max-errors", async () => {
     const lines = [...Array(33).fill("{x"), ann];
     const { stdout, stderr } = await importSkipping(lines);
-    expect(stderr).toEndWith("line 5: is not valid JSON\n  … and 28 more like this (33 in all)\n");
+    expect(stderr).toEndWith("line 5: must be valid JSON\n  … and 28 more like this (33 in all)\n");
     const { stderr: all } = await importSkipping(lines, ["--max-errors", "33"]);
-    expect(all).toEndWith("line 33: is not valid JSON\n");
+    expect(all).toEndWith("line 33: must be valid JSON\n");
     expect(stdout).toEndWith("to s, skipped 33 lines\n");
   });
 
@@ -386,7 +386,7 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
   test.each([
     ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
-    ["an unfinished last line", bytes.subarray(0, -20), /line 3: is not .*\n {2}fix: .* pipe/],
+    ["an unfinished last line", bytes.subarray(0, -20), /line 3: must be valid JSON.*\n {2}fix: .* pipe/],
     [
       "an end line with the wrong number",
       textOf([bea, "x", end(9)] as object[]),

@@ -134,7 +134,7 @@ describe("an error quotes the invalid value and suggests a fix for a common mist
     [
       "a database's error message",
       "ERROR 1045 (28000)",
-      ['is not valid JSON, got "ERROR 1045 (28000)"'],
+      ['must be valid JSON, got "ERROR 1045 (28000)"'],
     ],
     [
       "JSON that is spread over several lines",
@@ -153,7 +153,7 @@ describe("an error quotes the invalid value and suggests a fix for a common mist
     expect(errors).toMatch(
       /^line 1: name: must be a non-blank string of 1 to 200 code points \(user 1\)$/m,
     );
-    expect(errors).toContain("line 2: is not valid JSON (user 2)");
+    expect(errors).toContain("line 2: must be valid JSON (user 2)");
     expect(errors).not.toMatch(/secret|got/);
   });
 });

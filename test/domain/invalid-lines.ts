@@ -26,9 +26,9 @@ const count = "must be an integer from 0 to 9007199254740991";
 const name = "must be a non-blank string of 1 to 200 code points";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar =
-  "must be null, an http or https URL, or a path, of at most 2048 code points (a path has one " +
-  "leading /, is not / itself, has no .. segment and is not under /search, /users, /api, /health, " +
-  "/docs)";
+  "must be null, or an http or https URL or path of at most 2048 code points (a path must start " +
+  "with a single /, must not be / alone, and must not contain a .. segment or be under /search or " +
+  "/users or /api or /health or /docs)";
 
 /** Paths that lead to the API, directly or after a browser or a proxy has normalized them. */
 const ownPaths = [
@@ -67,7 +67,7 @@ const ownPaths = [
 
 /** For each test: its name, an invalid line, and the beginning of the expected error message. */
 export const invalidLines: [string, object | string, string][] = [
-  ["invalid JSON", '{"type":"user"', "is not valid JSON"],
+  ["invalid JSON", '{"type":"user"', "must be valid JSON"],
   ["an array", "[]", "must be a JSON object"],
   ["null", "null", "must be a JSON object"],
   ["a missing type", { id: 1 }, 'type: must be "role", "achievement", "company", "user" or "end"'],

@@ -1,5 +1,5 @@
 /**
- * Bodies sent in pieces are complete for clients that read, and aborted for clients that do not.
+ * A body sent in pieces arrives complete if the client reads it, and is aborted if it does not.
  */
 import { expect, test } from "bun:test";
 import { createLargeBodies } from "../../src/http/large-bodies.ts";

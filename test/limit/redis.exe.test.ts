@@ -381,7 +381,10 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up"]);
   });
 
-  test("a process that lags keeps using the store, and the budget stays exact", async () => {
+  // Retried, because on a busy machine the store itself may take longer than the deadline.
+  const lagging = "a process that lags keeps using the store, and the budget stays exact";
+  const options = { retry: 2 };
+  test(lagging, options, async () => {
     const three = await Promise.all([1, 2, 3].map(() => open()));
     let allowed = 0;
     for (let round = 0; round < 12; round++) {

@@ -123,7 +123,7 @@ const HEAD_LENGTH = 240_000;
 const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
 const search = "/search/users?q=";
 
-/** Requests that must not delay others. Normalizing the first to NFC used to take minutes. */
+/** Requests that must not delay others. NFC normalization of the first one used to take minutes. */
 const heavy: [string, string, string?][] = [
   ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
   ["marks that folding keeps", `${search}a${filled("%D6%B0%D6%91")}`],

@@ -224,7 +224,7 @@ describe("invalid input is rejected and leaves the target unchanged", () => {
   test.each([
     ["truncated gzip", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
     ["truncated zstd", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
-    ["a truncated line", text.subarray(0, text.length - 20), /line 8: is not valid JSON/],
+    ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be valid JSON/],
     ["a line of 1 GiB", gibibyte, /line 1: is longer than 1 MiB/],
   ])(
     "%s",

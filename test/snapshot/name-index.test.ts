@@ -143,8 +143,8 @@ const alphabets = [
 
 /**
  * All 600 names use one small alphabet, so most n-grams of one or two characters are frequent. In
- * some runs, every name begins with a letter that the random queries lack, so that their results
- * come from later tiers.
+ * some runs, every name begins with a letter that no random query has, so the queries match only
+ * in later tiers.
  */
 const community = fc.constantFrom(...alphabets).chain((alphabet) => {
   const word = (maxLength: number) =>

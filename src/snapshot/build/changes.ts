@@ -86,8 +86,8 @@ export class RowChanger implements LineHandler<ChangeLine> {
 
   /**
    * Narrows down which users can have the most points after the changes: the users in `before`, who
-   * had the most points until now, and the changed users. Returns undefined if any user can,
-   * because the changes include an achievement or a user in `before`.
+   * had the most points until now, and the changed users. Returns undefined if the changes include
+   * an achievement or a user in `before`, because then every user is a candidate.
    */
   listFeaturedCandidates(before: readonly number[]): number[] | undefined {
     if (before.some((id) => this.lineOf.has(`user ${id}`))) return undefined;

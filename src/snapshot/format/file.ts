@@ -37,7 +37,8 @@ export class InvalidSnapshot extends Error {
 
 /**
  * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
- * Throws an {@link InvalidSnapshot} if the header is not a snapshot's or declares another size.
+ * Throws an {@link InvalidSnapshot} if the header is not that of a snapshot or
+ * declares a different size.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);

@@ -50,9 +50,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds at least the best names that contain a query with only frequent n-grams. There are too
-   * many such names to compare, so each tier is read from posting lists that contain few other
-   * names.
+   * Adds the best names, and possibly more, that contain a query whose n-grams are all frequent.
+   * There are too many such names to compare, so each tier is read from posting lists
+   * that contain few other names.
    */
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -71,7 +71,7 @@ export class NameSearch {
     }
   }
 
-  /** Adds at least the best names in tier 5. Names in better tiers must have been added already. */
+  /** Adds the best names in tier 5, and possibly more, after all names in better tiers. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
     const searched = wordsOfQueries.filter((words) => words.length > 0);
     const covers = searched.map((words) => this.#candidates.coverWords(words));
