@@ -386,7 +386,11 @@ line 9: roles[1]: role 2 is listed twice for user 7; only this field is skipped
   test.each([
     ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]), /UTF-8/],
-    ["an unfinished last line", bytes.subarray(0, -20), /line 3: must be valid JSON.*\n {2}fix: .* pipe/],
+    [
+      "an unfinished last line",
+      bytes.subarray(0, -20),
+      /line 3: must be valid JSON.*\n {2}fix: .* pipe/,
+    ],
     [
       "an end line with the wrong number",
       textOf([bea, "x", end(9)] as object[]),
