@@ -56,7 +56,7 @@ export function parseFault(text: string): Fault {
   const target = targets.find((one) => one === name);
   if (!target)
     throw new InvalidValue(
-      `must start with a target (search, profile, achievements, health or *), ${EXAMPLE}`,
+      `must start with a target (search, profile, achievements, health or *), as in search:close`,
     );
   const values = new Map<string, string | undefined>();
   for (const part of rest.split(",")) {

@@ -80,7 +80,7 @@ export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Arr
   yield Buffer.from(textOf(lines));
 }
 
-/** In this process, makes a snapshot in a new folder. Returns the snapshot's path. */
+/** Makes a snapshot in a new folder, without starting a process. Returns the snapshot's path. */
 export async function makeSnapshot(lines: Iterable<object> = community): Promise<string> {
   const path = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(lines), path, { allowEmpty: true });

@@ -23,7 +23,7 @@ export function median(values: number[]): number {
   return (low + high) / 2;
 }
 
-/** Returns the smallest value that at least `share` of the values do not exceed (nearest rank). */
+/** Returns the smallest value with at least `share` of all values at or below it (nearest rank). */
 export function quantile(values: number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

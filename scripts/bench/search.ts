@@ -24,7 +24,7 @@ import {
 
 /** The number of queries of each kind. */
 const QUERIES = 300;
-/** Queries of a kind stop after this many milliseconds, so a slow rival gets fewer of them. */
+/** Each kind of query is measured for this long at most, so a slow rival gets fewer queries. */
 const KIND_MS = 1000;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Measures what names in another script cost. It compares a community as generated with the same
- * community in which every second name is in Cyrillic letters. Queries are parts of the same names.
+ * Measures what names in another script cost. It compares a generated community with a copy in
+ * which every second name is in Cyrillic letters. The queries are parts of the same names.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";

@@ -223,12 +223,15 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .argument("[URL]", "the server's base URL, such as https://api.example.org", parseBaseUrl)
     .option("--host <ADDRESS>", "the server's address, if no URL is given", "127.0.0.1")
     .option("--port <N>", "the server's port, if no URL is given", parsePort, 3000)
-    .option("--tls-cert <FILE>", "use https instead of http, if no URL is given")
+    .option(
+      "--tls-cert <FILE>",
+      "connect over https if set and no URL is given; the file is not read",
+    )
     .addHelpText(
       "after",
       `
-These flags have the same environment variables as those of serve, so both
-commands can share one environment. The exit code is 1 if the server does not
+These flags use the same environment variables as serve, so both commands can
+share one environment. The exit code is 1 if the server does not
 respond or is unhealthy.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));

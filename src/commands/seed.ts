@@ -18,7 +18,7 @@ interface SeedOptions {
 
 export async function runSeed(options: SeedOptions): Promise<void> {
   const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to, force } = options;
-  // If the lines themselves go to a terminal, progress updates would mix with them.
+  // When the lines themselves go to a terminal, progress updates would get mixed in with them.
   const hasProgress = to !== undefined || !process.stdout.isTTY;
   function* linesOf(): Generator<string> {
     let made = 0;

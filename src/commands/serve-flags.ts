@@ -112,7 +112,7 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "how many clients to track; beyond that, a new client inherits the count of the least recently seen one",
+      "how many clients to track; beyond that, a new client takes over the search count of the least recently seen",
       parseInteger(...bounds.maxClients),
       100_000,
     )
@@ -179,7 +179,7 @@ export function declareServe(program: AnyCommand) {
 A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.
 
 If a flag is repeated, the last value wins, except that --trusted-proxy and
---fault keep every value. In an environment variable, separate several values
+--fault keep every value. In an environment variable, separate multiple values
 with commas (ROADBOOK_TRUSTED_PROXY) or semicolons (ROADBOOK_FAULT).
 
 A FAULT is a target, a colon and a comma-separated list. The target is search,

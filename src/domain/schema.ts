@@ -62,14 +62,21 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
   format: "date-time",
 });
 
-/** An avatar in a dataset. API responses use {@link Url}. */
-export const Avatar = string(
-  `an http or https URL or path of at most ${AVATAR_MAX_CODE_POINTS} code points (a path must ` +
-    "start with a single /, must not be / alone, and must not contain a .. segment or be under " +
-    `${OWN_PATHS.map((path) => `/${path}`).join(" or ")})`,
+const Avatar = string(
+  `an http(s) URL or a path of at most ${AVATAR_MAX_CODE_POINTS} code points`,
   { maxLength: AVATAR_MAX_CODE_POINTS, pattern: AVATAR },
   isAvatar,
 );
+
+/** An avatar in a dataset. API responses use {@link Url}. */
+export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
+  description: `null, or ${Avatar.description}`,
+});
+
+/** Explains which paths an avatar may have. */
+export const AVATAR_PATHS =
+  "start the path with a single /, leave out .. segments, and avoid / itself and the API's own " +
+  `paths: ${OWN_PATHS.map((path) => `/${path}`).join(", ")}`;
 
 export const Url = string("an absolute URL", { format: "uri" });
 

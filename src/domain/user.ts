@@ -5,7 +5,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { CompanyReference } from "./company.ts";
 import { Role } from "./role.ts";
-import { Avatar, Count, closedObject, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
+import { AvatarOrNull, Count, closedObject, Id, Name, Timestamp, Url, UtcTime } from "./schema.ts";
 
 export const User = Type.Object({
   id: Id,
@@ -33,9 +33,7 @@ export const MAX_ACHIEVEMENTS = 1000;
 
 const details = {
   name: Name,
-  avatar_url: Type.Optional(
-    Type.Union([Avatar, Type.Null()], { description: `null, or ${Avatar.description}` }),
-  ),
+  avatar_url: Type.Optional(AvatarOrNull),
   created_at: Timestamp,
   company: Type.Optional(
     Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {

@@ -4,7 +4,7 @@
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { listMembers, scalarAt } from "./json-members.ts";
-import { Id, Timestamp } from "./schema.ts";
+import { AVATAR_PATHS, AvatarOrNull, Id, Timestamp } from "./schema.ts";
 import { explainMissingDay } from "./time.ts";
 
 /** An error in one field, or in the line as a whole if `field` is empty. */
@@ -127,6 +127,8 @@ export function* explain(
       ...invalidValue(field, `must be ${expected}`, literalOf(text, field, value)),
       fix: LARGE_ID,
     };
+  } else if (expected === AvatarOrNull.description && String(value).startsWith("/")) {
+    yield { ...mustBe(field, expected, value), fix: AVATAR_PATHS };
   } else yield mustBe(field, expected, value);
 }
 

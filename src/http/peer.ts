@@ -19,7 +19,7 @@ interface RuntimeInfo {
 /**
  * The peer of `request`. `from` is an address, a function that returns an address, or the argument
  * that a runtime passes. Any other value means that there is no peer. All requests for which a
- * function finds no address count as one client.
+ * function finds no address are treated as one client.
  */
 export function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;

@@ -18,10 +18,10 @@ const CERTIFICATE_CODE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_
  * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
  * clock. Each client has a list of timestamps, oldest first. The store deletes a list when its
  * newest timestamp leaves the window. While the store's clock is behind a client's newest
- * timestamp, time stands still for this client, but the reported wait includes the lag. Expired
- * timestamps are found by binary search and trimmed together: with a large limit, there may be
- * 100,000 of them, and popping them one by one would block the store for 0.1 s. RPUSH is the only
- * command that a full store rejects, so a full store still refuses clients over the limit.
+ * timestamp, that timestamp counts as the current time, and the lag is added to the reported wait.
+ * Expired timestamps are found by binary search and trimmed together: with a large limit, there may
+ * be 100,000 of them, and popping them one by one would block the store for 0.1 s. RPUSH is the
+ * only command that a full store rejects, so a full store still refuses clients over the limit.
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])

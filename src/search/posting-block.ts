@@ -11,8 +11,8 @@ export const BLOCK_DOCS = 32_256;
 export const BITMAP_BYTES = BLOCK_DOCS / 8;
 
 /**
- * The maximum size of a block that is stored as distances. Two rows above this size do not fit on
- * one page. A bitmap then takes no more space, and it needs no decoding.
+ * The maximum size of a block that is stored as distances. Two rows larger than this do not fit on
+ * one page. A bitmap of such a block takes no more space and needs no decoding.
  */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 

@@ -5,8 +5,8 @@
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * Longer queries match nothing. A name's own text is never longer, because a name has at most 200
- * code points and each becomes at most four in NFD. This bound protects the server, because
+ * Longer queries match nothing. No name is longer, even in NFD, because a name has at most 200 code
+ * points and each becomes at most four. This bound protects the server, because
  * normalizing a run of combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
  */
 export const MAX_QUERY_CODE_POINTS = 800;
@@ -58,8 +58,8 @@ const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 const WORD_START_HERE = new RegExp(WORD_START, "uy");
 
 /**
- * Returns the code unit indexes at which words start. Match objects for all long names would take
- * gigabytes of memory, so none are created.
+ * Returns the code unit indexes at which words start. RegExp match objects for all long names
+ * would take gigabytes of memory, so none are created.
  */
 export function wordStartsOf(name: string): number[] {
   const starts: number[] = [];

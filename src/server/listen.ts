@@ -105,7 +105,7 @@ export function listen(
     address.reusePort = true;
     server = open(address, tls);
   }
-  /** Listeners that use a former certificate and still have open connections. */
+  /** Listeners that use an old certificate and still have open connections. */
   const former = new Set<Server>();
   const servers = () => [...former, server];
 

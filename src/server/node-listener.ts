@@ -15,7 +15,7 @@ export function createNodeListener(respond: FetchHandler): NodeListener {
   };
 }
 
-/** Reads the whole response body before sending the head, so that a failing body sends nothing. */
+/** Reads the whole response body before sending the head, so nothing is sent if that fails. */
 async function send(
   incoming: IncomingMessage,
   outgoing: ServerResponse,

@@ -7,7 +7,7 @@ test("the median of an even number of values is the mean of the two middle value
   expect(formatRounds([3, 1, 10])).toBe("3 (1–10)");
 });
 
-test("a quantile is the smallest value that at least that share of the values do not exceed", () => {
+test("a quantile is the smallest value with at least that share of all values at or below it", () => {
   const values = Array.from({ length: 1000 }, (_, index) => 1000 - index);
   expect([0.5, 0.99, 0.999, 1].map((share) => quantile(values, share))).toEqual([
     500, 990, 999, 1000,

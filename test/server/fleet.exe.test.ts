@@ -29,7 +29,7 @@ const KEY = "community.snapshot";
 
 type Instance = Target & { pid: number };
 
-/** A community with `word` in every name, which reveals a response that mixes two snapshots. */
+/** A community with `word` in every name. It makes a response that mixes two snapshots visible. */
 function datasetWith(word: string): string {
   return makeFile(
     community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),

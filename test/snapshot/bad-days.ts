@@ -328,7 +328,7 @@ function bytesIn(folder: string): number {
   return sizes.reduce((sum, found) => sum + (found?.isFile() ? found.size : 0), 0);
 }
 
-/** Makes a snapshot in which every text ends with `word`. */
+/** Makes a snapshot in which every text field ends with `word`. */
 async function makeUniform(word: string): Promise<string> {
   return makeSnapshot([
     { type: "role", id: 1, name: `Role ${word}`, hierarchy: 1 },

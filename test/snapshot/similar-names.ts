@@ -41,7 +41,7 @@ const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
 
 const letters = (at: number) => String.fromCharCode(97 + (at % 26));
 
-/** All 121 pairs of the first eleven letters, joined into one text. */
+/** All 121 pairs of the first eleven letters, joined into one string. */
 const pairs = Array.from({ length: 121 }, (_, at) => letters(at % 11) + letters(at / 11)).join("");
 
 export const similarNames: Record<string, SimilarNames> = {

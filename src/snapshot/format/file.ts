@@ -87,7 +87,10 @@ export async function appendChecksum(path: string): Promise<void> {
   appendFileSync(path, await trailerOf(file, (await file.stat()).size));
 }
 
-/** Reads every byte in chunks. Throws an {@link InvalidSnapshot} if the checksum does not match. */
+/**
+ * Reads the whole file, in chunks. Throws an {@link InvalidSnapshot} if the checksum does not
+ * match.
+ */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,

@@ -135,8 +135,8 @@ export class Candidates {
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // After reading a rare n-gram's list, reading a frequent n-gram's list takes longer than
-      // comparing the names that it would rule out.
+      // A rare n-gram leaves few names. Comparing them is faster than reading a frequent n-gram's
+      // list to rule some of them out.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // An n-gram that is part of a chosen n-gram rules out no further names.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);

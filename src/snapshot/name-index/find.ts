@@ -50,9 +50,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best names, and possibly more, that contain a query whose n-grams are all frequent.
-   * There are too many such names to compare, so each tier is read from posting lists
-   * that contain few other names.
+   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. There are
+   * too many such names to compare, so each tier is read from posting lists that contain few other
+   * names.
    */
   #addTierByTier(hits: Hits, queries: string[]): void {
     for (const { boundary, tier } of PLACES) {

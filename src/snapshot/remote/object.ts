@@ -37,9 +37,9 @@ export interface PutOptions {
 }
 
 /**
- * Replaces the object at `location`. `write` receives the path of a temporary file, which contains
- * the old snapshot if the object exists, and replaces that file. Errors name the location instead
- * of the temporary file.
+ * Replaces the object at `location`. `write` receives the path of a temporary file and
+ * replaces that file. If the object exists, the file contains the old snapshot. Errors name the
+ * location instead of the temporary file.
  */
 export function replaceObject<T>(
   location: RemoteLocation,
