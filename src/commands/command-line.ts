@@ -223,10 +223,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .argument("[URL]", "the server's base URL, such as https://api.example.org", parseBaseUrl)
     .option("--host <ADDRESS>", "the server's address, if no URL is given", "127.0.0.1")
     .option("--port <N>", "the server's port, if no URL is given", parsePort, 3000)
-    .option(
-      "--tls-cert <FILE>",
-      "connect over https if set and no URL is given; the file is not read",
-    )
+    .option("--tls-cert <FILE>", "connect over https, if no URL is given (the file is not read)")
     .addHelpText(
       "after",
       `

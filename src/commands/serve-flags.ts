@@ -112,13 +112,13 @@ export function declareServe(program: AnyCommand) {
     )
     .option(
       "--max-clients <N>",
-      "how many clients to track; beyond that, a new client takes over the search count of the least recently seen",
+      "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
       parseInteger(...bounds.maxClients),
       100_000,
     )
     .option(
       "--rate-limit-store <URL>",
-      "share the limit between machines in Redis or Valkey (redis://, rediss://, valkey://)",
+      "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
     )
     .option(
       "--rate-limit-store-file <FILE>",

@@ -127,7 +127,7 @@ async function openAdmin(
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
-/** Adds `Connection: close` during shutdown, and for HEAD requests the `Date` that Bun omits. */
+/** Adds `Connection: close` during shutdown, and adds the `Date` that Bun omits for HEAD. */
 function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
   const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;

@@ -61,8 +61,8 @@ interface Shape<Value> {
 
 /**
  * Returns the JSON Schema (2020-12) for a line of a dataset. `$defs.change` is the schema for a
- * line of a change file. Only the import checks that ids are unique, that references exist, and
- * that the end line is last, because a schema for single lines cannot.
+ * line of a change file. A schema for single lines cannot check that ids are unique, that
+ * references exist, or that the end line is last. Only the import checks these.
  */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);

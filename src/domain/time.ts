@@ -1,6 +1,6 @@
 /**
- * Parses RFC 3339 times into whole seconds since 1970, and formats such seconds in UTC, for example
- * as `2024-03-09T17:05:00Z`. Never reads the clock.
+ * Parses RFC 3339 times into whole seconds since 1970, and formats them as UTC times such as
+ * `2024-03-09T17:05:00Z`. Never reads the clock.
  */
 
 /**

@@ -53,7 +53,7 @@ export interface AppOptions
 }
 
 /**
- * Responds to a request, synchronously if there is nothing to await. `from` tells where the request
+ * Responds to a request, synchronously if there is nothing to await. `from` says where the request
  * came from; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
  */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;

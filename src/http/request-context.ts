@@ -16,7 +16,7 @@ export interface ResponseFacts {
    */
   route: string | undefined;
   status: number;
-  /** Whether the page made this request on a client's behalf. The client gets the page instead. */
+  /** Whether the page made this request on a client's behalf. The client gets only the page. */
   isSubrequest: boolean;
   /** The search limit's decision; undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;

@@ -1,6 +1,6 @@
 /**
  * Splits folded names into the n-grams that the index lists, and queries into the n-grams to look
- * up. All functions are pure. The caller tells them which n-grams are frequent.
+ * up. All functions are pure. The caller decides which n-grams are frequent.
  * ARCHITECTURE.md shows an example.
  *
  * An n-gram is *frequent* if it occurs in so many names that comparing a query with all of them

@@ -45,8 +45,8 @@ const PARTS = 8;
 
 /**
  * The maximum number of positions that are sorted together. Two copies of them are in memory, with
- * 8 bytes per position, so they take up to 64 MB. A part with more positions has a single next
- * byte. Its own posting list is made in an extra pass, and then the part is divided.
+ * 8 bytes per position, so they take up to 64 MB. If a part has more positions, the same byte
+ * follows at all of them. Then an extra pass makes that n-gram's posting list and divides the part.
  */
 export const MAX_POSITIONS = 1 << 22;
 
@@ -128,9 +128,9 @@ function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
 }
 
 /**
- * Divides the positions of n-grams that start with `boundary` and `text` into parts by their next
- * byte. Each part has at most `maxPositions` positions, unless it has a single next byte. `counts`
- * contains the number of positions for each next byte.
+ * Groups positions by the byte that follows `text`, for n-grams that start with `boundary` and then
+ * `text`. A part has at most `maxPositions` positions, unless the same byte follows at all of them.
+ * `counts` contains the number of positions for each following byte.
  */
 export function groupByNextByte(
   { boundary, text }: Pick<Part, "boundary" | "text">,
@@ -193,8 +193,8 @@ function collect(
 }
 
 /**
- * Fills `list` for a part that has a single next byte. Returns one position in the part, and how
- * often each byte follows the n-gram.
+ * Fills `list` for a part in which the same byte follows at all positions. Returns one position in
+ * the part, and how often each byte follows the n-gram.
  */
 function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: PostingList) {
   const counts = new Uint32Array(256);

@@ -81,7 +81,7 @@ export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
 }
 
-/** Returns a function that tells how much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
+/** Returns a function for how much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
 function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number {
   const scale = 64 / PNG_SIZE;
   return (x, y) => {

@@ -34,7 +34,7 @@ test("if too much is unread, the body that has stalled the longest is aborted", 
   const [stalled, slow, fast] = ["a", "b", "c"].map((letter) => streamOf(send(text(letter))));
   const reader = slow?.getReader();
   const first = await reader?.read();
-  // `slow` has been read from since, so `stalled` is aborted first and then `fast`.
+  // Because `slow` was read from in the meantime, `stalled` is aborted first and then `fast`.
   const more = [send(text("d")), send(text("e"))];
   await expect(read(stalled)).rejects.toBeUndefined();
   await expect(read(fast)).rejects.toBeUndefined();

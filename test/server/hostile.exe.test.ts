@@ -28,7 +28,7 @@ import { community, importByExecutable, openExecutable, run, temporaryFolder } f
 
 const MEGABYTE = 1_000_000;
 const PATIENCE_MS = 120_000;
-/** An attack may use as much memory as honest load does, plus garbage not yet collected. */
+/** An attack may use as much memory as normal traffic does, plus garbage not yet collected. */
 const BOUND_MEGABYTES = 150;
 
 const profile = "/users/public/42";

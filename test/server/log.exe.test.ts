@@ -246,7 +246,8 @@ test.skipIf(process.platform !== "linux")(
       stdout: "pipe",
     });
     const child = Bun.spawn(
-      // Opening the FIFO for reading too does not block, and leaves a reader that never reads.
+      // Opening the FIFO for reading and writing does not block, and adds a reader that never
+      // reads.
       ["sh", "-c", `exec ${await executable()} --port 0 --access-log 2<> log`],
       { cwd: folder, stdout: "pipe" },
     );

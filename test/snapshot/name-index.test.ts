@@ -54,7 +54,7 @@ function countNames(db: Sqlite) {
   return { counting, count };
 }
 
-/** Opens a search that returns ids instead of ranks. The search reads through `counting`. */
+/** Opens a search that uses `counting` to read the index, and returns ids instead of ranks. */
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);

@@ -130,7 +130,7 @@ export function createSchema(db: Sqlite): void {
     );
     db.exec(createNgramIndexSql(kind));
   }
-  // This index quickly tells whether any user's name has several spellings. Line feeds separate the
+  // This index quickly shows whether any user's name has several spellings. Line feeds separate the
   // spellings of a name.
   db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
 }

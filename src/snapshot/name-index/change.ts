@@ -109,7 +109,7 @@ export class NameChanges {
   }
 
   /**
-   * Frees a rank by adding one to the rank of each name from there to the next free rank. Returns
+   * Frees `rank` by moving each name from there up to the next free rank one rank up. Returns
    * false if too many names would have to move.
    */
   #makeRoom(rank: number): boolean {
@@ -189,7 +189,7 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   const grownRare = new Set<string>();
   const longNames = openLongNames(db, kind);
   const longLists = openLongListChanges(db, kind, (ngram) => frequent.get(ngram)?.list);
-  // Null in the first column adds a row, and "delete" removes it.
+  // With null in the first column, this adds a row; with "delete", it removes the row.
   const changeRow = db.prepare(
     `INSERT INTO ${kind}_ngram (${kind}_ngram, rowid, ngrams) VALUES (?, ?, ?)`,
   );

@@ -36,8 +36,8 @@ export class SegmentWriter {
   #pageNumber = 1;
   #lastOffset = 0;
   /**
-   * The last page with a term, and the shortest prefix of that page's first term that sorts after
-   * the previous term.
+   * The last page with a term. Then its separator: among the prefixes of the page's first term, the
+   * shortest that sorts after the term before it.
    */
   #termPage = 1;
   #separator = new Uint8Array();

@@ -31,7 +31,7 @@ export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** The message without the file name, such as "is empty". */
   readonly reason: string;
-  /** Whether a retry may succeed: true if something other than the file's content is the cause. */
+  /** Whether a retry may succeed: true unless the file's content caused the error. */
   readonly isTransient: boolean;
 
   constructor(file: string, reason: string, isTransient = false) {

@@ -21,9 +21,10 @@ const MAX_OVERHEAD = { share: 0.01, bytes: 2 ** 24 };
 /**
  * Writes the snapshot in `input` to the new file `path` and returns the number of bytes received.
  * Stops early if the header is not a snapshot's, or if there is more data than the header declares.
- * A file that was stopped early cannot be opened. If `isAnySchema` is set, any schema version is
- * accepted. Throws a {@link TransferError} if the disk has too little space or if far too much data
- * is received, an error if compressed data is damaged, and any error from `input`.
+ * A file that is incomplete for this reason cannot be opened. If `isAnySchema` is set, any schema
+ * version is accepted. Throws a {@link TransferError} if the disk has too little space or if far
+ * too much data is received. Also throws if compressed data is damaged, and passes on errors from
+ * `input`.
  */
 export async function saveSnapshot(
   input: AsyncIterable<Uint8Array>,

@@ -51,7 +51,7 @@ export interface SourceStatus {
  */
 const MAX_DOWNLOADS = 3;
 
-/** If there is already a copy, startup waits this share of the time limit for a download. */
+/** If there is already a copy, a download at startup gets only this share of the time limit. */
 const START_SHARE = 0.1;
 
 class Unchanged extends Error {}
@@ -77,7 +77,7 @@ export class Source {
   #copy: Meta | undefined;
   #etag: string | undefined;
   /**
-   * The identity of the last file seen at the path. `#isCopyThere` tells whether that file was a
+   * The identity of the last file seen at the path. `#isCopyThere` is true if that file was a
    * good copy.
    */
   #identity = "";
