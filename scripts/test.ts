@@ -10,8 +10,10 @@ const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-const command = [process.execPath, "test", "--no-orphans", `--parallel=${PROCESSES}`];
-const tests = Bun.spawn([...command, "--timeout=60000", ...process.argv.slice(2)], {
+// A failed test runs once more, because real servers, ports and deadlines depend on the machine's
+// load. Bun then reports "attempt 2".
+const flags = ["--no-orphans", `--parallel=${PROCESSES}`, "--timeout=60000", "--retry=1"];
+const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],
 });
