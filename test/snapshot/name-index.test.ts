@@ -35,7 +35,7 @@ function countNames(db: Sqlite) {
       };
       return {
         get: (...values) => counted(statement.get(...values)),
-        all: (...values) => statement.all(...values),
+        all: (...values) => statement.all(...values).map(counted),
         run: (...values) => statement.run(...values),
         *iterate(...values) {
           const [first] = values;

@@ -46,9 +46,6 @@ interface Frequency {
 
 const RARE: Frequency = { count: 0, list: null };
 
-/** Separates names that are read together as one value. Folding drops this character. */
-const RECORD_END = "\u001e";
-
 /**
  * Changes may let the posting list of a rare n-gram grow to twice its usual length, and two such
  * lists are read together.
@@ -91,18 +88,15 @@ export class Candidates {
   readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
 
   /**
-   * Returns all candidates of the rare covers. There are at most two such covers. The candidates
-   * are read as one value, because reading a hundred names as rows takes twice as long.
+   * Returns all candidates of the rare covers, of which there are at most two. They are few and all
+   * of them are compared, so reading them at once is faster than iterating over them.
    */
   listRare(covers: Cover[]): Candidate[] {
     const rare = covers.filter(({ isRare }) => isRare);
     if (rare.length === 0) return [];
     const match = rare.map(({ ngrams }) => `(${matchAll(this.#choose(ngrams))})`).join(" OR ");
     const [first = "", second = first] = rare.map(({ text }) => text);
-    const row = this.#prepared.readRare.get(match, first, second);
-    if (!row?.names) return [];
-    const ranks: number[] = JSON.parse(row.ranks);
-    return row.names.split(RECORD_END).map((folded, at) => ({ rank: ranks[at] ?? 0, folded }));
+    return this.#prepared.listRare.all(match, first, second);
   }
 
   /** Lazily reads the candidates of a single cover. */
@@ -195,11 +189,9 @@ function prepare(db: Sqlite, kind: NameKind) {
      */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
-    readRare: db.prepare<{ ranks: string; names: string | null }>(
-      `SELECT json_group_array(rank) AS ranks,
-              group_concat(folded, char(${RECORD_END.charCodeAt(0)})) AS names
-         FROM (${listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)")}
-               LIMIT ${MAX_RARE_NAMES})`,
+    listRare: db.prepare<Candidate>(
+      `${listMatching("(instr(name.folded, ?) > 0 OR instr(name.folded, ?) > 0)")}
+        LIMIT ${MAX_RARE_NAMES}`,
     ),
     /** Reads only the ranks, as one value. Reading them as rows takes ten times as long. */
     listShort: db.prepare<{ ranks: string }>(

@@ -7,7 +7,7 @@ import { spellQuery } from "../../search/spellings.ts";
 import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { type Candidate, Candidates } from "./candidates.ts";
+import { type Candidate, Candidates, type Cover } from "./candidates.ts";
 import { needsEqualLookup } from "./long-names.ts";
 
 /** The places in a name where a query can occur, best tier first. */
@@ -31,41 +31,42 @@ export class NameSearch {
   find(text: string, limit: number): number[] {
     const queries = isTooLong(text) ? [] : spellQuery(text);
     const hits = new Hits(limit);
-    const frequent = this.#addRare(hits, queries, "");
+    const covers = queries.map((query) => this.#candidates.cover("", query));
+    this.#addRare(hits, covers);
+    const frequent = covers.filter(({ isRare }) => !isRare);
     if (frequent.length > 0) this.#addTierByTier(hits, frequent);
     if (!hits.areEnough(4)) this.#addWords(hits, queries.map(wordsOf));
     return hits.best();
   }
 
-  /**
-   * Adds all names in which a query with a rare n-gram occurs after the boundary. There are few
-   * such names. Returns the queries that have no rare n-gram.
-   */
-  #addRare(hits: Hits, queries: string[], boundary: Boundary): string[] {
-    const covers = queries.map((query) => this.#candidates.cover(boundary, query));
+  /** Adds all matches among the candidates of rare covers. There are few such names. */
+  #addRare(hits: Hits, covers: Cover[]): void {
     for (const { rank, folded } of this.#candidates.listRare(covers)) {
-      for (const query of queries) hits.add(rank, tierOf(folded, query));
+      for (const { text } of covers) hits.add(rank, tierOf(folded, text));
     }
-    return queries.filter((_, at) => !covers[at]?.isRare);
   }
 
   /**
    * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. There are
    * too many such names to compare, so each tier is read from posting lists that contain few other
-   * names.
+   * names. `anywhere` are the covers of the queries without a boundary.
    */
-  #addTierByTier(hits: Hits, queries: string[]): void {
+  #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {
-      const frequent = this.#addRare(hits, queries, boundary);
+      const covers = anywhere.map((cover) =>
+        boundary === "" ? cover : this.#candidates.cover(boundary, cover.text),
+      );
+      this.#addRare(hits, covers);
+      const frequent = covers.filter(({ isRare }) => !isRare);
       if (boundary === START && this.#needsEqualLookup) {
-        for (const query of frequent) {
-          hits.addFirst(this.#candidates.listEqual(query), (folded) => tierOf(folded, query), 1);
+        for (const { text } of frequent) {
+          hits.addFirst(this.#candidates.listEqual(text), (folded) => tierOf(folded, text), 1);
         }
         if (hits.areEnough(1)) return;
       }
-      for (const query of frequent) {
-        const candidates = this.#candidates.list(this.#candidates.cover(boundary, query));
-        hits.addFirst(candidates, (folded) => tierOf(folded, query), tier);
+      for (const cover of frequent) {
+        const match = (folded: string) => tierOf(folded, cover.text);
+        hits.addFirst(this.#candidates.list(cover), match, tier);
       }
       if (hits.areEnough(tier)) return;
     }
