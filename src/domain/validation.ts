@@ -128,7 +128,8 @@ export function* explain(
       fix: LARGE_ID,
     };
   } else if (expected === AvatarOrNull.description && String(value).startsWith("/")) {
-    yield { ...mustBe(field, expected, value), fix: AVATAR_PATHS };
+    // This is a separate kind, because only the first error of a kind shows its fix.
+    yield { ...mustBe(field, expected, value), kind: "has an invalid path", fix: AVATAR_PATHS };
   } else yield mustBe(field, expected, value);
 }
 

@@ -180,6 +180,22 @@ test("a file in another format is reported as one error with a fix", async () =>
   }
 });
 
+test("an invalid avatar path is explained, even after an invalid avatar URL", async () => {
+  const urls = ["ftp://a.example", "/search/users?q=ab", "//a.example/a.png"];
+  const found = await errorsOf(
+    ...urls.map((url, at) => ({ ...user, id: at + 1, avatar_url: url })),
+  );
+  const reason =
+    "avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points";
+  expect(found).toEqual([
+    `line 1: ${reason}, got "ftp://a.example" (user 1)`,
+    `line 2: ${reason}, got "/search/users?q=ab" (user 2)`,
+    `line 3: ${reason}, got "//a.example/a.png" (user 3)`,
+    "  fix: start the path with a single /, leave out .. segments, and avoid / itself and the API's own " +
+      "paths: /search, /users, /api, /health, /docs",
+  ]);
+});
+
 test("errors are grouped by kind with a count, and an error in the end line comes first", async () => {
   const lines = [
     ...Array.from({ length: 1200 }, (_, index) => ({ ...role, id: index + 1, name: "" })),
