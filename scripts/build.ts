@@ -110,8 +110,6 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
       // Files in the working directory, such as .env, must not change the settings.
       autoloadDotenv: false,
       autoloadBunfig: false,
-      // By default, Bun rejects request heads over 16 KB, so long queries would fail.
-      execArgv: ["--max-http-header-size=262144"],
       ...(platform && { target: `bun-${platform}`, executablePath: await findRuntime(platform) }),
     },
   });

@@ -17,12 +17,6 @@ const MIN_BYTES = 1024;
  */
 const MAX_BYTES = 512 * 1024;
 
-/**
- * Longer headers are ignored, because parsing 256 KB of commas would take 180 ms. Browsers send
- * about 30 characters.
- */
-const MAX_HEADER_LENGTH = 256;
-
 export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
   zstd: (bytes) => zlib.zstdCompressSync(bytes),
   br: (bytes) =>
@@ -48,7 +42,7 @@ const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: (header) => 
  * body.
  */
 export function codingFor(body: Body, stored: Coding | undefined, header: string | null): Coding {
-  if (header === null || header.length > MAX_HEADER_LENGTH) return "identity";
+  if (header === null) return "identity";
   if (stored) return choose(header, [stored, "identity"]);
   const bytes = Buffer.byteLength(body);
   return bytes > MIN_BYTES && bytes <= MAX_BYTES ? chosen.memo(header) : "identity";

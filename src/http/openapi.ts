@@ -357,7 +357,7 @@ function response(description: string, headers?: object, body?: object) {
 
 /** The HTTP server itself rejects an oversized request, so the response lacks the API's headers. */
 const headTooLarge = response(
-  "The request line and headers, including the URL, exceed 256 KB. The response has no body.",
+  "The request line and headers, including the URL, exceed 16 KB. The response has no body.",
 );
 
 /** Replaces named schemas inside a schema with references. */

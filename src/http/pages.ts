@@ -56,12 +56,6 @@ export interface PageAsset {
 /** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
-/** Longer than any name in any normalization form, so cutting a query here changes no results. */
-const MAX_QUERY_LENGTH = 1600;
-
-/** Accept and Accept-Language are cut off at this length. Browsers send about 150 characters. */
-const MAX_HEADER_LENGTH = 1000;
-
 /** The validated options. */
 export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index"> {
   kioskIdleMs: number;
@@ -131,9 +125,7 @@ export function pages(service: PagesService): AnyElysia {
       // Serves the start page or the results of a search.
       .get("/", ({ request }) => {
         const query = URL.parse(request.url)?.searchParams.get("q") ?? "";
-        // The cut may split a surrogate pair, which cannot be percent-encoded.
-        const cut = query.slice(0, MAX_QUERY_LENGTH).toWellFormed();
-        return render(request, { path: "/", query: cut });
+        return render(request, { path: "/", query });
       })
       // On an error, a client that does not prefer HTML gets the API's JSON.
       .get("/drivers/:driverId", async ({ request, params }) => {
@@ -219,8 +211,8 @@ function languageOf(request: Request): Language {
 
 /** A client that sends neither Accept nor Accept-Language accepts any type and language. */
 function preferencesOf({ headers }: Request): Negotiator {
-  const start = (name: string) => headers.get(name)?.slice(0, MAX_HEADER_LENGTH);
+  const [accept, language] = [headers.get("accept"), headers.get("accept-language")];
   return new Negotiator({
-    headers: { accept: start("accept"), "accept-language": start("accept-language") },
+    headers: { accept: accept ?? undefined, "accept-language": language ?? undefined },
   });
 }

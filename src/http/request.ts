@@ -2,7 +2,8 @@
  * Parses the raw URL and headers of a request. Nothing is coerced, and malformed input is rejected.
  * Every step takes at most linear time.
  */
-import { hasCodePoints, isTooLong, MAX_QUERY_CODE_POINTS } from "../search/tiers.ts";
+import { collapseSpaces } from "../search/fold.ts";
+import { hasCodePoints, isTooLong } from "../search/tiers.ts";
 
 const MIN_QUERY_CODE_POINTS = 2;
 
@@ -54,12 +55,6 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/**
- * The maximum length of scheme, host and port together, which responses repeat. Host names have at
- * most 253 characters.
- */
-const MAX_PREFIX_LENGTH = 280;
-
 /** The origin assumed if a request has no valid host. Such a request is usually local. */
 const LOCAL_ORIGIN = "http://localhost";
 
@@ -68,7 +63,6 @@ let last = { prefix: "", origin: LOCAL_ORIGIN };
 
 export function originOf(url: string): string {
   const prefix = url.slice(0, pathStart(url));
-  if (prefix.length > MAX_PREFIX_LENGTH) return LOCAL_ORIGIN;
   if (prefix !== last.prefix) last = { prefix, origin: URL.parse(url)?.origin ?? LOCAL_ORIGIN };
   return last.origin;
 }
@@ -92,29 +86,15 @@ function lastOf(headers: Headers, name: string, form: RegExp): string | undefine
 
 /**
  * Decodes form-encoded text and separates the words with single spaces. Undefined if the text is
- * not valid percent-encoded UTF-8. Stops once the result {@link isTooLong}, because joining 120,000
- * words takes 20 ms.
+ * not valid percent-encoded UTF-8.
  */
 function decodeWords(text: string): string | undefined {
-  let decoded: string;
   try {
-    decoded = decodeURIComponent(text.replace(/\++/g, " "));
+    return collapseSpaces(decodeURIComponent(text.replaceAll("+", " ")));
   } catch {
     return undefined;
   }
-  let words = "";
-  for (const [word] of decoded.matchAll(/\P{White_Space}+/gu)) {
-    words += words === "" ? word : ` ${word}`;
-    if (words.length > 2 * MAX_QUERY_CODE_POINTS) break;
-  }
-  return words;
 }
-
-/**
- * Longer paths are not decoded, because no valid parameter is that long and the router would take
- * up to 40 ms to decode 240 KB.
- */
-const MAX_DECODED_LENGTH = 4096;
 
 /** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */
 const MIN_PATH_START = 11;
@@ -122,7 +102,6 @@ const MIN_PATH_START = 11;
 /**
  * Rewrites a request if Elysia cannot handle it. Otherwise, returns it unchanged. The result has:
  * - a host that is long enough for Elysia,
- * - a path that is quick to decode,
  * - no base path, which some hosts remove beforehand,
  * - GET instead of HEAD, because for HEAD, Elysia would read the whole body to find its length.
  */
@@ -130,14 +109,11 @@ export function toRoutable(request: Request, basePath: string): Request {
   const { url, method, headers } = request;
   const start = pathStart(url);
   const mayBeUnderBase = basePath !== "" && url.startsWith(basePath, start);
-  const isReadable = start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase;
-  if (isReadable && url.length <= MAX_DECODED_LENGTH) return request;
+  if (start >= MIN_PATH_START && method !== "HEAD" && !mayBeUnderBase) return request;
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
-  if (isReadable && path.length <= MAX_DECODED_LENGTH) return request;
   const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
-  const plain = inner.length > MAX_DECODED_LENGTH ? inner.replaceAll("%", "_") : inner;
-  const routableUrl = LOCAL_ORIGIN + plain + (start < 0 ? "" : url.slice(start + path.length));
+  const routableUrl = LOCAL_ORIGIN + inner + (start < 0 ? "" : url.slice(start + path.length));
   // A `Request` cannot have the method CONNECT or TRACE. Every unsupported method becomes POST,
   // because all of them get the same response.
   const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";

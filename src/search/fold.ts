@@ -44,7 +44,7 @@ export function writeDigraphs(text: string): string {
 }
 
 /** Replaces each run of white space with a single space, and trims both ends. */
-function collapseSpaces(text: string): string {
+export function collapseSpaces(text: string): string {
   return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }
 

@@ -8,9 +8,6 @@ import { type ListenAddress, type Listener, listenError } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 
-/** The maximum length of a request head, the same as in the executable. */
-const MAX_HEAD_BYTES = 262_144;
-
 /** How often a stopping server closes connections that have become idle. */
 const DRAIN_MS = 20;
 
@@ -20,10 +17,9 @@ export async function listenOnNode(
   respond: FetchHandler,
   tls?: TlsFiles,
 ): Promise<Listener> {
-  const options = { maxHeaderSize: MAX_HEAD_BYTES };
   const listener = createNodeListener(respond);
-  const secure = tls && createHttpsServer({ ...options, ...tls }, listener);
-  const server = secure ?? createHttpServer(options, listener);
+  const secure = tls && createHttpsServer(tls, listener);
+  const server = secure ?? createHttpServer(listener);
   const opened = Promise.withResolvers<void>();
   server.once("error", opened.reject);
   server.listen({ host, port, reusePort }, opened.resolve);

@@ -5,6 +5,7 @@
 import type { AchievementEntry } from "../domain/achievement.ts";
 import type { CompanySearchResult } from "../domain/company.ts";
 import type { User, UserSearchResult } from "../domain/user.ts";
+import { isTooLong } from "../search/tiers.ts";
 
 export type View =
   | {
@@ -117,7 +118,7 @@ async function reloadResults(
 }
 
 async function loadResults(query: string, fetchApi: FetchApi): Promise<View> {
-  if ([...query.normalize("NFC").trim()].length < 2) {
+  if (!isTooLong(query) && [...query.normalize("NFC").trim()].length < 2) {
     return { kind: "problem", problem: "short", query };
   }
   const q = encodeURIComponent(query);

@@ -208,8 +208,8 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  test.each(["1", "%31", "%25", "%C3%A9"])("240 KB of %s is an invalid id", async (part) => {
-    const id = part.repeat(240_000 / part.length);
+  test.each(["1", "%31", "%25", "%C3%A9"])("15 KB of %s is an invalid id", async (part) => {
+    const id = part.repeat(15_000 / part.length);
     for (const path of [`/users/public/${id}`, `/users/${id}/achievements`, `/drivers/${id}`]) {
       expect(JSON.parse((await get(path)).text).error.code).toBe("invalid_user_id");
     }

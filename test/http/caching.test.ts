@@ -215,13 +215,6 @@ test.each([
   }
 });
 
-test.each([
-  ["gzip and a thousand spaces", `gzip${" ".repeat(1000)}`],
-  ["a quarter of a million commas", ",".repeat(256 * 1024)],
-])("an Accept-Encoding of %s is ignored", (_, header) => {
-  expect(codingFor(compressible, undefined, header)).toBe("identity");
-});
-
 describe("a repeated response", () => {
   test("uses the current request's origin for avatars", async () => {
     const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];

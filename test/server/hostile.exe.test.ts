@@ -76,8 +76,8 @@ describe("requests that are too long", () => {
     ["a thousand header lines", asked + "X: y\r\n".repeat(1000)],
   ])("canary: %s is rejected", (_, head) => expectRefusal(431, `${head}\r\n`, lastRequest));
 
-  test("a path of 200,000 characters is a 404", async () => {
-    const { responses } = await send(`${get(`/${"a".repeat(200_000)}`)}${host}\r\n`, lastRequest);
+  test("a path of 15,000 characters is a 404", async () => {
+    const { responses } = await send(`${get(`/${"a".repeat(15_000)}`)}${host}\r\n`, lastRequest);
     expect(statusesOf(responses)).toEqual([404, 200]);
     for (const response of responses.slice(0, 1)) expectErrorShape(response);
   });
@@ -119,7 +119,7 @@ async function dialMany(target: { origin: string }, wanted: number): Promise<Soc
 }
 
 /** Close to the maximum length of a request head. */
-const HEAD_LENGTH = 240_000;
+const HEAD_LENGTH = 15_000;
 const filled = (piece: string) => piece.repeat(Math.floor(HEAD_LENGTH / piece.length));
 const search = "/search/users?q=";
 
@@ -143,7 +143,7 @@ const heavy: [string, string, string?][] = [
   ["a request id", profile, `X-Request-Id: ${filled("a")}`],
 ];
 
-describe("a request of 240 KB takes time proportional to its length", () => {
+describe("a request of 15 KB takes time proportional to its length", () => {
   test.each(heavy)("%s, repeatedly", async (_, path, header = "X: y") => {
     const one = `${get(path)}${host}${header}\r\n\r\n`;
     for (let times = 0; times < runs(10); times += 5) {
@@ -158,7 +158,7 @@ describe("a request of 240 KB takes time proportional to its length", () => {
   });
 
   test("white space around a query does not count towards its length", async () => {
-    const path = `${search}${"+%20".repeat(50_000)}nowak${"%E2%80%83".repeat(5_000)}`;
+    const path = `${search}${"+%20".repeat(1000)}nowak${"%E2%80%83".repeat(1000)}`;
     const { responses } = await send(`${get(path)}${host}\r\n`, lastRequest);
     expect(responses[0]?.body).toContain("Nowak");
   });
@@ -413,7 +413,7 @@ const oddHosts = [
   ".",
   "?",
   "#",
-  "a".repeat(100_000),
+  "a".repeat(10_000),
 ];
 
 describe("the host", () => {
