@@ -8,25 +8,8 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** All spellings that browsers and proxies treat as a dot or a slash. */
-const DOT = "(?:\\.|%2[eE])";
-const SLASH = "(?:[/\\\\]|%2[fF]|%5[cC])";
-const PATH_END = `(?:${SLASH}|[?#]|$)`;
-
-/**
- * The first segments of the API's own paths. An avatar must not use such a path, because loading
- * the avatar would send a request to the API, and might use up one of the visitor's searches. The
- * path `/` is not allowed either, because `/?q=` is a search.
- */
-const OWN_PATHS = ["search", "users", "api", "health", "docs"];
-const FIRST_SEGMENT = `(?:${DOT}|${OWN_PATHS.map(encodable).join("|")})?`;
-const OWN_PATH = `(?:${SLASH}|${DOT}${SLASH})*${FIRST_SEGMENT}${PATH_END}`;
-
-/**
- * Browsers treat `//host` and `/\host` as URLs of another site, so neither is allowed as a path.
- */
-const AVATAR_PATH = `/(?![/\\\\]|${OWN_PATH}|(?:[^?#]*${SLASH})?${DOT}${DOT}${PATH_END})`;
-const AVATAR = `^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|${AVATAR_PATH})\\S*$`;
+/** Browsers treat `//host` and `/\host` as URLs of another site, so neither is allowed as a path. */
+const AVATAR = "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$";
 const AVATAR_REGEXP = new RegExp(AVATAR, "u");
 
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
@@ -73,11 +56,6 @@ export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
 });
 
-/** Explains which paths an avatar may have. */
-export const AVATAR_PATHS =
-  "start the path with a single /, leave out .. segments, and avoid / itself and the API's own " +
-  `paths: ${OWN_PATHS.map((path) => `/${path}`).join(", ")}`;
-
 export const Url = string("an absolute URL", { format: "uri" });
 
 /** An object in a dataset. Unknown fields are errors. */
@@ -108,12 +86,4 @@ function isText(value: string, maxCodePoints: number): boolean {
 function isAvatar(value: string): boolean {
   if (!isText(value, AVATAR_MAX_CODE_POINTS) || /[\s\p{Cc}]/u.test(value)) return false;
   return AVATAR_REGEXP.test(value) && (value.startsWith("/") || URL.canParse(value));
-}
-
-/** Returns a pattern that matches `word` even if some of its letters are percent-encoded. */
-function encodable(word: string): string {
-  return word.replace(/./g, (letter) => {
-    const code = letter.charCodeAt(0).toString(16);
-    return `(?:${letter}|%${code.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
-  });
 }

@@ -4,7 +4,7 @@
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { listMembers, scalarAt } from "./json-members.ts";
-import { AVATAR_PATHS, AvatarOrNull, Id, Timestamp } from "./schema.ts";
+import { Id, Timestamp } from "./schema.ts";
 import { explainMissingDay } from "./time.ts";
 
 /** An error in one field, or in the line as a whole if `field` is empty. */
@@ -127,9 +127,6 @@ export function* explain(
       ...invalidValue(field, `must be ${expected}`, literalOf(text, field, value)),
       fix: LARGE_ID,
     };
-  } else if (expected === AvatarOrNull.description && String(value).startsWith("/")) {
-    // This is a separate kind, because only the first error of a kind shows its fix.
-    yield { ...mustBe(field, expected, value), kind: "has an invalid path", fix: AVATAR_PATHS };
   } else yield mustBe(field, expected, value);
 }
 

@@ -27,41 +27,6 @@ const name = "must be a non-blank string of 1 to 200 code points";
 const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar = "must be null, or an http(s) URL or a path of at most 2048 code points";
 
-/** Paths that lead to the API, directly or after a browser or a proxy has normalized them. */
-const ownPaths = [
-  "/",
-  "/?q=ab",
-  "/.?q=ab",
-  "/./?q=ab",
-  "/search",
-  "/search/users?q=ab",
-  "/users/public/42",
-  "/api/search/users?q=ab",
-  "/health",
-  "/health?x",
-  "/docs/json",
-  "/docs#x",
-  "/x/../search/users?q=ab",
-  "/x/..",
-  "/../search/users?q=ab",
-  "/avatars/..\\search/users?q=ab",
-  "/x/%2E%2e/search/users?q=ab",
-  "/x/.%2e/search/users?q=ab",
-  "/x%2f..%2Fsearch/users?q=ab",
-  "/%73earch/users?q=ab",
-  "/%73%65%61%72%63%68/users?q=ab",
-  "/hea%6cth",
-  "/hea%6Cth",
-  "/.//search/users?q=ab",
-  "/./search/users?q=ab",
-  "/%2E/search/users?q=ab",
-  "/.\\search/users?q=ab",
-  "/search\\users?q=ab",
-  "/search%2Fusers?q=ab",
-  "/%5csearch/users?q=ab",
-  "/%2fsearch/users?q=ab",
-];
-
 /** For each test: its name, an invalid line, and the beginning of the expected error message. */
 export const invalidLines: [string, object | string, string][] = [
   ["invalid JSON", '{"type":"user"', "must be valid JSON"],
@@ -212,11 +177,6 @@ export const invalidLines: [string, object | string, string][] = [
     { ...user, avatar_url: "/\\evil.example" },
     `avatar_url: ${avatar}`,
   ],
-  ...ownPaths.map((path): [string, object, string] => [
-    `an avatar that leads to the API: ${path}`,
-    { ...user, avatar_url: path },
-    `avatar_url: ${avatar}`,
-  ]),
   ["an ftp avatar", { ...user, avatar_url: "ftp://cdn.example/a.png" }, `avatar_url: ${avatar}`],
   ["a javascript: avatar", { ...user, avatar_url: "javascript:alert(1)" }, `avatar_url: ${avatar}`],
   ["an avatar without a host", { ...user, avatar_url: "https://" }, `avatar_url: ${avatar}`],
