@@ -8,14 +8,14 @@ import type { User, UserSearchResult } from "./domain/user.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
-import { applyChanges as applyLines } from "./snapshot/build/apply.ts";
+import type { Counts, Meta } from "./snapshot/format/meta.ts";
+import { applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import {
   type Imported,
   type ImportOptions,
   importDataset as importLines,
-} from "./snapshot/build/import.ts";
-import type { LineSource, ReadOptions } from "./snapshot/build/read-dataset.ts";
-import type { Counts, Meta } from "./snapshot/format/meta.ts";
+} from "./snapshot/import/import.ts";
+import type { LineSource, ReadOptions } from "./snapshot/import/read-dataset.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
@@ -36,11 +36,11 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { Imported, ImportOptions } from "./snapshot/build/import.ts";
-export { DatasetError, type LineError, type LineErrors } from "./snapshot/build/line-errors.ts";
-export { OverwriteError } from "./snapshot/build/overwrite-guard.ts";
-export type { ReadOptions } from "./snapshot/build/read-dataset.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
+export type { Imported, ImportOptions } from "./snapshot/import/import.ts";
+export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
+export { OverwriteError } from "./snapshot/import/overwrite-guard.ts";
+export type { ReadOptions } from "./snapshot/import/read-dataset.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";

@@ -26,8 +26,8 @@ import {
 } from "./options.ts";
 import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
-import type { LineSource } from "./snapshot/build/read-dataset.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
+import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
@@ -213,7 +213,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     async apply(changes) {
       checkOpen();
       return reloadable.change(async (snapshot) => {
-        const { changeSnapshot } = await import("./snapshot/build/in-memory.ts");
+        const { changeSnapshot } = await import("./snapshot/import/in-memory.ts");
         return changeSnapshot(snapshot, changes);
       });
     },
@@ -259,7 +259,7 @@ async function appOptionsOf(options: RoadbookOptions) {
 async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
-  return (await import("./snapshot/build/in-memory.ts")).buildSnapshot(dataset ?? []);
+  return (await import("./snapshot/import/in-memory.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {

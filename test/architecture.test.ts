@@ -6,8 +6,8 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, linkSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import ts from "typescript-5";
-import { applyChanges } from "../src/snapshot/build/apply.ts";
-import { importDataset } from "../src/snapshot/build/import.ts";
+import { applyChanges } from "../src/snapshot/import/apply.ts";
+import { importDataset } from "../src/snapshot/import/import.ts";
 import { community, makeSnapshot } from "./datasets.ts";
 import { root, temporaryFolder } from "./support.ts";
 

@@ -11,7 +11,7 @@ import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/user.ts";
-import { importDataset } from "../src/snapshot/build/import.ts";
+import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";

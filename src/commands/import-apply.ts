@@ -1,10 +1,10 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
-import { applyChanges } from "../snapshot/build/apply.ts";
-import { type ImportOptions, importDataset } from "../snapshot/build/import.ts";
-import { DatasetError, formatErrors, type LineErrors } from "../snapshot/build/line-errors.ts";
-import type { ReadOptions } from "../snapshot/build/read-dataset.ts";
+import { applyChanges } from "../snapshot/import/apply.ts";
+import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
+import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
+import type { ReadOptions } from "../snapshot/import/read-dataset.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";

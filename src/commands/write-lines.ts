@@ -11,7 +11,7 @@ import { parseLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
 import { replaceFile } from "../files/replace.ts";
-import { notOverwritten } from "../snapshot/build/overwrite-guard.ts";
+import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 const CHUNK_LENGTH = 1 << 16;

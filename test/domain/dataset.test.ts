@@ -5,8 +5,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { importDataset } from "../../src/snapshot/build/import.ts";
-import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
+import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
 import { listBeside, makeSnapshot } from "../datasets.ts";
 import { community, openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { parseLine } from "../../src/domain/dataset.ts";
 import { findHiddenUsers } from "../../src/domain/hidden-users.ts";
-import { importDataset } from "../../src/snapshot/build/import.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
 import { textOf, user } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { openInProcess, temporaryFolder } from "../support.ts";

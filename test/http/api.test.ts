@@ -8,7 +8,7 @@ import { sqlite } from "#sqlite";
 import { pageAssets } from "../../src/assets.ts";
 import { openInput } from "../../src/files/lines.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
-import { importDataset } from "../../src/snapshot/build/import.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
 import {
   community,
   importByExecutable,

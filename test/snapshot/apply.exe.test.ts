@@ -5,9 +5,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { seedDataset } from "../../src/community/community.ts";
 import { formatTime } from "../../src/domain/time.ts";
-import { applyChanges } from "../../src/snapshot/build/apply.ts";
-import { importDataset } from "../../src/snapshot/build/import.ts";
-import { OverwriteError } from "../../src/snapshot/build/overwrite-guard.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
+import { OverwriteError } from "../../src/snapshot/import/overwrite-guard.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { openSnapshot } from "../../src/snapshot/read/open.ts";
 import {

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { applyChanges } from "../../src/snapshot/build/apply.ts";
-import { type ImportOptions, importDataset } from "../../src/snapshot/build/import.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { community, exported, makeSnapshot, textOf, user } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";

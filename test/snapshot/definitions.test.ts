@@ -1,8 +1,8 @@
 /** The number of roles and achievements is limited, and all of them up to the limit are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { applyChanges } from "../../src/snapshot/build/apply.ts";
-import { importDataset } from "../../src/snapshot/build/import.ts";
-import { DatasetError } from "../../src/snapshot/build/line-errors.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
+import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { bytesOf, makeSnapshot, user } from "../datasets.ts";

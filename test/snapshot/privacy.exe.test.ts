@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { seedDataset } from "../../src/community/community.ts";
 import { fold } from "../../src/search/fold.ts";
 import { SPELLING_END, spell } from "../../src/search/spellings.ts";
-import { applyChanges } from "../../src/snapshot/build/apply.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { openLongLists } from "../../src/snapshot/name-index/long-lists.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 import { bytesOf, community, makeFile, makeSnapshot, succeed, user } from "../datasets.ts";

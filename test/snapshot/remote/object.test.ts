@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { importDataset } from "../../../src/snapshot/build/import.ts";
+import { importDataset } from "../../../src/snapshot/import/import.ts";
 import { parseS3Location, type RemoteLocation } from "../../../src/snapshot/remote/location.ts";
 import { replaceCompressed, replaceObject } from "../../../src/snapshot/remote/object.ts";
 import { community } from "../../datasets.ts";

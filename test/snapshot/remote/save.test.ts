@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { importDataset } from "../../../src/snapshot/build/import.ts";
+import { importDataset } from "../../../src/snapshot/import/import.ts";
 import { checkSnapshot } from "../../../src/snapshot/read/check.ts";
 import { replaceCompressed } from "../../../src/snapshot/remote/object.ts";
 import { saveSnapshot } from "../../../src/snapshot/remote/save.ts";
