@@ -2,10 +2,14 @@
  * The typed API client for browsers, Node and Bun, with one function per operation in the OpenAPI
  * document. It imports nothing but types and never reads its environment.
  */
-import type { AchievementEntry } from "./domain/achievement.ts";
-import type { CompanySearchResult } from "./domain/company.ts";
+
 import type { ErrorCode } from "./domain/error.ts";
-import type { User, UserSearchResult } from "./domain/user.ts";
+import type {
+  AchievementEntry,
+  CompanySearchResult,
+  User,
+  UserSearchResult,
+} from "./domain/model.ts";
 
 export type { AchievementEntry, CompanySearchResult, ErrorCode, User, UserSearchResult };
 

@@ -1,10 +1,13 @@
 /** The package's exports: the library, its input and output types, and its errors. */
 import "./node-version.ts";
-import type { AchievementEntry } from "./domain/achievement.ts";
-import type { CompanySearchResult } from "./domain/company.ts";
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
 import type { ErrorCode } from "./domain/error.ts";
-import type { User, UserSearchResult } from "./domain/user.ts";
+import type {
+  AchievementEntry,
+  CompanySearchResult,
+  User,
+  UserSearchResult,
+} from "./domain/model.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
@@ -18,12 +21,22 @@ import {
 import type { LineSource, ReadOptions } from "./snapshot/import/read-dataset.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
-export type { Achievement, AchievementEntry, AchievementLine } from "./domain/achievement.ts";
-export type { CompanyLine, CompanyReference, CompanySearchResult } from "./domain/company.ts";
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
 export type { ErrorCode } from "./domain/error.ts";
-export type { Role, RoleLine } from "./domain/role.ts";
-export type { PrivateUserLine, PublicUserLine, User, UserSearchResult } from "./domain/user.ts";
+export type {
+  Achievement,
+  AchievementEntry,
+  AchievementLine,
+  CompanyLine,
+  CompanyReference,
+  CompanySearchResult,
+  PrivateUserLine,
+  PublicUserLine,
+  Role,
+  RoleLine,
+  User,
+  UserSearchResult,
+} from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { FetchHandler, FetchHandler as Fetch } from "./http/app.ts";

@@ -63,7 +63,7 @@ describe("imports", () => {
   });
 
   test.each([
-    ["domain/user.ts", "../search/fold.ts", "domain may not import search"],
+    ["domain/model.ts", "../search/fold.ts", "domain may not import search"],
     ["search/fold.ts", "../snapshot/name-index/find.ts", "search may not import snapshot"],
     ["search/fold.ts", "node:fs", "search does no I/O"],
     ["snapshot/name-index/find.ts", "../../http/app.ts", "snapshot may not import http"],

@@ -3,9 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type Client, createClient, RoadbookError } from "../src/client.ts";
-import { AchievementEntry } from "../src/domain/achievement.ts";
-import { CompanySearchResult } from "../src/domain/company.ts";
-import { User, UserSearchResult } from "../src/domain/user.ts";
+import {
+  AchievementEntry,
+  CompanySearchResult,
+  User,
+  UserSearchResult,
+} from "../src/domain/model.ts";
 import { community, openInProcess, type Target } from "./support.ts";
 
 type Returned<Name extends keyof Client> = Awaited<ReturnType<Client[Name]>>;

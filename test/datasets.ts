@@ -10,7 +10,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
-import type { PublicUserLine } from "../src/domain/user.ts";
+import type { PublicUserLine } from "../src/domain/model.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";

@@ -112,11 +112,13 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
 }
 
 /** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */
-function describeSkipped({ lines, fields, references }: LineErrors): string {
+function describeSkipped({ lines, fields, references, hidden }: LineErrors): string {
   const parts = [
     ...(lines > 0 ? [plural(lines, "line")] : []),
     ...(fields > 0 ? [plural(fields, "field")] : []),
     ...(references > 0 ? [plural(references, "reference")] : []),
   ];
-  return parts.length === 0 ? "" : `, skipped ${new Intl.ListFormat("en-GB").format(parts)}`;
+  if (parts.length === 0) return "";
+  const made = hidden > 0 ? `, made ${plural(hidden, "user")} private` : "";
+  return `, skipped ${new Intl.ListFormat("en-GB").format(parts)}${made}`;
 }

@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
 import zlib from "node:zlib";
-import { parseLine } from "../domain/dataset.ts";
+import { isInvalid, parseLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
 import { replaceFile } from "../files/replace.ts";
@@ -45,7 +45,7 @@ function compressorFor(name: string) {
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
-      if (!line?.problem && line && !Array.isArray(parseLine(line.text))) return;
+      if (!line?.problem && line && !isInvalid(parseLine(line.text))) return;
       throw new Error("no line");
     }
   } catch {

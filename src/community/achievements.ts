@@ -10,7 +10,7 @@
  * - `owner`: whether only company owners can unlock it
  */
 import data from "../../data/achievements.json" with { type: "json" };
-import type { AchievementLine } from "../domain/achievement.ts";
+import type { AchievementLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
 import type { Random } from "./random.ts";
 

@@ -4,10 +4,9 @@
  * locale, or functions whose last bit depends on the platform (pow, exp, log).
  */
 import data from "../../data/roles.json" with { type: "json" };
-import type { CompanyLine } from "../domain/company.ts";
 import type { DatasetLine } from "../domain/dataset.ts";
+import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
-import type { PrivateUserLine, PublicUserLine } from "../domain/user.ts";
 import { drawUnlocks, listAchievements } from "./achievements.ts";
 import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
 import { createRandom, type Random } from "./random.ts";

@@ -5,12 +5,18 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
-import { AchievementLine } from "./achievement.ts";
-import { CompanyLine } from "./company.ts";
-import { countMembers, listMembers, type Member } from "./json-members.ts";
-import { RoleLine } from "./role.ts";
-import { Count, closedObject, Id } from "./schema.ts";
-import { optionalFields, PrivateUserLine, PublicUserLine } from "./user.ts";
+import {
+  AchievementLine,
+  CompanyLine,
+  CompanyOrNull,
+  MAX_ACHIEVEMENTS,
+  MAX_ROLES,
+  PrivateUserLine,
+  PublicUserLine,
+  RoleLine,
+  UnlockedAchievement,
+} from "./model.ts";
+import { AvatarOrNull, Count, closedObject, Id } from "./schema.ts";
 import { explain, invalidJson, mustBe, printable, type ValidationError } from "./validation.ts";
 
 export type DatasetLine =
@@ -52,6 +58,13 @@ const shapes = {
   end: TypeCompiler.Compile(EndLine),
   deletion: TypeCompiler.Compile(DeletionLine),
 };
+/** The optional fields of a public user, and the items of its lists. */
+const optional = {
+  avatar: TypeCompiler.Compile(Type.Optional(AvatarOrNull)),
+  company: TypeCompiler.Compile(Type.Optional(CompanyOrNull)),
+  role: TypeCompiler.Compile(Id),
+  unlocked: TypeCompiler.Compile(UnlockedAchievement),
+};
 const otherTypes = ["role", "achievement", "company", "end"] as const;
 
 interface Shape<Value> {
@@ -76,18 +89,38 @@ export function datasetSchema(): object {
   };
 }
 
-/** Returns the parsed line, or a non-empty list of errors. The caller must skip blank lines. */
-export function parseLine(text: string): DatasetLine | EndLine | ValidationError[] {
+/** The type and id of a record. */
+export interface RecordKey {
+  type: (typeof deletable)[number];
+  id: number;
+}
+
+/** A line that is not valid. */
+export interface InvalidLine {
+  /** Not empty. */
+  errors: ValidationError[];
+  /** Undefined unless the line is a JSON object with a valid `type` and `id`. */
+  record?: RecordKey | undefined;
+  /** The line as an object, if `record` is set. */
+  value?: Record<string, unknown>;
+}
+
+/** Parses and validates a line of a dataset. The caller must skip blank lines. */
+export function parseLine(text: string): DatasetLine | EndLine | InvalidLine {
   return parse(text, shapeOf);
 }
 
 /** Like {@link parseLine}, but for a line of a change file. */
-export function parseChange(text: string): ChangeLine | EndLine | ValidationError[] {
+export function parseChange(text: string): ChangeLine | EndLine | InvalidLine {
   return parse<ChangeLine | EndLine>(text, (value) =>
     "deleted" in value && deletable.some((type) => type === value.type)
       ? shapes.deletion
       : shapeOf(value),
   );
+}
+
+export function isInvalid(line: object): line is InvalidLine {
+  return "errors" in line;
 }
 
 /** Yields `lines`, followed by an end line. */
@@ -101,66 +134,74 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
 }
 
 /**
- * Parses a public user's line and drops the optional fields that are invalid. Returns the line and
- * the errors in the dropped fields, or undefined if other fields are invalid or the line is not a
- * public user's.
+ * Drops everything that is invalid from the optional fields of a public user: the avatar, the
+ * company, and single roles and achievements. Returns undefined if anything else is invalid, or if
+ * the line is not a public user's.
  */
-export function parseWithoutInvalidFields(
-  text: string,
-): { line: PublicUserLine; lost: ValidationError[] } | undefined {
-  const errors = parseLine(text);
-  if (!Array.isArray(errors)) {
-    return "public" in errors && errors.public ? { line: errors, lost: [] } : undefined;
+export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined {
+  if (value?.type !== "user") return undefined;
+  const { avatar_url, company, roles, achievements } = value;
+  const kept: unknown = {
+    ...value,
+    avatar_url: optional.avatar.Check(avatar_url) ? avatar_url : null,
+    company: optional.company.Check(company) ? company : null,
+    roles: listValid(roles, optional.role, (id) => id, MAX_ROLES),
+    achievements: listValid(achievements, optional.unlocked, ({ id }) => id, MAX_ACHIEVEMENTS),
+  };
+  return shapes.publicUser.Check(kept) ? kept : undefined;
+}
+
+/** Returns the valid items of a list, without duplicates. */
+function listValid<Item>(
+  list: unknown,
+  shape: Shape<Item>,
+  idOf: (item: Item) => number,
+  max: number,
+): Item[] {
+  if (!Array.isArray(list)) return [];
+  const byId = new Map<number, Item>();
+  for (const item of list) {
+    if (shape.Check(item) && !byId.has(idOf(item))) byId.set(idOf(item), item);
   }
-  const isOptional = (name: string) => optionalFields.some((field) => field === name);
-  const invalid = errors.map(({ field }) => field.replace(/[.[].*/s, ""));
-  if (!invalid.every(isOptional)) return undefined;
-  // `errors` might not list every duplicate member, and JSON.parse keeps only the last duplicate.
-  const isRequiredDuplicate = ({ depth, isDuplicate, name }: Member) =>
-    depth === 1 && isDuplicate && !isOptional(name);
-  if (listMembers(text).some(isRequiredDuplicate)) return undefined;
-  const value: Record<string, unknown> = JSON.parse(text);
-  if (!invalid.some((name) => name in value)) return undefined;
-  for (const name of invalid) delete value[name];
-  // Parses again, because duplicate ids in arrays are found only if every field has the right
-  // shape.
-  const rest = parseWithoutInvalidFields(JSON.stringify(value));
-  return rest && { line: rest.line, lost: [...errors, ...rest.lost] };
+  return [...byId.values()].slice(0, max);
 }
 
 function parse<Parsed extends ChangeLine | EndLine>(
   text: string,
   shapeFor: (value: Record<string, unknown>) => Shape<Parsed> | ValidationError,
-): Parsed | ValidationError[] {
+): Parsed | InvalidLine {
   let value: Record<string, unknown> | null;
   try {
     value = JSON.parse(text);
   } catch {
-    return [invalidJson(text)];
+    return { errors: [invalidJson(text)] };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return [{ field: "", reason: "must be a JSON object" }];
+    return { errors: [{ field: "", reason: "must be a JSON object" }] };
   }
   const shape = shapeFor(value);
-  let errors: Iterable<ValidationError>;
-  if ("reason" in shape) errors = [shape];
-  else if (shape.Check(value)) {
-    const duplicates = listDuplicateIds(value);
-    if (duplicates.length === 0 && countMembers(text) === countKeys(value)) return value;
-    errors = duplicates;
-  } else {
-    const isPrivate = value.type === "user" && value.public !== true;
-    errors = Iterator.from(shape.Errors(value))
-      .flatMap((error) => explain(error, text, isPrivate))
-      // A field may have two errors, of which only the first is reported.
-      .take(2 * MAX_ERRORS);
+  const record = recordOf(value);
+  if ("reason" in shape) return { errors: [shape], record, value };
+  if (shape.Check(value)) {
+    const errors = listDuplicateIds(value);
+    return errors.length === 0 ? value : { errors, record, value };
   }
+  const isPrivate = value.type === "user" && value.public !== true;
+  const errors = Iterator.from(shape.Errors(value))
+    .flatMap((error) => explain(error, text, isPrivate))
+    // A field may have two errors, of which only the first is reported.
+    .take(2 * MAX_ERRORS);
   const byField = new Map<string, ValidationError>();
-  for (const error of [...listDuplicateMembers(text), ...errors]) {
+  for (const error of errors) {
     const field = printable(error.field);
     if (!byField.has(field)) byField.set(field, { ...error, field });
   }
-  return [...byField.values()].slice(0, MAX_ERRORS);
+  return { errors: [...byField.values()].slice(0, MAX_ERRORS), record, value };
+}
+
+function recordOf({ type, id }: Record<string, unknown>): RecordKey | undefined {
+  const known = deletable.find((name) => name === type);
+  return known && optional.role.Check(id) ? { type: known, id } : undefined;
 }
 
 /**
@@ -179,26 +220,6 @@ function shapeOf({
   const otherType = otherTypes.find((name) => name === type);
   if (otherType) return shapes[otherType];
   return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
-}
-
-/**
- * Counts the members of all objects in a parsed value. If the JSON text has duplicate members, it
- * has more members than the value.
- */
-function countKeys(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) for (const item of value) count += countKeys(item);
-  // Object.values would create an array per object, adding 0.3 s to an import of a million lines.
-  else for (const name in value) count += 1 + countKeys((value as Record<string, unknown>)[name]);
-  return count;
-}
-
-function listDuplicateMembers(text: string): Iterable<ValidationError> {
-  return listMembers(text)
-    .filter(({ isDuplicate }) => isDuplicate)
-    .map(({ path }) => ({ field: path, reason: "appears more than once" }))
-    .take(MAX_ERRORS);
 }
 
 /**

@@ -8,7 +8,7 @@ import { parseTime } from "./time.ts";
 const NAME_MAX_CODE_POINTS = 200;
 const AVATAR_MAX_CODE_POINTS = 2048;
 
-/** Browsers treat `//host` and `/\host` as URLs of another site, so neither is allowed as a path. */
+/** Browsers treat `//host` and `/\host` as URLs of another site, so neither is a valid path. */
 const AVATAR = "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$";
 const AVATAR_REGEXP = new RegExp(AVATAR, "u");
 

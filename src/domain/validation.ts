@@ -3,7 +3,6 @@
  * suggests a fix for a common mistake. Never decides whether a line is valid.
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { listMembers, scalarAt } from "./json-members.ts";
 import { Id, Timestamp } from "./schema.ts";
 import { explainMissingDay } from "./time.ts";
 
@@ -17,32 +16,11 @@ export interface ValidationError {
   fix?: string;
 }
 
-const recordTypes: unknown[] = ["role", "achievement", "company", "user", "end"];
-
-/** The type and id of the record in a line. Either may be missing if the line is invalid. */
-export interface RecordKey {
-  type?: string | undefined;
-  id?: number | undefined;
-}
-
 const MAX_FIELD_LENGTH = 80;
 const MAX_VALUE_LENGTH = 60;
 
 const LARGE_ID =
   "map larger ids to smaller ones; for Steam ids, subtract 76561197960265728 from each";
-
-/** Finds the record's type and id in a line, even if the line is invalid or cut off. */
-export function findRecord(text: string): RecordKey {
-  const found: RecordKey = {};
-  for (const { name, depth, valueAt } of listMembers(text)) {
-    if (depth !== 1 || (name !== "type" && name !== "id")) continue;
-    const value = scalarAt(text, valueAt);
-    if (name === "type" && recordTypes.includes(value)) found.type ??= String(value);
-    const isId = name === "id" && /^[1-9]\d{0,15}$/.test(String(value));
-    if (isId && Number.isSafeInteger(Number(value))) found.id ??= Number(value);
-  }
-  return found;
-}
 
 /**
  * Returns an error if `text`, the first line of a file, shows that the file is not NDJSON at all.
@@ -124,7 +102,7 @@ export function* explain(
     yield invalidValue(field, "must be a real date", value, missingDay);
   } else if (schema.description === Id.description && isLarge(value)) {
     yield {
-      ...invalidValue(field, `must be ${expected}`, literalOf(text, field, value)),
+      ...invalidValue(field, `must be ${expected}`, literalOf(text, value)),
       fix: LARGE_ID,
     };
   } else yield mustBe(field, expected, value);
@@ -160,12 +138,15 @@ function isLarge(value: unknown): boolean {
 }
 
 /**
- * Returns a field's number as written in the line, because JSON.parse rounds numbers above 2^53.
+ * Returns the digits of a large number as written in the line, because JSON.parse rounds numbers
+ * above 2^53.
  */
-function literalOf(text: string, field: string, value: unknown): unknown {
-  for (const { path, valueAt } of listMembers(text)) {
-    const [digits] = (path === field && /^\d{1,100}(?!\d)/.exec(text.slice(valueAt))) || [];
-    if (digits) return BigInt(digits);
-  }
-  return value;
+function literalOf(text: string, value: unknown): unknown {
+  let found = value;
+  JSON.parse(text, (_, parsed, context?: { source?: string }) => {
+    const { source = "" } = context ?? {};
+    if (parsed === value && /^\d{1,100}$/.test(source)) found = BigInt(source);
+    return parsed;
+  });
+  return found;
 }

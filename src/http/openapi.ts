@@ -4,11 +4,16 @@
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
-import { Achievement, AchievementEntry } from "../domain/achievement.ts";
-import { CompanyReference, CompanySearchResult } from "../domain/company.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import { Role } from "../domain/role.ts";
-import { User, UserSearchResult } from "../domain/user.ts";
+import {
+  Achievement,
+  AchievementEntry,
+  CompanyReference,
+  CompanySearchResult,
+  Role,
+  User,
+  UserSearchResult,
+} from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, hasValidator } from "./caching.ts";
 import { ALLOWED_METHODS, corsHeaders, preflightHeaders } from "./cors.ts";

@@ -1,8 +1,7 @@
 /** The two search routes. The hooks in `beforeSearch` apply the rate limit. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { CompanySearchResult } from "../domain/company.ts";
-import { UserSearchResult } from "../domain/user.ts";
+import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
 import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";
 import { parseQuery } from "./request.ts";

@@ -1,9 +1,8 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { AchievementEntry } from "../domain/achievement.ts";
+import { AchievementEntry, User } from "../domain/model.ts";
 import { Id } from "../domain/schema.ts";
-import { User } from "../domain/user.ts";
 import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";
 import { parseUserId } from "./request.ts";

@@ -2,7 +2,7 @@
  * Draws the pictures that a dataset lacks: avatars, achievement badges, and the page's icon. All
  * functions are pure: the same input always gives the same bytes.
  */
-import type { Achievement } from "../domain/achievement.ts";
+import type { Achievement } from "../domain/model.ts";
 import { textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
 import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";

@@ -1,6 +1,5 @@
 /** Renders views as HTML, on the server and in the browser. All functions are pure. */
-import type { AchievementEntry } from "../domain/achievement.ts";
-import type { User } from "../domain/user.ts";
+import type { AchievementEntry, User } from "../domain/model.ts";
 import { type Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
 import { type Language, languages, type Texts } from "./texts.ts";

@@ -2,9 +2,12 @@
  * Loads the data for each view from the public API: on the server for the first view, and in the
  * browser for later views. This module never touches HTML or the DOM.
  */
-import type { AchievementEntry } from "../domain/achievement.ts";
-import type { CompanySearchResult } from "../domain/company.ts";
-import type { User, UserSearchResult } from "../domain/user.ts";
+import type {
+  AchievementEntry,
+  CompanySearchResult,
+  User,
+  UserSearchResult,
+} from "../domain/model.ts";
 import { isTooLong } from "../search/tiers.ts";
 
 export type View =

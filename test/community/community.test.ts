@@ -2,8 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import achievements from "../../data/achievements.json" with { type: "json" };
 import { createCommunity, seedDataset } from "../../src/community/community.ts";
-import type { CompanyLine } from "../../src/domain/company.ts";
-import type { PublicUserLine } from "../../src/domain/user.ts";
+import type { CompanyLine, PublicUserLine } from "../../src/domain/model.ts";
 
 const options = { users: 20_000, companies: 800, seed: 5 };
 const lines = [...seedDataset(options)];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import demo from "../../data/demo.json" with { type: "json" };
 import { demoDataset } from "../../src/community/demo.ts";
-import type { PublicUserLine } from "../../src/domain/user.ts";
+import type { PublicUserLine } from "../../src/domain/model.ts";
 import { openInProcess, type Target } from "../support.ts";
 
 const lines = [...demoDataset()];

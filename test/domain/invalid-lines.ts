@@ -75,21 +75,6 @@ export const invalidLines: [string, object | string, string][] = [
   ["a negative tier", { ...achievement, tier: -1 }, `tier: ${count}`],
   ["a hierarchy that is a string", { ...role, hierarchy: "high" }, "hierarchy: must be an integer"],
   [
-    "a duplicate field",
-    '{"type":"user","id":1,"public":false,"name":"A","public":true}',
-    "public: appears more than once",
-  ],
-  [
-    "a duplicate field, escaped the second time",
-    '{"type":"user","id":1,"public":false,"p\\u0075blic" : false}',
-    "public: appears more than once",
-  ],
-  [
-    "a duplicate field in a nested object",
-    `{"type":"user","id":1,"public":false,"achievements":[{"id":1,"tier":1,"unlocked_at":"${user.created_at}"},{"id":2,"tier":1,"id":2,"unlocked_at":"${user.created_at}"}]}`,
-    "achievements[1].id: appears more than once",
-  ],
-  [
     "a description of 501 code points",
     { ...achievement, description: "😀".repeat(501) },
     "description: must be a valid Unicode string of at most 500 code points",

@@ -1,8 +1,6 @@
 /** Every route: its path, prefix, caching, limit, and operation id in the OpenAPI document. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
-import { parseLine } from "../../src/domain/dataset.ts";
-import { user } from "../datasets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
 const { en: script } = (await pageAssets()).scripts;
@@ -22,10 +20,6 @@ interface Expected {
   operationId?: string;
   isUnderApi?: true;
   isLimited?: true;
-  /**
-   * Whether a dataset's `avatar_url` may be this path. Loading an avatar must not use up a search.
-   */
-  isAvatarPath?: true;
 }
 
 /** One existing path for each route. */
@@ -52,13 +46,13 @@ const routes: Record<string, Expected> = {
   "/docs": { cache: "hour" },
   "/docs/json": { cache: "public" },
   "/docs/scalar.js": { cache: "hour" },
-  "/avatars/42.svg": { cache: "public", isAvatarPath: true },
-  "/icons/night-owl.svg": { cache: "public", isAvatarPath: true },
-  "/favicon.svg": { cache: "hour", isAvatarPath: true },
-  "/robots.txt": { cache: "hour", isAvatarPath: true },
+  "/avatars/42.svg": { cache: "public" },
+  "/icons/night-owl.svg": { cache: "public" },
+  "/favicon.svg": { cache: "hour" },
+  "/robots.txt": { cache: "hour" },
   "/": { cache: "page" },
-  "/drivers/42": { cache: "page", isAvatarPath: true },
-  [`/assets/${script.file}`]: { cache: "immutable", isAvatarPath: true },
+  "/drivers/42": { cache: "page" },
+  [`/assets/${script.file}`]: { cache: "immutable" },
 };
 
 let target: Target;
@@ -90,15 +84,6 @@ describe.each(Object.entries(routes))("%s", (path, { cache, isUnderApi = false, 
     expect(status).toBe(isUnderApi ? 200 : 404);
     expect((await target.fetch(`/v2${path}`)).status).toBe(404);
   });
-});
-
-test("an avatar_url cannot be the path of a route that returns data", () => {
-  for (const [path, { isUnderApi, isAvatarPath = false }] of Object.entries(routes)) {
-    for (const avatar_url of isUnderApi ? [path, `/api${path}`] : [path]) {
-      const line = parseLine(JSON.stringify({ ...user(1, "Ann"), avatar_url }));
-      expect([avatar_url, !Array.isArray(line)]).toEqual([avatar_url, isAvatarPath]);
-    }
-  }
 });
 
 test("the document has all documented routes with their operation ids", async () => {

@@ -2,8 +2,9 @@
  * Builds a public user's row from a dataset line. The row has everything that a profile shows
  * except the role names, so reading a profile needs no join.
  */
+
+import type { PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
-import type { PublicUserLine } from "../../domain/user.ts";
 import type { Unlock, user } from "./schema.ts";
 
 type UserRow = typeof user.$inferSelect;

@@ -62,7 +62,7 @@ export async function importDataset(
       const read = await fill(db, dataset, options);
       const counts = countRows(db);
       if (!options.allowEmpty) refuseEmpty(counts, read.lines);
-      if (!options.allowShrink) refuseShrinking(target, old?.counts, counts);
+      if (!options.allowShrink) refuseShrinking(target, old?.counts, counts, read.skipped.hidden);
       return { ...read, staleIndexes: ["company", "user"] as const };
     };
     const database = `${path}.database`;
@@ -78,6 +78,7 @@ async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
   if (!options.skipInvalid) return readDataset(dataset, new RowWriter(db), options);
   const writer = new SkippingWriter(db);
   const read = await readDataset(dataset, writer, options);
+  read.skipped.hidden = writer.hidden;
   if (!writer.hasPartialLines) return read;
   // A hash of the original lines could confirm a guess about the skipped parts; see meta.ts.
   return { ...read, sha256: hashLines(withEndLine(listLines(db))) };

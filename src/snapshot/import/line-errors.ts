@@ -1,20 +1,27 @@
 /** Groups the errors in a dataset by kind, so that errors of one kind never hide another kind. */
-import type { RecordKey, ValidationError } from "../../domain/validation.ts";
+import type { RecordKey } from "../../domain/dataset.ts";
+import type { ValidationError } from "../../domain/validation.ts";
 
 /** How many errors of each kind are shown by default. */
 const DEFAULT_SHOWN = 5;
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
 
+/** The type and id of the record in a line. An end line has no id. */
+export interface LineRecord {
+  type: RecordKey["type"] | "end" | undefined;
+  id: number | undefined;
+}
+
 /** An error in a line, with the type and id of the line's record if they can be read. */
-export interface LineError extends ValidationError, RecordKey {
+export interface LineError extends ValidationError, Partial<LineRecord> {
   line: number;
 }
 
 /** An error that can be detected only after the last line. */
 export interface FinalError extends LineError {
   /** For a reference to a record that does not exist, the type and id of that record. */
-  missing?: RecordKey;
+  missing?: LineRecord;
 }
 
 /** Errors of the same kind: in the same field, for the same reason. */
@@ -33,6 +40,8 @@ export interface LineErrors {
   fields: number;
   /** How many references point to records that do not exist. */
   references: number;
+  /** How many users became private because a line about them is invalid. */
+  hidden: number;
 }
 
 /** Thrown when a dataset is invalid. `message` lists the first errors of each kind. */
@@ -51,7 +60,14 @@ export class DatasetError extends Error {
 
 /** Counts errors and keeps the first `shown` errors of each kind. */
 export class LineErrorCollector {
-  readonly summary: LineErrors = { count: 0, kinds: [], lines: 0, fields: 0, references: 0 };
+  readonly summary: LineErrors = {
+    count: 0,
+    kinds: [],
+    lines: 0,
+    fields: 0,
+    references: 0,
+    hidden: 0,
+  };
   private readonly byKind = new Map<string, ErrorKind>();
   private readonly shown: number;
 

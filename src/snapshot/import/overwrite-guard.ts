@@ -52,12 +52,19 @@ export function notOverwritten(target: string, what: string): string {
 
 /**
  * Throws an {@link OverwriteError} if `target` would lose more than half of its users or companies.
- * A user who goes private does not count as lost.
+ * A user who goes private does not count as lost, except for the `hidden` users who become private
+ * only because their lines are invalid.
  */
-export function refuseShrinking(target: string, old: Counts | undefined, counts: Counts): void {
+export function refuseShrinking(
+  target: string,
+  old: Counts | undefined,
+  { users, companies }: Counts,
+  hidden = 0,
+): void {
+  const left = { users: users - hidden, companies };
   for (const kind of ["users", "companies"] as const) {
     const before = old?.[kind] ?? 0;
-    const lost = before - counts[kind];
+    const lost = before - left[kind];
     if (lost <= before / 2) continue;
     const share = `${lost.toLocaleString("en")} of its ${before.toLocaleString("en")} ${kind}`;
     throw new OverwriteError(

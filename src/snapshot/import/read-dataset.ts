@@ -3,16 +3,16 @@
  * the lines and applies the valid ones.
  */
 import { createHash } from "node:crypto";
-import type { EndLine } from "../../domain/dataset.ts";
-import {
-  detectOtherFormat,
-  findRecord,
-  type RecordKey,
-  type ValidationError,
-} from "../../domain/validation.ts";
+import { type EndLine, type InvalidLine, isInvalid, type RecordKey } from "../../domain/dataset.ts";
+import { detectOtherFormat, type ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
-import { DatasetError, type FinalError, LineErrorCollector } from "./line-errors.ts";
+import {
+  DatasetError,
+  type FinalError,
+  LineErrorCollector,
+  type LineRecord,
+} from "./line-errors.ts";
 
 /** The path of an NDJSON file (plain, gzip or zstd), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -22,23 +22,22 @@ export type LineSource<Item extends object = object> =
 
 /** Parses the lines of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
-  parse(text: string): Parsed | EndLine | ValidationError[];
+  parse(text: string): Parsed | EndLine | InvalidLine;
   /** Applies a line, or returns the errors in the line. */
   add(line: Parsed, number: number): ValidationError[];
-  /** Skips the invalid part of a line. Without this method, every invalid line is an error. */
-  skip?(line: TextLine): Skipped;
+  /**
+   * Leaves out a line that names its record, or the invalid part of the line. `invalid` is the line
+   * as parsed, or the valid line that `add` refused. Without this method, every error is final.
+   */
+  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Skipped;
   /** Called after the last line. Returns the errors that can be detected only at that point. */
   finish(): Iterable<FinalError>;
 }
 
-export interface Skipped {
-  /** Why the line cannot be skipped. */
-  refused?: ValidationError[];
-  /** The errors in the fields that were skipped, if the rest of the line was kept. */
-  lost?: ValidationError[];
-}
+/** The result for a skipped line: whether the rest is kept, a user becomes private, or neither. */
+export type Skipped = "trimmed" | "private" | "left out";
 
-const END: RecordKey = { type: "end" };
+const END: Partial<LineRecord> = { type: "end" };
 const RECODE = "convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE";
 /** Advice to show when a dataset seems to be incomplete. */
 export const CHECK_PIPE =
@@ -91,10 +90,9 @@ class DatasetReader<Parsed extends RecordKey> {
 
   read(batch: TextLine[]): void {
     for (const line of batch) {
-      const [record, errors] = this.add(line);
+      this.add(line);
       this.lineCount++;
       this.lastLine = line.number;
-      if (errors.length > 0) this.report(line, record, errors);
     }
     if (this.kept.length > 0) this.hash.update(`${this.kept.join("\n")}\n`);
     this.kept = [];
@@ -107,7 +105,7 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     const collector = this.handler.skip ? this.skipped : this.errors;
     for (const { missing, ...error } of this.handler.finish()) {
-      if (missing && this.invalidRecords.has(keyOf(missing))) continue;
+      if (missing && this.invalidRecords.has(nameOf(missing))) continue;
       collector.summary.references++;
       collector.add(error);
     }
@@ -117,62 +115,80 @@ class DatasetReader<Parsed extends RecordKey> {
     return { sha256, skipped: this.skipped.summary, lines: this.lineCount };
   }
 
-  /** Adds a line if it is valid. Returns the line's record and any errors. */
-  private add({ number, text, problem, isGarbled }: TextLine): [RecordKey, ValidationError[]] {
+  /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
+  private add(line: TextLine): void {
+    const { number, text, problem, isGarbled } = line;
     if (this.endLine > 0) {
-      return [END, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]];
+      this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
+    } else if (problem !== undefined) {
+      this.fail(line, [{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
+    } else {
+      const parsed = this.handler.parse(text);
+      if (isInvalid(parsed)) this.skipOrFail(line, parsed.record, parsed, parsed.errors);
+      else if ("lines" in parsed) this.end(line, parsed);
+      else {
+        const errors = this.handler.add(parsed, number);
+        if (errors.length > 0) this.skipOrFail(line, parsed, parsed, errors);
+        else this.kept.push(keptText(parsed, text));
+      }
     }
-    if (problem !== undefined) {
-      const fix = isGarbled && { fix: RECODE };
-      return [findRecord(text), [{ field: "", reason: problem, ...fix }]];
-    }
-    const parsed = this.handler.parse(text);
-    if (Array.isArray(parsed)) return [findRecord(text), parsed];
-    if (!("lines" in parsed)) {
-      const errors = this.handler.add(parsed, number);
-      if (errors.length === 0) this.kept.push(keptText(parsed, text));
-      return [parsed, errors];
-    }
-    this.endLine = number;
-    this.kept.push(text);
-    if (parsed.lines === this.lineCount) return [END, []];
-    const reason = `must be ${this.lineCount} (the number of lines before this one), got ${parsed.lines}`;
-    return [END, [{ field: "lines", reason }]];
   }
 
-  /** Collects the errors in a line, and skips the invalid part of the line if possible. */
-  private report(line: TextLine, record: RecordKey, errors: ValidationError[]): void {
-    const place = { line: line.number, type: record.type, id: record.id };
-    const mistake = this.lineCount === 1 && detectOtherFormat(line.text);
+  private end(line: TextLine, { lines }: EndLine): void {
+    this.endLine = line.number;
+    this.kept.push(line.text);
+    if (lines === this.lineCount) return;
+    const reason = `must be ${this.lineCount} (the number of lines before this one), got ${lines}`;
+    this.fail(line, [{ field: "lines", reason }], END);
+  }
+
+  private skipOrFail(
+    line: TextLine,
+    record: RecordKey | undefined,
+    invalid: Parsed | InvalidLine,
+    errors: ValidationError[],
+  ): void {
+    const result = record && this.handler.skip?.(record, invalid, line.number);
+    if (result === undefined) {
+      const isEnd = isInvalid(invalid) && invalid.value?.type === "end";
+      this.fail(line, errors, isEnd ? END : record);
+      return;
+    }
+    const { lines, fields } = this.skipped.summary;
+    // A trimmed user loses whole fields, and single elements of the lists.
+    const parts = new Set(errors.map(({ field }) => /^\w+(\[\d+\])?/.exec(field)?.[0]));
+    if (result === "trimmed") this.skipped.summary.fields = fields + parts.size;
+    else this.skipped.summary.lines = lines + 1;
+    for (const error of errors) {
+      const reason = error.reason + consequences[result];
+      const place = { line: line.number, type: record?.type, id: record?.id };
+      this.skipped.add({ kind: error.reason, ...error, reason, ...place });
+    }
+  }
+
+  private fail(line: TextLine, errors: ValidationError[], record: Partial<LineRecord> = {}): void {
+    const mistake = this.lineCount === 0 ? detectOtherFormat(line.text) : undefined;
     if (mistake) {
-      this.errors.add({ ...mistake, ...place });
+      this.errors.add({ ...mistake, line: line.number });
       throw new DatasetError(this.errors.summary);
     }
-    const isUnfinished = isCutOff(line);
-    const isDamage = record.type === "end" || line.isGarbled || isUnfinished;
-    const skip = isDamage ? undefined : this.handler.skip?.(line);
-    if (!skip || skip.refused) {
-      if (record.type !== "user") this.invalidRecords.add(keyOf(record));
-      this.errors.summary.lines++;
-      const fix = isUnfinished && { kind: "is unfinished", fix: CHECK_PIPE };
-      for (const error of [...errors, ...(skip?.refused ?? [])]) {
-        this.errors.add({ ...fix, ...error, ...place });
-      }
-    } else if (skip.lost) {
-      const fields = new Set(skip.lost.map(({ field }) => field.replace(/\W.*/s, "")));
-      this.skipped.summary.fields += fields.size;
-      for (const error of skip.lost) {
-        const reason = `${error.reason}; only this field is skipped`;
-        this.skipped.add({ kind: error.reason, ...error, reason, ...place });
-      }
-    } else {
-      this.skipped.summary.lines++;
-      for (const error of errors) this.skipped.add({ ...error, ...place });
+    const { type, id } = record;
+    if (type !== "user") this.invalidRecords.add(nameOf(record));
+    this.errors.summary.lines++;
+    const fix = isCutOff(line) && { kind: "is unfinished", fix: CHECK_PIPE };
+    for (const error of errors) {
+      this.errors.add({ ...fix, ...error, line: line.number, type, id });
     }
   }
 }
 
-function keyOf({ type, id }: RecordKey): string {
+const consequences: Record<Skipped, string> = {
+  trimmed: "; the rest of the user is kept",
+  private: "; the user becomes private",
+  "left out": "",
+};
+
+function nameOf({ type, id }: Partial<LineRecord>): string {
   return `${type} ${id}`;
 }
 

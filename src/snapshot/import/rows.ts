@@ -5,7 +5,7 @@
 import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
-import type { PublicUserLine } from "../../domain/user.ts";
+import type { PublicUserLine } from "../../domain/model.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Database } from "../../sqlite/driver.ts";

@@ -1,13 +1,17 @@
 /**
- * Writes each line of a dataset as a row and skips whatever is invalid: a user's optional fields,
- * references to records that do not exist, or else the whole line. A user becomes private if the
- * lines about that user disagree on whether the user is private, or if one of them is too broken to
- * tell. A line that may make a user private without saying which user is an error.
+ * Writes each line of a dataset as a row and skips whatever is invalid. A user whose only errors
+ * are in optional fields keeps the profile without them. Every other user with an invalid line
+ * becomes private, and so does a user with several lines of which one is private. Any other record
+ * is left out. References to missing records are dropped.
  */
 import { eq, sql } from "drizzle-orm";
-import { parseWithoutInvalidFields } from "../../domain/dataset.ts";
-import { findHiddenUsers } from "../../domain/hidden-users.ts";
-import type { TextLine } from "../../files/lines.ts";
+import {
+  type DatasetLine,
+  type InvalidLine,
+  isInvalid,
+  type RecordKey,
+  salvageUser,
+} from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
 import type { FinalError } from "./line-errors.ts";
@@ -17,29 +21,30 @@ import { RowWriter } from "./rows.ts";
 export class SkippingWriter extends RowWriter {
   /** Whether any line was kept only in part. */
   hasPartialLines = false;
-  private readonly hide: { run(id: number): unknown };
+  /** How many users became private because a line about them is invalid. Set by {@link finish}. */
+  hidden = 0;
+  private readonly faulty: ReturnType<typeof prepareFaulty>;
 
   constructor(db: Database) {
     super(db);
-    // This table is on disk because a bad dataset may hide millions of users. A TEMP table would be
-    // in memory.
-    db.$client.exec("CREATE TABLE hidden (id INTEGER PRIMARY KEY)");
-    this.hide = db.$client.prepare("INSERT OR IGNORE INTO hidden VALUES (?)");
+    this.faulty = prepareFaulty(db);
   }
 
-  skip({ text, problem, number }: TextLine): Skipped {
-    const ids = findHiddenUsers(text, problem !== undefined);
-    if (!ids) {
-      const reason =
-        "cannot be skipped: it may make a user private, but has no id that can be read; " +
-        "correct or remove it";
-      return { refused: [{ field: "", reason }] };
+  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): Skipped {
+    if (type !== "user") return "left out";
+    if (isInvalid(invalid)) {
+      const rest = salvageUser(invalid);
+      if (rest && this.add(rest, number).length === 0) {
+        this.faulty.add.run(id);
+        this.hasPartialLines = true;
+        return "trimmed";
+      }
+    } else if ("public" in invalid && invalid.public) {
+      // A second line, which matters only if there is something wrong with the first.
+      return Number(this.faulty.hideAgain.run(id).changes) > 0 ? "private" : "left out";
     }
-    for (const id of ids) this.hide.run(id);
-    const rest = problem === undefined ? parseWithoutInvalidFields(text) : undefined;
-    if (!rest || this.add(rest.line, number).length > 0) return {};
-    this.hasPartialLines = true;
-    return { lost: rest.lost };
+    this.faulty.hide.run(id);
+    return "private";
   }
 
   override *finish(): Generator<FinalError> {
@@ -49,13 +54,13 @@ export class SkippingWriter extends RowWriter {
       yield error;
     }
     const hideUsers = this.db.$client.prepare(
-      "INSERT INTO private_user SELECT id FROM user WHERE id IN (SELECT id FROM hidden)",
+      "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",
     );
-    if (Number(hideUsers.run().changes) > 0 || usersWithMissing.size > 0)
-      this.hasPartialLines = true;
+    this.hidden = Number(hideUsers.run().changes);
+    if (this.hidden > 0 || usersWithMissing.size > 0) this.hasPartialLines = true;
     this.db.$client.exec(`
-      DELETE FROM user WHERE id IN (SELECT id FROM hidden);
-      DROP TABLE hidden;
+      DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
+      DROP TABLE faulty;
     `);
     this.dropReferences(usersWithMissing);
   }
@@ -92,4 +97,16 @@ export class SkippingWriter extends RowWriter {
       });
     }
   }
+}
+
+/** Prepares the table of the users with an invalid line, and its changes. */
+function prepareFaulty({ $client }: Database) {
+  // This table is on disk because a bad dataset may hide millions of users. A TEMP table would be
+  // in memory.
+  $client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");
+  return {
+    add: $client.prepare("INSERT OR IGNORE INTO faulty VALUES (?, 0)"),
+    hide: $client.prepare("INSERT OR REPLACE INTO faulty VALUES (?, 1)"),
+    hideAgain: $client.prepare("UPDATE faulty SET is_hidden = 1 WHERE id = ?"),
+  };
 }

@@ -2,8 +2,9 @@
  * Streams the dataset in a snapshot as NDJSON. The output is canonical: importing an export and
  * exporting the result gives the same bytes. For a private user, only the id is exported.
  */
-import type { CompanyLine } from "../../domain/company.ts";
+
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
+import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";

@@ -1,7 +1,7 @@
 /** The name searches. name-index/find.ts finds the ranks, and this module reads their rows. */
 import { eq, sql } from "drizzle-orm";
-import type { CompanySearchResult } from "../../domain/company.ts";
-import { completeAvatar, type UserSearchResult } from "../../domain/user.ts";
+import type { CompanySearchResult } from "../../domain/model.ts";
+import { completeAvatar, type UserSearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { companyName, userName } from "../format/schema.ts";

@@ -4,10 +4,9 @@
  */
 import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
-import type { Achievement } from "../../domain/achievement.ts";
-import { compareRoles, type Role } from "../../domain/role.ts";
+import type { Achievement } from "../../domain/model.ts";
+import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
-import { completeAvatar, type User } from "../../domain/user.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { boundedText } from "../format/bounds.ts";
 import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
