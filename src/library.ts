@@ -13,12 +13,9 @@ import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import { applyChanges as applyLines } from "./snapshot/import/apply.ts";
-import {
-  type Imported,
-  type ImportOptions,
-  importDataset as importLines,
-} from "./snapshot/import/import.ts";
+import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource, ReadOptions } from "./snapshot/import/read-dataset.ts";
+import type { Counted } from "./snapshot/import/write.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
@@ -50,10 +47,11 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
-export type { Imported, ImportOptions } from "./snapshot/import/import.ts";
+export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
 export { OverwriteError } from "./snapshot/import/overwrite-guard.ts";
 export type { ReadOptions } from "./snapshot/import/read-dataset.ts";
+export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export { SnapshotError } from "./snapshot/read/open.ts";
@@ -85,7 +83,7 @@ export async function importDataset(
   dataset: Dataset,
   target: string,
   options: ImportOptions = {},
-): Promise<Imported> {
+): Promise<Counted> {
   checkNames(options, Object.keys(importOptions));
   return importLines(dataset, target, options);
 }
@@ -125,7 +123,7 @@ export interface HealthBody {
   success: true;
   api_version: string;
   version: string;
-  snapshot: Pick<Meta, "built_at" | "dataset_sha256" | "counts">;
+  snapshot: Pick<Meta, "built_at" | "counts"> & { sha256: string };
   refused_replacement: string | null;
   snapshot_source: SourceStatus | null;
   search_limit: Pick<LimiterStatus, "store" | "up"> | null;

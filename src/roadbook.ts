@@ -44,8 +44,6 @@ export interface RoadbookOptions extends PageOptions {
   dataset?: LineSource<DatasetLine | EndLine> | undefined;
   /** Serves the demo community that comes with Roadbook. */
   demo?: boolean | undefined;
-  /** Skips verifying the first snapshot's checksum. Later snapshots are always verified. */
-  trustSnapshot?: boolean | undefined;
   /** Returns the state of the snapshot's source, for /health. */
   snapshotSource?: (() => SourceStatus) | undefined;
   /** The base URL for avatar links and the API docs. Defaults to the origin of each request. */
@@ -141,8 +139,8 @@ export interface Roadbook extends AsyncDisposable {
    * before `close`. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
   apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
-  /** Returns facts about the snapshot being served. */
-  meta(): Meta;
+  /** Returns facts about the snapshot being served. `sha256` is the checksum of the file. */
+  meta(): Meta & { sha256: string };
   /**
    * Checks whether the snapshot file has been replaced. If every byte of the new file is valid,
    * serves the new snapshot from then on. Resolves to the outcome, or to undefined if there is no
@@ -172,9 +170,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   let faults = options.faults && createFaults(checkFaults(options.faults), faultSeed);
   const searchLimit = createSearchLimit(options);
   const appOptions = await appOptionsOf(options);
-  // The demo's snapshot was verified when it was built.
-  const trust = options.trustSnapshot || options.demo || false;
-  const reloadable = await openReloadableSnapshot(await findSnapshot(options), { trust });
+  const reloadable = await openReloadableSnapshot(await findSnapshot(options));
   let isClosed = false;
   const { app, fetch } = createApp({
     ...appOptions,
@@ -217,7 +213,10 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
         return changeSnapshot(snapshot, changes);
       });
     },
-    meta: () => reloadable.current().meta,
+    meta() {
+      const { meta, sha256 } = reloadable.current();
+      return { ...meta, sha256 };
+    },
     refresh: reloadable.refresh,
     setFaults(list, seed = faultSeed) {
       if (!faults) throw new Error("setFaults needs the option faults, which may be an empty list");
@@ -313,7 +312,6 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   snapshot: "a path or bytes",
   dataset: "a path, lines or bytes",
   demo: "true or false",
-  trustSnapshot: "true or false",
   snapshotSource: "a function",
   publicUrl: "a string",
   basePath: "a string",

@@ -5,15 +5,18 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
+import { appendChecksum, TRAILER_BYTES } from "../src/snapshot/format/file.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
+import { sqlite } from "../src/sqlite/bun.ts";
 import { makeOnce, roadbook, temporaryFolder } from "./support.ts";
 
 export const community: DatasetLine[] = [
@@ -85,6 +88,15 @@ export async function makeSnapshot(lines: Iterable<object> = community): Promise
   const path = join(temporaryFolder(), "snapshot");
   await importDataset(bytesOf(lines), path, { allowEmpty: true });
   return path;
+}
+
+/** Runs SQL on a snapshot and then gives the file a correct checksum. */
+export async function runSql(path: string, sql: string): Promise<void> {
+  truncateSync(path, statSync(path).size - TRAILER_BYTES);
+  const db = sqlite.openConnection(path);
+  db.exec(sql);
+  db.close();
+  await appendChecksum(path);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

@@ -180,14 +180,14 @@ test("a callback that throws does not affect the response, and onBug gets the er
 describe("changes", () => {
   test("are served immediately and applied one after another", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
-    const before = roadbook.meta().dataset_sha256;
+    const before = roadbook.meta().sha256;
     await Promise.all([
       roadbook.apply([{ type: "user", id: 42, public: false }]),
       roadbook.apply([user(50, "Zofia Nowak")]),
     ]);
     expect((await ask(roadbook, "/users/public/42")).status).toBe(403);
     expect(await (await ask(roadbook, SEARCH)).text()).toContain("Zofia");
-    expect(roadbook.meta().dataset_sha256).not.toBe(before);
+    expect(roadbook.meta().sha256).not.toBe(before);
     expect(roadbook.meta().counts).toMatchObject({ users: 4, public_users: 2 });
   });
 

@@ -69,7 +69,7 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
 }
 
 async function climb({ users, seed, isQuick }: Options): Promise<void> {
-  const tables = await openTables(await buildSnapshot(users), { trust: true });
+  const tables = await openTables(await buildSnapshot(users));
   const db = tables.db.$client;
   const names = new NameSearch(db, "user");
   const random = createRandom(seed);

@@ -203,7 +203,7 @@ async function timePublish(path: string, changedPath: string) {
   if (!location) throw new Error(url);
   const put = (file = "") => transfer(location, "PUT", { file, timeoutMs: PUT_TIMEOUT_MS });
   await put(path);
-  const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m", "--allow-older"];
+  const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m"];
   const server = await openExecutable(flags, undefined, store.env);
   const puts: number[] = [];
   const files = [path, changedPath];

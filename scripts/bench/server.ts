@@ -175,7 +175,7 @@ export async function closeAll(): Promise<void> {
 /** Returns the milliseconds from calling `act` until the server responds from another snapshot. */
 export async function timeUntilSwapped(server: Target, act: () => unknown): Promise<number> {
   const identity = async () =>
-    (await (await server.fetch("/health")).json()).snapshot.dataset_sha256 as string;
+    (await (await server.fetch("/health")).json()).snapshot.sha256 as string;
   const before = await identity();
   return timed(async () => {
     await act();

@@ -23,8 +23,6 @@ export async function benchStart({ size, users, isQuick }: Options): Promise<voi
   const servers: Record<string, () => Promise<Server>> = {
     "Roadbook, demo": () => openRoadbook([]),
     [`Roadbook, ${size} users, every byte checked`]: () => openRoadbook(["--snapshot", snapshot]),
-    [`Roadbook, ${size} users, trusted`]: () =>
-      openRoadbook(["--snapshot", snapshot, "--trust-snapshot"]),
     "bare `Bun.serve`, compiled": () => spawnServer([program]),
     ...listRivals(users),
   };

@@ -27,18 +27,12 @@ export async function runImport(
   const { force, dryRun } = options;
   const isNewFile = !location && !existsSync(to);
   const onIndexed = (share: number) => showShare("indexing", share);
-  const { counts, skipped, clockIsBehind } = await writeSnapshot(
+  const { counts, skipped } = await writeSnapshot(
     "dataset",
     { to, location, unconditional, force, dryRun },
     (path) => importDataset(readWithProgress(dataset), path, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
-  if (clockIsBehind) {
-    warn(
-      `this machine's clock is behind: ${to} was built at ${clockIsBehind}, so the new snapshot ` +
-        "is dated a millisecond later",
-    );
-  }
   if (isNewFile && !dryRun) warnIfPrivate(to);
   const done = dryRun ? "dry run (nothing was written): would import" : "imported";
   writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);

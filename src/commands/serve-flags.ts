@@ -29,7 +29,6 @@ export function declareServe(program: AnyCommand) {
       "--snapshot <FILE>",
       "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     )
-    .option("--trust-snapshot", "start without verifying the snapshot's checksum", false)
     .option(
       "--refresh <TIME>",
       "how often to check a snapshot URL for a new version",
@@ -41,7 +40,6 @@ export function declareServe(program: AnyCommand) {
       "--cache-dir <FOLDER>",
       "where to keep downloaded snapshots across restarts (default: a temporary folder)",
     )
-    .option("--allow-older", "accept a downloaded snapshot that is older than the last one", false)
     .optionsGroup("Responses:")
     .option(
       "--public-url <URL>",

@@ -69,8 +69,6 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     ...optionsOf(config),
     snapshot: path,
     demo: path === undefined,
-    // The source has already verified its copy of the snapshot.
-    trustSnapshot: config.trustSnapshot || source !== undefined,
     snapshotSource: source?.status,
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
@@ -223,7 +221,7 @@ function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, l
 
 /** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
-  const { location, cacheDir, fetchTimeout: timeoutMs, allowOlder } = config;
+  const { location, cacheDir, fetchTimeout: timeoutMs } = config;
   if (!location || cacheDir === undefined) return undefined;
   const { openSource } = await import("../snapshot/remote/source.ts");
   const open = () =>
@@ -231,7 +229,6 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
       location,
       cacheFolder: resolve(cacheDir),
       timeoutMs,
-      allowOlder,
       onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
       onUp: () => log.info(`${location.name} has recovered`),
     });

@@ -30,15 +30,15 @@ export const health = (service: HealthService) =>
   new Elysia({ strictPath: true }).get(
     "/health",
     () => {
-      const { meta, isSpoiled } = service.snapshot();
+      const { meta, sha256, isSpoiled } = service.snapshot();
       if (isSpoiled()) return fail("unavailable", { message: OVERWRITTEN });
-      const { built_at, dataset_sha256, counts } = meta;
+      const { built_at, counts } = meta;
       const limit = service.searchLimit?.limiter.status();
       return {
         success: true as const,
         api_version: apiVersion,
         version,
-        snapshot: { built_at, dataset_sha256, counts },
+        snapshot: { built_at, sha256, counts },
         refused_replacement: service.refused()?.reason ?? null,
         snapshot_source: service.source() ?? null,
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
@@ -60,7 +60,7 @@ const healthOperation = describeOperation({
     version: Text,
     snapshot: Type.Object({
       built_at: UtcTime,
-      dataset_sha256: Text,
+      sha256: Text,
       counts: Type.Object({
         roles: Count,
         achievements: Count,

@@ -8,7 +8,7 @@ import { type Bits, setBit } from "./bits.ts";
 export const BLOCK_DOCS = 32_256;
 
 /** The size of a bitmap, which is also the maximum size of a block. */
-export const BITMAP_BYTES = BLOCK_DOCS / 8;
+const BITMAP_BYTES = BLOCK_DOCS / 8;
 
 /**
  * The maximum size of a block that is stored as distances. Two rows larger than this do not fit on

@@ -335,7 +335,6 @@ test("the units unset every variable that can make the executable run other code
   writeFileSync(join(folder, "other.ts"), 'process.stdout.write("other code\\n");');
   const other = {
     BUN_OPTIONS: `--preload ${folder}/other.ts`,
-    BUN_INSPECT_PRELOAD: `${folder}/other.ts`,
     BUN_BE_BUN: "1",
   };
   for (const [name, value] of Object.entries(other)) {

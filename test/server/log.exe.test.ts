@@ -1,8 +1,7 @@
 /** The log of the executable, as operators and log collectors read it. */
 import { describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
-import { sqlite } from "#sqlite";
-import { makeSnapshot } from "../datasets.ts";
+import { makeSnapshot, runSql } from "../datasets.ts";
 import { hasRedisServer, openRedisServer } from "../limit/redis-server.ts";
 import {
   executable,
@@ -69,10 +68,8 @@ describe("without a terminal, each event is one line of JSON", () => {
 
   test("a bug with its request id, while the client gets no details", async () => {
     const snapshot = await makeSnapshot();
-    const db = sqlite.openConnection(snapshot);
-    db.exec("UPDATE user SET achievements = '['");
-    db.close();
-    const target = await openLogged("--snapshot", snapshot, "--trust-snapshot");
+    await runSql(snapshot, "UPDATE user SET achievements = '['");
+    const target = await openLogged("--snapshot", snapshot);
     const response = await target.fetch("/users/42/achievements");
     expect(response.status).toBe(500);
     const bug = await target.until(({ msg }) => msg === "bug");

@@ -128,59 +128,6 @@ test.each([
   60_000,
 );
 
-test("--trust-snapshot skips the checksum at startup, but not for replacements", async () => {
-  const snapshot = await makeSnapshot();
-  const bytes = readFileSync(snapshot);
-  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
-  writeFileSync(snapshot, bytes);
-  const { code, stderr } = await roadbook(["--port", "0", "--snapshot", snapshot]);
-  expect([code, stderr]).toEqual([
-    1,
-    `roadbook: ${snapshot} is damaged: its checksum does not match\n`,
-  ]);
-  const server = await openExecutable(["--snapshot", snapshot, "--trust-snapshot"]);
-  const drivers = { users: [{ id: 44 }] };
-  expect(await json(server, "/search/users?q=nora")).toMatchObject(drivers);
-  const other = join(temporaryFolder(), "other");
-  writeFileSync(other, bytes);
-  replace(snapshot, other);
-  await until(async () => (await healthOf(server)).refused_replacement !== null);
-  await server.close();
-});
-
-describe("the server and all commands refuse a snapshot path that has become", () => {
-  test.each([
-    ["a FIFO", (path: string) => Bun.$`mkfifo ${path}`],
-    ["a folder", (path: string) => Bun.$`mkdir ${path}`],
-    ["a device", (path: string) => Bun.$`ln -s /dev/zero ${path}`],
-  ])("%s", async (_, make) => {
-    const snapshot = await makeSnapshot();
-    const server = await serve(snapshot);
-    unlinkSync(snapshot);
-    await make(snapshot);
-    await until(
-      async () => (await healthOf(server)).refused_replacement === "is not a regular file",
-    );
-    const commands = [
-      ["check", snapshot],
-      ["export", snapshot],
-      ["serve", "--port", "0", "--snapshot", snapshot],
-      ["apply", makeFile([]), "--to", snapshot],
-    ];
-    for (const words of commands) {
-      const { code, stderr } = await roadbook(words);
-      expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
-    }
-    const { code, stderr } = await roadbook(["import", makeFile(community), "--to", snapshot]);
-    expect([code, stderr]).toEqual([1, `roadbook: ${snapshot} is not a regular file\n`]);
-    // A good file at the path is served again without SIGHUP.
-    await Bun.$`rm -r ${snapshot}`;
-    replace(snapshot, await makeSnapshot([...community, user(99, "New One")]));
-    await until(async () => (await server.fetch("/users/public/99")).status === 200);
-    await server.close();
-  });
-});
-
 test("a replacement that fails because of too many open files is retried", async () => {
   const snapshot = await makeSnapshot();
   let log = "";
@@ -432,7 +379,7 @@ test.skipIf(!isLinux).each([
     const descriptors = () => readdirSync(`/proc/${server.pid}/fd`).length;
     const residentKiB = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]);
-    const identity = async () => (await healthOf(server)).snapshot.dataset_sha256;
+    const identity = async () => (await healthOf(server)).snapshot.sha256;
 
     async function swap(times: number): Promise<void> {
       for (let count = 0; count < times; count++) {

@@ -10,12 +10,12 @@ import { openFile, readChunks } from "../../files/read.ts";
 
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 export const HEADER_BYTES = 100;
 
 /** `head -c -81 FILE | sha256sum` computes the hash that `tail -c 81 FILE` shows. */
-const TRAILER_BYTES = 81;
+export const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
 /** The magic numbers of zstd frames and skippable frames (RFC 8878, 3.1). */
@@ -84,27 +84,30 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
 /** Turns a finished database file into a snapshot by appending the trailer. */
 export async function appendChecksum(path: string): Promise<void> {
   await using file = await openFile(path);
-  appendFileSync(path, await trailerOf(file, (await file.stat()).size));
+  appendFileSync(path, trailerOf(await hashOf(file, (await file.stat()).size)));
 }
 
 /**
- * Reads the whole file, in chunks. Throws an {@link InvalidSnapshot} if the checksum does not
- * match.
+ * Reads the whole file, in chunks, and returns its SHA-256. Throws an {@link InvalidSnapshot} if
+ * the trailer has another.
  */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,
-): Promise<void> {
-  const expected = await trailerOf(source, databaseBytes);
+): Promise<string> {
+  const sha256 = await hashOf(source, databaseBytes);
   let trailer = "";
   for await (const chunk of readChunks(source, databaseBytes, databaseBytes + TRAILER_BYTES)) {
     trailer += Buffer.from(chunk).toString("latin1");
   }
-  if (trailer !== expected) throw new InvalidSnapshot("is damaged: its checksum does not match");
+  if (trailer === trailerOf(sha256)) return sha256;
+  throw new InvalidSnapshot("is damaged: its checksum does not match");
 }
 
-async function trailerOf(source: FileHandle | Uint8Array, databaseBytes: number): Promise<string> {
+async function hashOf(source: FileHandle | Uint8Array, databaseBytes: number): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of readChunks(source, 0, databaseBytes)) hash.update(chunk);
-  return `${LABEL}${hash.digest("hex")}\n`;
+  return hash.digest("hex");
 }
+
+const trailerOf = (sha256: string) => `${LABEL}${sha256}\n`;

@@ -1,12 +1,10 @@
 /**
- * Declares the tables of a snapshot with drizzle, creates them, and checks that a file has exactly
- * these tables. Tables that drizzle cannot declare are created with SQL. For a private user, only
- * the id is stored.
+ * Declares the tables of a snapshot with drizzle, and creates them. Tables that drizzle cannot
+ * declare are created with SQL. For a private user, only the id is stored.
  */
 import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { sqlite } from "#sqlite";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { APPLICATION_ID, InvalidSnapshot, SCHEMA_VERSION } from "./file.ts";
+import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
 /** The snapshot's metadata; see meta.ts. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
@@ -133,37 +131,6 @@ export function createSchema(db: Sqlite): void {
   // This index quickly shows whether any user's name has several spellings. Line feeds separate the
   // spellings of a name.
   db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
-}
-
-let expected: string | undefined;
-
-/**
- * Throws an {@link InvalidSnapshot} unless `db` has exactly the schema that {@link createSchema}
- * creates. Extra views, triggers and indexes are rejected too. A view in place of a table could
- * take forever to read.
- */
-export function checkSchema(db: Sqlite): void {
-  expected ??= findExpected();
-  if (describeSchema(db) === expected) return;
-  throw new InvalidSnapshot(
-    "was not written by Roadbook: its schema is not that of a snapshot; import the dataset again",
-  );
-}
-
-function findExpected(): string {
-  const db = sqlite.openConnection(":memory:");
-  try {
-    createSchema(db);
-    return describeSchema(db);
-  } finally {
-    db.close();
-  }
-}
-
-/** Returns the schema as text, including the tables that FTS5 creates. */
-function describeSchema(db: Sqlite): string {
-  const rows = db.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name");
-  return JSON.stringify(rows.all());
 }
 
 function* createSql(table: (typeof tables)[number]): Generator<string> {

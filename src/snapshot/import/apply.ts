@@ -2,7 +2,6 @@
  * Applies a change file to a copy of a snapshot, then replaces the snapshot with the changed copy.
  * A server then responds as if the changed dataset had been imported.
  */
-import { createHash } from "node:crypto";
 import { constants, copyFileSync } from "node:fs";
 import { replaceFile } from "../../files/replace.ts";
 import { type Counts, countRows, type Meta, readMeta } from "../format/meta.ts";
@@ -10,27 +9,23 @@ import { openTables, SnapshotError, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { buildTimeAfter, writeSnapshot } from "./write.ts";
+import { writeSnapshot } from "./write.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
  * if a line is invalid, an `OverwriteError` if more than half of the users or companies would be
- * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error. The new
- * snapshot is dated after the old one even if the clock was set back. Otherwise, servers that fetch
- * the snapshot would reject it as older, and would keep showing users who have gone private.
+ * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error.
  */
 export async function applyChanges(
   changes: LineSource,
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
-  // Fails early if the target is not a snapshot. The checksum is verified later, on the copy.
-  (await openTables(target, { trust: true })).close();
   return replaceFile(target, async (path, file) => {
     const database = `${path}.database`;
-    copyFileSync(file, database, constants.COPYFILE_FICLONE);
     let old: Meta;
     try {
+      copyFileSync(file, database, constants.COPYFILE_FICLONE);
       // Verifies the copy rather than the original, which may have changed since it was copied.
       const tables = await openTables(database);
       old = readMeta(tables.db);
@@ -38,15 +33,12 @@ export async function applyChanges(
     } catch (error) {
       throw new SnapshotError(target, snapshotError(database, error).reason);
     }
-    const builtAtMs = buildTimeAfter(old, Date.now());
-    const { counts } = await writeSnapshot(path, database, { builtAtMs }, async (db) => {
+    const { counts } = await writeSnapshot(path, database, {}, async (db) => {
       const changer = new RowChanger(db);
       const read = await readDataset(changes, changer, options);
       if (!options.allowShrink) refuseShrinking(target, old.counts, countRows(db));
-      const sha256 = createHash("sha256").update(old.dataset_sha256 + read.sha256);
       return {
         ...read,
-        sha256: sha256.digest("hex"),
         staleIndexes: changer.staleIndexes,
         featuredCandidates: changer.listFeaturedCandidates(old.featured),
       };

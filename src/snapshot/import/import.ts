@@ -4,18 +4,16 @@
  * target.
  */
 import { existsSync } from "node:fs";
-import { withEndLine } from "../../domain/dataset.ts";
 import { rehearseFile, replaceFile } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { listLines } from "../read/export.ts";
 import { findMeta, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
-import { hashLines, type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
+import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { buildTimeAfter, type Counted, writeSnapshot } from "./write.ts";
+import { type Counted, writeSnapshot } from "./write.ts";
 
 export interface ImportOptions extends ReadOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
@@ -26,18 +24,10 @@ export interface ImportOptions extends ReadOptions {
   force?: boolean | undefined;
   /** Whether to report what an import would do, without changing `target`. */
   dryRun?: boolean | undefined;
-  /**
-   * The build time to record. The same dataset and build time give the same bytes. Defaults to the
-   * current time, or to 1 ms after the old snapshot's build time, whichever is later.
-   */
+  /** The build time to record. The same dataset and build time give the same bytes. */
   builtAtMs?: number | undefined;
   /** Called repeatedly while the search index is built, with the progress (0 to 1). */
   onIndexed?: (share: number) => void;
-}
-
-export interface Imported extends Counted {
-  /** The old snapshot's build time. Set only if the clock shows an earlier time. */
-  clockIsBehind?: string;
 }
 
 /**
@@ -50,14 +40,12 @@ export async function importDataset(
   dataset: LineSource,
   target: string,
   options: ImportOptions = {},
-): Promise<Imported> {
+): Promise<Counted> {
   const put = options.dryRun ? rehearseFile : replaceFile;
   return put(target, async (path, file) => {
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
     const old = findMeta(file);
-    const now = Date.now();
-    const builtAtMs = options.builtAtMs ?? buildTimeAfter(old, now);
-    const { onIndexed } = options;
+    const { builtAtMs, onIndexed } = options;
     const fillChecked = async (db: Database) => {
       const read = await fill(db, dataset, options);
       const counts = countRows(db);
@@ -68,8 +56,7 @@ export async function importDataset(
     const database = `${path}.database`;
     const counted = await writeSnapshot(path, database, { builtAtMs, onIndexed }, fillChecked);
     await checkSnapshot(path);
-    const isBehind = options.builtAtMs === undefined && old && now < old.built_at_ms;
-    return isBehind ? { ...counted, clockIsBehind: old.built_at } : counted;
+    return counted;
   });
 }
 
@@ -79,7 +66,5 @@ async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
   const writer = new SkippingWriter(db);
   const read = await readDataset(dataset, writer, options);
   read.skipped.hidden = writer.hidden;
-  if (!writer.hasPartialLines) return read;
-  // A hash of the original lines could confirm a guess about the skipped parts; see meta.ts.
-  return { ...read, sha256: hashLines(withEndLine(listLines(db))) };
+  return read;
 }

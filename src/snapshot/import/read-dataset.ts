@@ -2,7 +2,6 @@
  * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
  * the lines and applies the valid ones.
  */
-import { createHash } from "node:crypto";
 import { type EndLine, type InvalidLine, isInvalid, type RecordKey } from "../../domain/dataset.ts";
 import { detectOtherFormat, type ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
@@ -53,9 +52,8 @@ export interface ReadOptions {
 }
 
 /**
- * Passes each line of `input` to `handler`. Resolves to the number of lines, the errors that were
- * skipped, and the hexadecimal SHA-256 of the lines as the snapshot keeps them (see meta.ts).
- * Rejects with a {@link DatasetError} if any error was not skipped. Signs of a damaged or
+ * Passes each line of `input` to `handler`. Resolves to the number of lines and the errors that
+ * were skipped. Rejects with a {@link DatasetError} if any error was not skipped. Signs of a damaged or
  * incomplete dataset are never skipped: invalid UTF-8, an unfinished last line, and an end line
  * that is wrong or is not the last line.
  */
@@ -71,13 +69,10 @@ export async function readDataset<Parsed extends RecordKey>(
 
 class DatasetReader<Parsed extends RecordKey> {
   private readonly handler: LineHandler<Parsed>;
-  private readonly hash = createHash("sha256");
   private readonly errors: LineErrorCollector;
   private readonly skipped: LineErrorCollector;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
-  /** The lines kept from the current batch. Hashing each separately would take twice as long. */
-  private kept: string[] = [];
   private lineCount = 0;
   private lastLine = 0;
   private endLine = 0;
@@ -94,8 +89,6 @@ class DatasetReader<Parsed extends RecordKey> {
       this.lineCount++;
       this.lastLine = line.number;
     }
-    if (this.kept.length > 0) this.hash.update(`${this.kept.join("\n")}\n`);
-    this.kept = [];
   }
 
   finish(expectEnd: boolean) {
@@ -111,8 +104,7 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);
-    const sha256 = this.hash.digest("hex");
-    return { sha256, skipped: this.skipped.summary, lines: this.lineCount };
+    return { skipped: this.skipped.summary, lines: this.lineCount };
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
@@ -129,14 +121,12 @@ class DatasetReader<Parsed extends RecordKey> {
       else {
         const errors = this.handler.add(parsed, number);
         if (errors.length > 0) this.skipOrFail(line, parsed, parsed, errors);
-        else this.kept.push(keptText(parsed, text));
       }
     }
   }
 
   private end(line: TextLine, { lines }: EndLine): void {
     this.endLine = line.number;
-    this.kept.push(line.text);
     if (lines === this.lineCount) return;
     const reason = `must be ${this.lineCount} (the number of lines before this one), got ${lines}`;
     this.fail(line, [{ field: "lines", reason }], END);
@@ -190,19 +180,6 @@ const consequences: Record<Skipped, string> = {
 
 function nameOf({ type, id }: Partial<LineRecord>): string {
   return `${type} ${id}`;
-}
-
-/** The part of a line that is kept: only the id if the user is private, otherwise everything. */
-function keptText(line: object, text: string): string {
-  if (!("id" in line && "public" in line) || line.public) return text;
-  return JSON.stringify({ type: "user", id: line.id, public: false });
-}
-
-/** Returns the hexadecimal SHA-256 of the lines, each followed by a line feed. */
-export function hashLines(lines: Iterable<string>): string {
-  const hash = createHash("sha256");
-  for (const line of lines) hash.update(`${line}\n`);
-  return hash.digest("hex");
 }
 
 function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {

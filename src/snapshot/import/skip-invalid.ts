@@ -19,8 +19,6 @@ import type { Skipped } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 
 export class SkippingWriter extends RowWriter {
-  /** Whether any line was kept only in part. */
-  hasPartialLines = false;
   /** How many users became private because a line about them is invalid. Set by {@link finish}. */
   hidden = 0;
   private readonly faulty: ReturnType<typeof prepareFaulty>;
@@ -36,7 +34,6 @@ export class SkippingWriter extends RowWriter {
       const rest = salvageUser(invalid);
       if (rest && this.add(rest, number).length === 0) {
         this.faulty.add.run(id);
-        this.hasPartialLines = true;
         return "trimmed";
       }
     } else if ("public" in invalid && invalid.public) {
@@ -57,7 +54,6 @@ export class SkippingWriter extends RowWriter {
       "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",
     );
     this.hidden = Number(hideUsers.run().changes);
-    if (this.hidden > 0 || usersWithMissing.size > 0) this.hasPartialLines = true;
     this.db.$client.exec(`
       DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
       DROP TABLE faulty;

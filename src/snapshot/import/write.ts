@@ -8,7 +8,7 @@ import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Database, Sqlite } from "../../sqlite/driver.ts";
 import { appendChecksum } from "../format/file.ts";
-import { type Counts, countRows, type Meta, writeMeta } from "../format/meta.ts";
+import { type Counts, countRows, writeMeta } from "../format/meta.ts";
 import type { NameKind } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
 import { listFeatured } from "./featured.ts";
@@ -20,17 +20,7 @@ export interface Counted {
   skipped: LineErrors;
 }
 
-/**
- * Returns the build time for a snapshot that replaces `old`: the current time, or 1 ms after the
- * build time of `old`, whichever is later.
- */
-export function buildTimeAfter(old: Meta | undefined, now: number): number {
-  return Math.max(now, (old?.built_at_ms ?? 0) + 1);
-}
-
 interface Filled {
-  /** The SHA-256 of the dataset that the database now holds. */
-  sha256: string;
   skipped: LineErrors;
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
@@ -39,7 +29,8 @@ interface Filled {
 }
 
 interface WriteOptions {
-  builtAtMs: number;
+  /** Defaults to the current time. */
+  builtAtMs?: number | undefined;
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
 }
@@ -59,7 +50,7 @@ const FAST = `
 export async function writeSnapshot(
   path: string,
   database: string,
-  { builtAtMs, onIndexed }: WriteOptions,
+  { builtAtMs = Date.now(), onIndexed }: WriteOptions,
   fill: (db: Database) => Promise<Filled>,
 ): Promise<Counted> {
   const db = sqlite.openWritable(database);
@@ -69,11 +60,8 @@ export async function writeSnapshot(
     begin(db.$client);
     filled = await fill(db);
     counts = countRows(db);
-    const built_at = formatTime(Math.floor(builtAtMs / 1000));
     writeMeta(db, {
-      built_at,
-      built_at_ms: builtAtMs,
-      dataset_sha256: filled.sha256,
+      built_at: formatTime(Math.floor(builtAtMs / 1000)),
       roadbook_version: version,
       counts,
       featured: listFeatured(db, filled.featuredCandidates),

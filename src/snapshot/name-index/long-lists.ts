@@ -5,16 +5,9 @@
  * other lists is not read. A name's document id is its rank.
  */
 import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
-import {
-  BITMAP_BYTES,
-  BLOCK_DOCS,
-  createBitmap,
-  decodeBlock,
-  encodeBlock,
-} from "../../search/posting-block.ts";
+import { BLOCK_DOCS, createBitmap, decodeBlock, encodeBlock } from "../../search/posting-block.ts";
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
-import { type Bounded, bounded, bytesOf } from "../format/bounds.ts";
 import type { NameKind } from "../format/schema.ts";
 import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
 
@@ -25,9 +18,6 @@ import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
 const MAX_LISTS = 2 ** 20;
 const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
-
-/** The last possible block, given that a document id has at most 32 bits. */
-const MAX_BLOCK = blockOf(2 ** 32 - 1);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
@@ -55,13 +45,12 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
  * no document ids in the block.
  */
 function openBlocks(db: Sqlite, kind: NameKind) {
-  const find = db.prepare<{ ranks: Bounded }>(
-    `SELECT ${bounded("ranks", BITMAP_BYTES)} AS ranks FROM ${kind}_long_list WHERE id = ?`,
+  const find = db.prepare<{ ranks: Uint8Array }>(
+    `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
   );
   return (list: number, block: number): Bits | undefined => {
     const row = find.get(rowIdOf(list, block));
-    const bytes = row && bytesOf(row.ranks);
-    return bytes ? decodeBlock(bytes) : undefined;
+    return row ? decodeBlock(row.ranks) : undefined;
   };
 }
 
@@ -70,7 +59,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   const last = db
     .prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`)
     .get();
-  const blocks = Math.min(Math.floor((last?.id ?? 0) / MAX_LISTS), MAX_BLOCK) + 1;
+  const blocks = Math.floor((last?.id ?? 0) / MAX_LISTS) + 1;
 
   function* readAll(list: number): Generator<[number, Bits], void> {
     for (let block = 0; block < blocks; block++) {

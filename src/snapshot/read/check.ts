@@ -1,18 +1,7 @@
 /** Reads a whole snapshot and verifies that it is what Roadbook wrote. Never changes the file. */
-import { BITMAP_BYTES } from "../../search/posting-block.ts";
-import { MAX_TEXT_BYTES } from "../format/bounds.ts";
 import { InvalidSnapshot } from "../format/file.ts";
 import { countRows, type Meta, readMeta } from "../format/meta.ts";
 import { openTables, SpoiledSnapshot, snapshotError } from "./open.ts";
-
-const names = ["name", "avatar_url", "company_name"];
-const boundedColumns: [table: string, columns: string[], maxBytes: number][] = [
-  ["user", [...names, "company_role", "roles", "achievements"], MAX_TEXT_BYTES],
-  ["user_name", names, MAX_TEXT_BYTES],
-  ["company_name", ["name"], MAX_TEXT_BYTES],
-  ["user_long_list", ["ranks"], BITMAP_BYTES],
-  ["company_long_list", ["ranks"], BITMAP_BYTES],
-];
 
 /**
  * Checks the whole file and returns its metadata. Throws a `SnapshotError` if the check fails. The
@@ -29,21 +18,6 @@ export async function checkSnapshot(path: string): Promise<Meta> {
       .all();
     if (error?.integrity_check !== "ok") {
       throw new InvalidSnapshot(`is damaged: ${error?.integrity_check.replaceAll("\n", " ")}`);
-    }
-    for (const [table, columns, maxBytes] of boundedColumns) {
-      const cases = columns.map(
-        (name) => `WHEN octet_length(${name}) > ${maxBytes} THEN '${name}'`,
-      );
-      const tooLong = db.$client
-        .prepare<{ column: string }>(
-          `SELECT CASE ${cases.join(" ")} END AS column FROM ${table}
-            WHERE column IS NOT NULL LIMIT 1`,
-        )
-        .get();
-      if (tooLong) {
-        const name = `${table}.${tooLong.column}`;
-        throw new InvalidSnapshot(`is damaged: a value in ${name} is longer than Roadbook writes`);
-      }
     }
     const meta = readMeta(db);
     if (JSON.stringify(countRows(db)) !== JSON.stringify(meta.counts)) {

@@ -1,6 +1,6 @@
 /**
- * Opens a snapshot from a file or from bytes, and never writes to it. By default, every byte is
- * verified before the first query. If the file is damaged or not a snapshot, the operator gets a
+ * Opens a snapshot from a file or from bytes, and never writes to it. Every byte is verified before
+ * the first query. If the file is damaged or not a snapshot, the operator gets a
  * one-line error.
  */
 import type { FileHandle } from "node:fs/promises";
@@ -20,11 +20,6 @@ import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
 
 export type Snapshot = ReturnType<typeof snapshotOf>;
-
-export interface OpenOptions {
-  /** Whether to start faster by skipping the checksum and, for bytes, the schema check. */
-  trust?: boolean;
-}
 
 /** Thrown when a snapshot cannot be read. The message is one line that names the file. */
 export class SnapshotError extends Error {
@@ -50,6 +45,8 @@ export class SpoiledSnapshot extends Error {
 /** The tables of an open snapshot. */
 export interface Tables {
   db: Database;
+  /** The checksum of the file, in hexadecimal. */
+  sha256: string;
   /** Whether the file has been written to since it was opened. */
   isSpoiled(): boolean;
   close(): void;
@@ -66,11 +63,8 @@ export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 const MAX_TRIES = 3;
 
 /** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
-export async function openSnapshot(
-  source: string | Uint8Array,
-  options: OpenOptions = {},
-): Promise<Snapshot> {
-  const tables = await openTables(source, options);
+export async function openSnapshot(source: string | Uint8Array): Promise<Snapshot> {
+  const tables = await openTables(source);
   try {
     return snapshotOf(tables);
   } catch (error) {
@@ -83,7 +77,7 @@ export async function openSnapshot(
  * Returns the queries for the server's routes. Once the file has been overwritten in place, each
  * query throws a {@link SpoiledSnapshot}.
  */
-export function snapshotOf({ db, isSpoiled, close }: Tables) {
+export function snapshotOf({ db, sha256, isSpoiled, close }: Tables) {
   let isKnownSpoiled = false;
   /** After returning true once, this function always returns true. */
   const checkSpoiled = () => {
@@ -108,6 +102,8 @@ export function snapshotOf({ db, isSpoiled, close }: Tables) {
   const search = openSearch(db);
   return {
     meta: readMeta(db),
+    /** The checksum of the file, in hexadecimal. */
+    sha256,
     users: {
       findProfile: guard(users.findProfile),
       findName: guard(users.findName),
@@ -126,23 +122,9 @@ export function snapshotOf({ db, isSpoiled, close }: Tables) {
 }
 
 /** Opens a snapshot for reading whole tables. Throws a {@link SnapshotError} if that fails. */
-export async function openTables(
-  source: string | Uint8Array,
-  options: OpenOptions = {},
-): Promise<Tables> {
+export async function openTables(source: string | Uint8Array): Promise<Tables> {
   try {
-    const open =
-      typeof source === "string" ? openPath(source, options) : openBytes(source, options);
-    const tables = await open;
-    try {
-      // schema.ts is imported only when needed, because the demo starts faster without it.
-      const isKnown = options.trust && typeof source !== "string";
-      if (!isKnown) (await import("../format/schema.ts")).checkSchema(tables.db.$client);
-      return tables;
-    } catch (error) {
-      tables.close();
-      throw error;
-    }
+    return await (typeof source === "string" ? openPath(source) : openBytes(source));
   } catch (error) {
     throw snapshotError(source, error);
   }
@@ -166,7 +148,7 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
  * Verifies and opens the file at `path`. If the file is replaced in the meantime, starts again with
  * the new file, so that SQLite always opens the file that was verified.
  */
-async function openPath(path: string, options: OpenOptions): Promise<Tables> {
+async function openPath(path: string): Promise<Tables> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const file = await openFile(path);
     let isKept = false;
@@ -176,13 +158,14 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
       const isSame = () => findIdentity(path) === identityOf(before);
       const size = Number(before.size);
       let db: Database;
+      let sha256: string;
       try {
         if (size <= MAX_BYTES_IN_MEMORY) {
-          return await openBytes(await file.readFile(), options);
+          return await openBytes(await file.readFile());
         }
         const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
         const databaseBytes = parseHeader(buffer, size);
-        if (!options.trust) await verifyChecksum(file, databaseBytes);
+        sha256 = await verifyChecksum(file, databaseBytes);
         db = sqlite.openImmutable(path);
       } catch (error) {
         if (isSame()) throw error;
@@ -190,7 +173,7 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
       }
       if (isSame()) {
         isKept = true;
-        return watchedTables(db, file, isWritten);
+        return watchedTables(db, sha256, file, isWritten);
       }
       db.$client.close();
     } finally {
@@ -201,17 +184,22 @@ async function openPath(path: string, options: OpenOptions): Promise<Tables> {
 }
 
 /** Keeps a second file handle open, because SQLite does not report writes by other programs. */
-function watchedTables(db: Database, file: FileHandle, isSpoiled: () => boolean): Tables {
+function watchedTables(
+  db: Database,
+  sha256: string,
+  file: FileHandle,
+  isSpoiled: () => boolean,
+): Tables {
   const close = () => {
     db.$client.close();
     file.close().catch(() => {});
   };
-  return { db, isSpoiled, close };
+  return { db, sha256, isSpoiled, close };
 }
 
-async function openBytes(bytes: Uint8Array, options: OpenOptions): Promise<Tables> {
+async function openBytes(bytes: Uint8Array): Promise<Tables> {
   const databaseBytes = parseHeader(bytes, bytes.length);
-  if (!options.trust) await verifyChecksum(bytes, databaseBytes);
+  const sha256 = await verifyChecksum(bytes, databaseBytes);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
-  return { db, isSpoiled: () => false, close: () => db.$client.close() };
+  return { db, sha256, isSpoiled: () => false, close: () => db.$client.close() };
 }

@@ -5,7 +5,6 @@
 import { fileOf, findIdentity } from "../../files/read.ts";
 import type { Meta } from "../format/meta.ts";
 import {
-  type OpenOptions,
   openSnapshot,
   type Snapshot,
   SnapshotError,
@@ -22,17 +21,13 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: 
 /** After a transient error, every fifth check tries to open the file again. */
 const CHECKS_UNTIL_RETRY = 5;
 
-/**
- * Opens a snapshot from its path or its bytes. `options` apply only to this snapshot, not to later
- * ones that replace it. Throws a {@link SnapshotError} if opening fails.
- */
+/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openReloadableSnapshot(
   source: string | Uint8Array,
-  options: OpenOptions = {},
 ): Promise<ReloadableSnapshot> {
   // Gets the identity before the file is opened, so that a replacement in between is noticed.
   const identity = identityOf(source);
-  return new ReloadableSnapshot(source, identity, await openSnapshot(source, options));
+  return new ReloadableSnapshot(source, identity, await openSnapshot(source));
 }
 
 function identityOf(source: string | Uint8Array): string {

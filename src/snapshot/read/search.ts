@@ -3,7 +3,6 @@ import { eq, sql } from "drizzle-orm";
 import type { CompanySearchResult } from "../../domain/model.ts";
 import { completeAvatar, type UserSearchResult } from "../../domain/model.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { boundedText } from "../format/bounds.ts";
 import { companyName, userName } from "../format/schema.ts";
 import { NameSearch } from "../name-index/find.ts";
 
@@ -16,7 +15,7 @@ export function openSearch(db: Database) {
   const findCompany = db
     .select({
       id: companyName.id,
-      name: boundedText(companyName.name),
+      name: companyName.name,
       member_count: companyName.memberCount,
     })
     .from(companyName)
@@ -25,9 +24,9 @@ export function openSearch(db: Database) {
   const findUser = db
     .select({
       id: userName.id,
-      name: boundedText(userName.name),
-      avatar_url: boundedText(userName.avatarUrl),
-      company: boundedText(userName.companyName),
+      name: userName.name,
+      avatar_url: userName.avatarUrl,
+      company: userName.companyName,
     })
     .from(userName)
     .where(eq(userName.rank, rank))

@@ -8,7 +8,6 @@ import type { Achievement } from "../../domain/model.ts";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { boundedText } from "../format/bounds.ts";
 import { achievement, privateUser, role, type Unlock, user, userName } from "../format/schema.ts";
 
 /**
@@ -70,7 +69,7 @@ export function openUsers(db: Database) {
     /** Returns the unlocked achievements, newest first, as chunks of a JSON array in UTF-8. */
     findAchievements(id: number): Uint8Array[] | Missing {
       const row = queries.unlocks.get({ id });
-      return row ? encodeUnlocks(JSON.parse(row.achievements), definitionOf) : missing(id);
+      return row ? encodeUnlocks(row.achievements, definitionOf) : missing(id);
     },
 
     /**
@@ -108,27 +107,19 @@ function prepareQueries(db: Database) {
   return {
     profile: db
       .select({
-        name: boundedText(user.name),
-        avatarUrl: boundedText(user.avatarUrl),
+        name: user.name,
+        avatarUrl: user.avatarUrl,
         companyId: user.companyId,
-        companyName: boundedText(user.companyName),
-        companyRole: boundedText(user.companyRole),
-        roles: boundedText(user.roles),
+        companyName: user.companyName,
+        companyRole: user.companyRole,
+        roles: sql<string>`${user.roles}`,
         createdAt: user.createdAt,
       })
       .from(user)
       .where(isUser)
       .prepare(),
-    name: db
-      .select({ name: boundedText(user.name) })
-      .from(user)
-      .where(isUser)
-      .prepare(),
-    unlocks: db
-      .select({ achievements: boundedText(user.achievements) })
-      .from(user)
-      .where(isUser)
-      .prepare(),
+    name: db.select({ name: user.name }).from(user).where(isUser).prepare(),
+    unlocks: db.select({ achievements: user.achievements }).from(user).where(isUser).prepare(),
     privateUser: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
     role: db.select().from(role).where(eq(role.id, id)).prepare(),
     achievement: selectAchievement().where(eq(achievement.id, id)).prepare(),

@@ -22,8 +22,6 @@ export interface SourceOptions {
   cacheFolder: string;
   /** The time limit for a download. */
   timeoutMs: number;
-  /** Accepts a snapshot even if it was built before the current copy. */
-  allowOlder: boolean;
   /**
    * Called when an attempt fails while there is a copy, unless the previous attempt failed for the
    * same reason.
@@ -209,7 +207,7 @@ export class Source {
    * be kept.
    */
   async #save(response: Response, file: string): Promise<Meta> {
-    const { timeoutMs, allowOlder } = this.#options;
+    const { timeoutMs } = this.#options;
     const copy = this.#copy;
     const etag = etagOf(response);
     try {
@@ -217,13 +215,6 @@ export class Source {
       const meta = await verify(file);
       // A server without ETags sends the whole snapshot each time, even if it has not changed.
       const isSame = this.#isCopyThere && JSON.stringify(meta) === JSON.stringify(copy);
-      if (!isSame && copy && !allowOlder && meta.built_at_ms < copy.built_at_ms) {
-        const [time, servedTime] = [meta, copy].map((one) =>
-          new Date(one.built_at_ms).toISOString(),
-        );
-        const reason = `was built at ${time}, before the snapshot being served (${servedTime})`;
-        throw new SnapshotError(file, `${reason}, and --allow-older is not set`);
-      }
       // The ETag is written before the file is renamed, while the lock is held, so that no other
       // process sees a wrong ETag.
       writeEtag(this.#etagPath, etag, meta);
