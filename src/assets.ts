@@ -31,7 +31,7 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (ready) return ready;
   const { demoDataset } = await import("./community/demo.ts");
-  const { buildSnapshot } = await import("./snapshot/import/in-memory.ts");
+  const { buildSnapshot } = await import("./snapshot/import/import.ts");
   return buildSnapshot(demoDataset());
 }
 

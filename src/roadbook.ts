@@ -209,7 +209,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
     async apply(changes) {
       checkOpen();
       return reloadable.change(async (snapshot) => {
-        const { changeSnapshot } = await import("./snapshot/import/in-memory.ts");
+        const { changeSnapshot } = await import("./snapshot/import/apply.ts");
         return changeSnapshot(snapshot, changes);
       });
     },
@@ -258,7 +258,7 @@ async function appOptionsOf(options: RoadbookOptions) {
 async function findSnapshot({ snapshot, dataset, demo }: RoadbookOptions) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
-  return (await import("./snapshot/import/in-memory.ts")).buildSnapshot(dataset ?? []);
+  return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {

@@ -93,7 +93,7 @@ export async function makeSnapshot(lines: Iterable<object> = community): Promise
 /** Runs SQL on a snapshot and then gives the file a correct checksum. */
 export async function runSql(path: string, sql: string): Promise<void> {
   truncateSync(path, statSync(path).size - TRAILER_BYTES);
-  const db = sqlite.openConnection(path);
+  const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
   await appendChecksum(path);

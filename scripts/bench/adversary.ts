@@ -43,7 +43,7 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   const { kind, queries, worst = [] } = alike;
   const count = isQuick ? QUICK_NAMES : alike.count;
   const path = join(temporaryFolder(), "names");
-  const writable = sqlite.openConnection(path);
+  const writable = sqlite.openWritable(path).$client;
   createSchema(writable);
   writable.exec("BEGIN");
   fillNames(writable, alike, count);

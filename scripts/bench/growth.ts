@@ -5,8 +5,6 @@
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { parseS3Location } from "../../src/snapshot/remote/location.ts";
-import { transfer } from "../../src/snapshot/remote/transfer.ts";
 import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -25,7 +23,6 @@ const REQUESTS = 2000;
 const ROUNDS = 5;
 /** The number of rounds for publishing. With ten million users, a round transfers 15 GB. */
 const PUBLISH_ROUNDS = 3;
-const PUT_TIMEOUT_MS = 1_200_000;
 
 const metrics = {
   "profile, p50": "s",
@@ -194,14 +191,7 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
 async function timePublish(path: string, changedPath: string) {
   const store = await openS3Server();
   const url = store.url("growth.snapshot");
-  const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL } = store.env;
-  const location = parseS3Location(url, {
-    accessKeyId: AWS_ACCESS_KEY_ID ?? "",
-    secretAccessKey: AWS_SECRET_ACCESS_KEY ?? "",
-    endpoint: AWS_ENDPOINT_URL,
-  });
-  if (!location) throw new Error(url);
-  const put = (file = "") => transfer(location, "PUT", { file, timeoutMs: PUT_TIMEOUT_MS });
+  const put = (file = "") => store.put("growth.snapshot", Bun.file(file));
   await put(path);
   const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m"];
   const server = await openExecutable(flags, undefined, store.env);

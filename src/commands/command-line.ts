@@ -89,7 +89,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     const { runServe } = await import("./serve.ts");
     await runServe({
       ...flags,
-      location: readLocation("--snapshot", flags.snapshot, env),
+      location: readLocation(flags.snapshot, env),
       storeUrl: await findStoreUrl(command),
       unknownVariables: listUnknownVariables(program, env),
     });
@@ -98,9 +98,9 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
   program
     .command("import")
     .usage("DATASET --to FILE [flags]")
-    .description("build a snapshot from a dataset (NDJSON, gzip, zstd)")
+    .description("build a snapshot from a dataset (NDJSON, plain or gzip)")
     .argument("<DATASET>", "the dataset file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to write; can be FILE.zst or s3://bucket/key")
+    .requiredOption("--to <FILE>", "the snapshot to write")
     .option("--dry-run", "check the dataset without writing anything", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option(
@@ -109,16 +109,10 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
       false,
     )
     .option("--force", "overwrite the target even if it is not a snapshot", false)
-    .option(
-      "--unconditional",
-      "write to s3:// without If-Match (safe only with a single writer)",
-      false,
-    )
     .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .action(async (dataset, flags) => {
-      const location = readLocation("--to", flags.to, env);
-      await (await import("./import-apply.ts")).runImport(dataset, { ...flags, location });
+      await (await import("./import-apply.ts")).runImport(dataset, flags);
     });
 
   program
@@ -126,23 +120,17 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("CHANGES --to FILE [flags]")
     .description("apply a change file to a snapshot")
     .argument("<CHANGES>", "the change file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to change; can be s3://bucket/key")
+    .requiredOption("--to <FILE>", "the snapshot to change")
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option(
       "--allow-shrink",
       "allow the removal of more than half of the users or companies",
       false,
     )
-    .option(
-      "--unconditional",
-      "write to s3:// without If-Match (safe only with a single writer)",
-      false,
-    )
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .addHelpText("after", "\nA running server switches to the new snapshot within a second.")
     .action(async (changes, flags) => {
-      const location = readLocation("--to", flags.to, env);
-      await (await import("./import-apply.ts")).runApply(changes, { ...flags, location });
+      await (await import("./import-apply.ts")).runApply(changes, flags);
     });
 
   program
@@ -150,7 +138,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("FILE [--to OUT] [flags]")
     .description("export the data of a snapshot as a dataset")
     .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write; can be OUT.gz or OUT.zst (default: standard output)")
+    .option("--to <OUT>", "the file to write (default: standard output)")
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (path, flags) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
@@ -186,7 +174,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write; can be OUT.gz or OUT.zst (default: standard output)")
+    .option("--to <OUT>", "the file to write (default: standard output)")
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 

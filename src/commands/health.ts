@@ -1,5 +1,5 @@
 /** `roadbook health`: checks a running server, for use in scripts and container health checks. */
-import { codeOf, reasonOf } from "../files/errors.ts";
+import { networkReasonOf } from "../files/errors.ts";
 import { writeStdout } from "./output.ts";
 import { requireBun } from "./values.ts";
 
@@ -7,13 +7,6 @@ const TIMEOUT_MS = 5_000;
 
 /** Longer response bodies are truncated, because a proxy may respond with a whole page. */
 const MAX_SHOWN_LENGTH = 200;
-
-/** Clearer wording for some system errors. */
-const reasons: Record<string, string> = {
-  ECONNREFUSED: "connection refused",
-  ECONNRESET: "the connection was closed",
-  ENOTFOUND: "cannot resolve host name",
-};
 
 /** `base` is the server's base URL or its /health URL. Defaults to a server on this machine. */
 export async function runHealth(
@@ -37,7 +30,7 @@ export async function runHealth(
     });
     body = (await response.text()).trim();
   } catch (error) {
-    throw new Error(`no response from ${shown}: ${describeFailure(error)}`);
+    throw new Error(`no response from ${shown}: ${networkReasonOf(error, TIMEOUT_MS)}`);
   }
   const isSuccess = findSuccess(body);
   if (!response.ok || !isSuccess) {
@@ -59,11 +52,4 @@ function findSuccess(body: string): boolean | undefined {
   } catch {
     return undefined;
   }
-}
-
-function describeFailure(error: unknown): string {
-  if (error instanceof Error && error.name === "TimeoutError") {
-    return `timed out after ${TIMEOUT_MS / 1000} s`;
-  }
-  return reasons[codeOf(error)] ?? reasonOf(error);
 }

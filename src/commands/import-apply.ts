@@ -5,32 +5,20 @@ import { applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
 import type { ReadOptions } from "../snapshot/import/read-dataset.ts";
-import type { RemoteLocation } from "../snapshot/remote/location.ts";
-import type { PutOptions } from "../snapshot/remote/object.ts";
 import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";
 import { endProgress, showBytes, showShare } from "./progress.ts";
-
-/** The file or object that a snapshot is written to. */
-interface Target extends PutOptions {
-  /** The value of `--to`, as given. */
-  to: string;
-  /** The location in an object store, if the target is not a file. */
-  location: RemoteLocation | undefined;
-}
 
 /** `dataset` is the path of a file, or `-` for standard input. */
 export async function runImport(
   dataset: string,
-  { to, location, unconditional, ...options }: Target & ImportOptions,
+  { to, ...options }: { to: string } & ImportOptions,
 ): Promise<void> {
   refuseSameFile(dataset, to);
-  const { force, dryRun } = options;
-  const isNewFile = !location && !existsSync(to);
+  const { dryRun } = options;
+  const isNewFile = !existsSync(to);
   const onIndexed = (share: number) => showShare("indexing", share);
-  const { counts, skipped } = await writeSnapshot(
-    "dataset",
-    { to, location, unconditional, force, dryRun },
-    (path) => importDataset(readWithProgress(dataset), path, { ...options, onIndexed }),
+  const { counts, skipped } = await write("dataset", () =>
+    importDataset(readWithProgress(dataset), to, { ...options, onIndexed }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   if (isNewFile && !dryRun) warnIfPrivate(to);
@@ -41,32 +29,17 @@ export async function runImport(
 /** `changes` is the path of a file, or `-` for standard input. */
 export async function runApply(
   changes: string,
-  { to, location, unconditional, ...options }: Target & ReadOptions,
+  { to, ...options }: { to: string } & ReadOptions,
 ): Promise<void> {
   refuseSameFile(changes, to);
-  const counts = await writeSnapshot("changes", { to, location, unconditional }, (path) =>
-    applyChanges(openInput(changes), path, options),
-  );
+  const counts = await write("changes", () => applyChanges(openInput(changes), to, options));
   writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
 }
 
-/**
- * Writes the target from the plain file that `write` creates. The target may be a compressed file
- * or an object in a store. Turns a `DatasetError` into an error that counts and lists the problems
- * in `input`.
- */
-async function writeSnapshot<T>(
-  input: string,
-  { to, location, ...options }: Target,
-  write: (path: string) => Promise<T>,
-): Promise<T> {
+/** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
+async function write<T>(input: string, writeTarget: () => Promise<T>): Promise<T> {
   try {
-    return await endOnSignal(async () => {
-      if (!location && !to.endsWith(".zst")) return write(to);
-      const { replaceCompressed, replaceObject } = await import("../snapshot/remote/object.ts");
-      if (!location) return replaceCompressed(to, write, options);
-      return replaceObject(location, write, options);
-    });
+    return await endOnSignal(writeTarget);
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");

@@ -6,47 +6,35 @@ import {
   parseS3Location,
   parseWebLocation,
   type RemoteLocation,
-  type S3Settings,
 } from "../snapshot/remote/location.ts";
 import type { Environment } from "./environment.ts";
 import { requireBun, UsageError } from "./values.ts";
 
-/** Parses a flag's value into a location; undefined if the value is missing or is a file path. */
+/** Parses --snapshot into a location; undefined if it is missing or the path of a file. */
 export function readLocation(
-  flag: "--snapshot" | "--to",
   text: string | undefined,
   env: Environment,
 ): RemoteLocation | undefined {
   if (text === undefined || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return undefined;
   const isObject = /^s3:/i.test(text);
-  if (flag === "--to" && !isObject) {
-    throw new UsageError("--to must be a file or s3://bucket/key");
-  }
-  const location = isObject ? parseS3Location(text, readS3Settings(env)) : parseWebLocation(text);
+  if (isObject) checkS3Variables(env);
+  const location = isObject ? parseS3Location(text, env) : parseWebLocation(text);
   if (location) return location;
   const wanted = isObject
     ? "have the form s3://bucket/key"
     : "be a file or an https://, http:// or s3:// URL";
-  throw new UsageError(`${flag} must ${wanted}`);
+  throw new UsageError(`--snapshot must ${wanted}`);
 }
 
-function readS3Settings(env: Environment): S3Settings {
+function checkS3Variables(env: Environment): void {
   requireBun("s3://");
-  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = env;
-  if (!accessKeyId || !secretAccessKey) {
+  if (!env.AWS_ACCESS_KEY_ID || !env.AWS_SECRET_ACCESS_KEY) {
     throw new UsageError("s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   }
   const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
   if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
     throw new UsageError("AWS_ENDPOINT_URL must be an http or https URL");
   }
-  return {
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: env.AWS_SESSION_TOKEN || undefined,
-    region: env.AWS_REGION || env.AWS_DEFAULT_REGION || undefined,
-    endpoint,
-  };
 }
 
 /**

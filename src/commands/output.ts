@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import { discardUnfinished, isSameFile } from "../files/replace.ts";
+import { isSameFile } from "../files/replace.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 import { UsageError } from "./values.ts";
 
@@ -36,15 +36,12 @@ export function refuseSameFile(source: string, target: string): void {
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. If a signal arrives, removes unfinished files and ends the process. */
+/** Runs `write`. A signal ends the process, which removes unfinished files. */
 export async function endOnSignal<T>(
   write: () => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
 ): Promise<T> {
-  const end = (signal: NodeJS.Signals) => {
-    discardUnfinished();
-    process.exit(128 + constants.signals[signal]);
-  };
+  const end = (signal: NodeJS.Signals) => process.exit(128 + constants.signals[signal]);
   for (const signal of signals) process.on(signal, end);
   try {
     return await write();

@@ -1,9 +1,9 @@
 /** `roadbook serve`: assembles the server and runs it until SIGTERM or SIGINT. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
-import { discardUnfinished, inTemporaryFolder } from "../files/replace.ts";
 import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { ResponseFacts } from "../http/request-context.ts";
@@ -37,12 +37,9 @@ export async function runServe(config: ServeConfig): Promise<void> {
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
-  const needsFolder = config.location && config.cacheDir === undefined;
   try {
-    if (needsFolder) await inTemporaryFolder((cacheDir) => serve({ ...config, cacheDir }, log));
-    else await serve(config, log);
+    await serve(config, log);
   } finally {
-    discardUnfinished();
     await log.close();
   }
 }
@@ -222,17 +219,24 @@ function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, l
 /** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
   const { location, cacheDir, fetchTimeout: timeoutMs } = config;
-  if (!location || cacheDir === undefined) return undefined;
+  if (!location) return undefined;
   const { openSource } = await import("../snapshot/remote/source.ts");
   const open = () =>
     openSource({
       location,
-      cacheFolder: resolve(cacheDir),
+      folder: cacheDir === undefined ? makeTemporaryFolder() : resolve(cacheDir),
       timeoutMs,
       onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
       onUp: () => log.info(`${location.name} has recovered`),
     });
   return endOnSignal(open, ["SIGINT", "SIGTERM"]);
+}
+
+/** Makes a private folder on disk, where /tmp may be in memory. Removes it when the process ends. */
+function makeTemporaryFolder(): string {
+  const folder = mkdtempSync("/var/tmp/roadbook-");
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 /**

@@ -3,10 +3,8 @@
  * that is not a dataset is replaced only if `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
-import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
-import zlib from "node:zlib";
 import { isInvalid, parseLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
@@ -17,7 +15,7 @@ import { endOnSignal, writeStdout } from "./output.ts";
 const CHUNK_LENGTH = 1 << 16;
 
 interface Output {
-  /** The file to write, compressed if its name ends in .gz or .zst. Defaults to standard output. */
+  /** The file to write. Defaults to standard output. */
   to?: string | undefined;
   /** Whether to replace even a file that is not a dataset. */
   force: boolean;
@@ -29,16 +27,12 @@ export async function writeLines(lines: Iterable<string>, { to, force }: Output)
     for await (const chunk of chunks) if (!writeStdout(chunk)) return;
     return;
   }
-  const write = async (path: string, old: string) => {
-    if (!force && existsSync(old)) await refuseForeign(old, to);
-    await pipeline(chunks, compressorFor(to), createWriteStream(path, { flags: "wx" }));
-  };
-  await endOnSignal(() => replaceFile(to, write));
-}
-
-function compressorFor(name: string) {
-  if (name.endsWith(".gz")) return zlib.createGzip();
-  return name.endsWith(".zst") ? zlib.createZstdCompress() : new PassThrough();
+  await endOnSignal(() =>
+    replaceFile(to, async ({ path, old }) => {
+      if (!force && existsSync(old)) await refuseForeign(old, to);
+      await pipeline(chunks, createWriteStream(path));
+    }),
+  );
 }
 
 /** Throws unless the file at `path` is empty or starts like a dataset. The error names `target`. */

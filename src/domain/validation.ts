@@ -31,6 +31,10 @@ export function detectOtherFormat(text: string): ValidationError | undefined {
     const fix = "if it is a snapshot, roadbook export FILE prints its dataset";
     return errorOf("this is a SQLite file, not a dataset", fix);
   }
+  // The magic number of zstd (RFC 8878, 3.1.1), decoded as UTF-8.
+  if (text.startsWith("(\ufffd/\ufffd")) {
+    return errorOf("this is zstd, not NDJSON", "zstd -dc FILE | roadbook import - --to FILE");
+  }
   if (text.slice(0, 4).includes("\0")) {
     return errorOf("this is UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8 FILE");
   }

@@ -34,6 +34,28 @@ export function reasonOf(error: unknown): string {
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
+/** Plain words for the codes of network errors. */
+const networkReasons: Record<string, string> = {
+  ECONNREFUSED: "connection refused",
+  ConnectionRefused: "connection refused",
+  ECONNRESET: "the connection was closed",
+  EAI_AGAIN: "cannot resolve host name",
+  ENOTFOUND: "cannot resolve host name",
+  EPROTO: "TLS handshake failed",
+};
+
+/**
+ * Why a `fetch` with a time limit failed. Never repeats the error's own message, because Bun's
+ * contains the URL.
+ */
+export function networkReasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return `timed out after ${timeoutMs / 1000} s`;
+  }
+  const code = codeOf(error);
+  return networkReasons[code] ?? (code || "no response");
+}
+
 /** Whether an error comes from the file system, either directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));

@@ -3,7 +3,7 @@
  * dies for any reason. Uses SQLite's file locks, because neither Bun nor Node has an API for file
  * locks.
  */
-import { chmodSync, chownSync, existsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf } from "./errors.ts";
@@ -21,22 +21,20 @@ const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLU
  * file. Throws SQLite errors and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
+  // A link could make root create a file anywhere.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+    throw new Error(`${path} must not be a symbolic link`);
+  }
   const isNew = !existsSync(path);
-  const db = sqlite.openConnection(path);
+  const { $client } = sqlite.openWritable(path);
   try {
-    if (isNew) shareWithFolder(path);
-    db.exec(HOLD);
-    return () => db.close();
+    // Lets every user who may write to the folder use the lock file.
+    if (isNew) chmodSync(path, statSync(dirname(path)).mode & 0o666);
+    $client.exec(HOLD);
+    return () => $client.close();
   } catch (error) {
-    db.close();
+    $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     throw error;
   }
-}
-
-/** Lets every user who may write to the folder use the lock file, even if root created the file. */
-function shareWithFolder(path: string): void {
-  const { mode, uid, gid } = statSync(dirname(path));
-  if (process.getuid?.() === 0) chownSync(path, uid, gid);
-  chmodSync(path, mode & 0o666);
 }

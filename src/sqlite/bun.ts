@@ -1,9 +1,13 @@
-/** The SQLite driver for Bun and for the executable, based on Bun's built-in SQLite. */
+/**
+ * The SQLite driver for Bun and for the executable, based on Bun's built-in SQLite: bun:sqlite for
+ * reading, and node:sqlite for writing, because bun:sqlite makes FTS5's internal tables read-only
+ * and has no setting to change that.
+ */
 import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
+import { type Database, READ_CACHE, type SqliteDriver } from "./driver.ts";
 
 const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
 
@@ -15,10 +19,12 @@ export const sqlite: SqliteDriver = {
     return open(client);
   },
   openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),
-  openWritable: (path) => open(new Client(path)),
-  // Uses node:sqlite, because bun:sqlite makes FTS5's internal tables read-only and has no setting
-  // to change that.
-  openConnection: (path) => new DatabaseSync(path, { defensive: false }) as Sqlite,
+  openWritable(source) {
+    const isPath = typeof source === "string";
+    const client = new DatabaseSync(isPath ? source : ":memory:", { defensive: false });
+    if (!isPath) client.deserialize(source);
+    return drizzle({ client: asBunClient(client) }) as unknown as Database;
+  },
 };
 
 /**
@@ -42,4 +48,23 @@ function open(client: Client): Database {
   });
   // `run` does return the number of changed rows, although drizzle's types for this driver omit it.
   return drizzle(tracked as Client) as unknown as Database;
+}
+
+/** Adds the method `values` of bun:sqlite, through which drizzle reads rows, to statements. */
+function asBunClient(client: DatabaseSync): Client {
+  const prepare = client.prepare.bind(client);
+  const adapted = Object.assign(client, {
+    prepare(query: string) {
+      const statement = prepare(query);
+      return Object.assign(statement, {
+        values(...values: Parameters<typeof statement.all>) {
+          statement.setReturnArrays(true);
+          const rows = statement.all(...values);
+          statement.setReturnArrays(false);
+          return rows;
+        },
+      });
+    },
+  });
+  return adapted as unknown as Client;
 }

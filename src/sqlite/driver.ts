@@ -1,6 +1,6 @@
 /**
  * The interface between Roadbook and SQLite: drizzle on top of one of two drivers. The `#sqlite`
- * entry in package.json selects bun:sqlite under Bun and better-sqlite3 under Node.
+ * entry in package.json selects Bun's own SQLite under Bun and better-sqlite3 under Node.
  */
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
@@ -15,10 +15,12 @@ export interface Statement<Row> {
   run(...values: Value[]): { changes: number | bigint };
 }
 
-/** A connection to SQLite that does not go through drizzle. */
+/** A connection to SQLite, which drizzle uses as well. */
 export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
+  /** Returns the bytes of the database file. */
+  serialize(): Uint8Array;
   close(): void;
 }
 
@@ -34,12 +36,12 @@ export interface SqliteDriver {
   openImmutable(path: string): Database;
   /** Opens the bytes of a database file for reading. */
   openBytes(bytes: Uint8Array): Database;
-  /** Opens a file for writing. Creates the file if it does not exist. */
-  openWritable(path: string): Database;
   /**
-   * Like {@link openWritable}, but without drizzle. FTS5's internal tables are writable as well.
+   * Opens a database for writing, including FTS5's internal tables: a file, which is created if it
+   * does not exist, `:memory:`, the empty path for a temporary file that SQLite deletes, or a copy
+   * of the bytes of a database file.
    */
-  openConnection(path: string): Sqlite;
+  openWritable(source: string | Uint8Array): Database;
 }
 
 /**

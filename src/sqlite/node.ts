@@ -1,7 +1,7 @@
 /** The SQLite driver for Node, based on better-sqlite3. */
 import Client from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import { type Database, READ_CACHE, type Sqlite, type SqliteDriver } from "./driver.ts";
+import { type Database, READ_CACHE, type SqliteDriver } from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
   openImmutable(path) {
@@ -12,13 +12,9 @@ export const sqlite: SqliteDriver = {
     return drizzle(client.exec(READ_CACHE)) as Database;
   },
   openBytes: (bytes) => drizzle(new Client(Buffer.from(bytes), { readonly: true })) as Database,
-  openWritable: (path) => drizzle(open(path)) as Database,
-  openConnection: (path) => open(path) as Sqlite,
+  openWritable(source) {
+    const client = new Client(typeof source === "string" ? source : Buffer.from(source));
+    // Bun's driver accepts writes during an iteration. better-sqlite3 does so only in unsafe mode.
+    return drizzle(client.unsafeMode()) as Database;
+  },
 };
-
-/**
- * Unlike Bun's driver, better-sqlite3 rejects writes during an iteration, except in unsafe mode.
- */
-function open(path: string) {
-  return new Client(path).unsafeMode();
-}

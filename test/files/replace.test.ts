@@ -1,87 +1,91 @@
-/** Temporary folders of killed processes are removed, and nothing else is. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+/** A replaced file is complete or untouched, and nothing is left beside it. */
+import { expect, test } from "bun:test";
 import {
   chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
   readdirSync,
+  readFileSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
-import { inTemporaryFolder } from "../../src/files/replace.ts";
+import { BusyError, replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
-const { TMPDIR } = process.env;
-let parent: string;
-beforeAll(() => {
-  parent = temporaryFolder();
-  process.env.TMPDIR = parent;
-});
-afterAll(() => {
-  process.env.TMPDIR = TMPDIR;
-});
+const write = (text: string) => async (paths: { path: string; work: string }) => {
+  for (const path of [paths.path, paths.work]) writeFileSync(path, text);
+};
 
-/** Creates a folder like one that a killed process leaves behind. */
-function leave(name: string, file = ".lock", folder = join(parent, name)): string {
-  mkdirSync(folder, { mode: 0o700 });
-  for (const entry of [file, "snapshot"]) writeFileSync(join(folder, entry), "");
-  return folder;
-}
-
-test("the next process removes the temporary folder of a killed process", async () => {
-  const left = [leave("roadbook-aZ09zz"), leave("roadbook-bbbbbb")];
-  writeFileSync(join(left[0] ?? "", ".lock-journal"), "");
-  await inTemporaryFolder(async (folder) => {
-    expect(left.filter(existsSync)).toEqual([]);
-    expect(readdirSync(parent).map((name) => join(parent, name))).toEqual([folder]);
-  });
-  expect(readdirSync(parent)).toEqual([]);
+test.each([
+  ["replaceFile", replaceFile, []],
+  ["replaceLocked", replaceLocked, [".file.lock"]],
+])("%s replaces a file and keeps its mode", async (_, replace, left) => {
+  const folder = temporaryFolder();
+  const target = join(folder, "file");
+  writeFileSync(target, "old");
+  chmodSync(target, 0o640);
+  await replace(target, write("new"));
+  expect(readFileSync(target, "utf8")).toBe("new");
+  expect(statSync(target).mode & 0o777).toBe(0o640);
+  expect(readdirSync(folder).sort()).toEqual([...left, "file"]);
 });
 
-test("a folder in use stays, and so does any folder that Roadbook did not create for this user", async () => {
-  const held = leave("roadbook-hhhhhh");
-  const release = lock(join(held, ".lock"));
-  const elsewhere = leave("", ".lock", join(temporaryFolder(), "roadbook-eeeeee"));
-  const [open, link] = [leave("roadbook-oooooo"), join(parent, "roadbook-llllll")];
-  chmodSync(open, 0o755);
-  symlinkSync(elsewhere, link);
-  const folders = [
-    held,
-    open,
-    link,
-    elsewhere,
-    leave("roadbook-nnnnnn", "no.lock"),
-    leave("roadbook-bench-1"),
-    leave("roadbook-test-12"),
-    leave("another-aaaaaa"),
-  ];
-  if (process.getuid?.() === 0) {
-    const foreign = leave("roadbook-ffffff");
-    chownSync(foreign, 65534, 65534);
-    folders.push(foreign);
-  }
-  await inTemporaryFolder(async () => {});
-  for (const folder of folders)
-    expect([folder, existsSync(join(folder, "snapshot"))]).toEqual([folder, true]);
-  release?.();
+test.each([
+  ["replaceFile", replaceFile],
+  ["replaceLocked", replaceLocked],
+])("%s leaves the file untouched if writing fails", async (_, replace) => {
+  const folder = temporaryFolder();
+  const target = join(folder, "file");
+  writeFileSync(target, "old");
+  const failing = async (paths: { path: string; work: string }) => {
+    await write("half")(paths);
+    throw new Error("no more data");
+  };
+  await expect(replace(target, failing)).rejects.toThrow("no more data");
+  expect(readFileSync(target, "utf8")).toBe("old");
+  expect(readdirSync(folder).filter((name) => !name.endsWith(".lock"))).toEqual(["file"]);
 });
 
-test("each concurrent call has its own folder until the call ends", async () => {
-  leave("roadbook-mmmmmm");
-  const folders = await Promise.all(
-    Array.from({ length: 20 }, () =>
-      inTemporaryFolder(async (folder) => {
-        writeFileSync(join(folder, "snapshot"), "");
-        await Bun.sleep(20);
-        await inTemporaryFolder(async () => {});
-        expect(existsSync(join(folder, "snapshot"))).toBe(true);
-        return folder;
-      }),
-    ),
+test("only the owner can read a file that is not complete yet", async () => {
+  const target = join(temporaryFolder(), "file");
+  const modes = await replaceFile(target, async ({ path, work }) =>
+    [path, work].map((each) => statSync(each).mode & 0o777),
   );
-  expect(new Set(folders).size).toBe(20);
-  expect(folders.filter(existsSync)).toEqual([]);
+  expect(modes).toEqual([0o600, 0o600]);
+  expect(statSync(target).mode & 0o777).toBe(0o666 & ~process.umask());
+});
+
+test("the files that a killed writer left are removed by the next one", async () => {
+  const folder = temporaryFolder();
+  for (const name of [".file.new", ".file.new.work"]) writeFileSync(join(folder, name), "x");
+  await replaceLocked(join(folder, "file"), async ({ path }) => {
+    expect(readFileSync(path, "utf8")).toBe("");
+  });
+  expect(readdirSync(folder).sort()).toEqual([".file.lock", "file"]);
+});
+
+test("a link at a temporary path is removed, and its target is untouched", async () => {
+  const folder = temporaryFolder();
+  const elsewhere = join(temporaryFolder(), "elsewhere");
+  writeFileSync(elsewhere, "precious");
+  symlinkSync(elsewhere, join(folder, ".file.new"));
+  await replaceLocked(join(folder, "file"), write("new"));
+  expect(readFileSync(elsewhere, "utf8")).toBe("precious");
+});
+
+test("a symbolic link is kept, and the file at its end is replaced", async () => {
+  const [folder, other] = [temporaryFolder(), temporaryFolder()];
+  symlinkSync(join(other, "real"), join(folder, "link"));
+  await replaceLocked(join(folder, "link"), write("new"));
+  expect(readFileSync(join(other, "real"), "utf8")).toBe("new");
+  expect(readdirSync(folder)).toEqual(["link"]);
+});
+
+test("only one writer at a time may replace a locked file", async () => {
+  const target = join(temporaryFolder(), "file");
+  const release = lock(join(target, "../.file.lock"));
+  await expect(replaceLocked(target, write("new"))).rejects.toThrow(BusyError);
+  release?.();
+  await replaceLocked(target, write("new"));
 });

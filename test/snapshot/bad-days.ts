@@ -8,7 +8,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { zstdCompressSync } from "node:zlib";
 import { createRandom } from "../../src/community/random.ts";
 import {
   exported,
@@ -32,9 +31,7 @@ interface Kills {
   unfinished: number;
   /** Responses other than 403 to requests for private users. */
   wrong: string[];
-  /**
-   * Files from a killed writer that other users can read or that the next writer did not remove.
-   */
+  /** Files from a killed writer that the next writer did not remove. */
   leftovers: string[];
 }
 
@@ -81,7 +78,6 @@ export async function killWriters(count: number, seed: number, users = 1000): Pr
     await child.exited;
     if (statSync(target).ino === before) result.unfinished++;
     else truth = isImport ? new Set(privateIds.get(other.snapshot)) : truth.union(new Set(goes));
-    result.leftovers.push(...listReadable(dirname(target)));
     if (random.next() < 0.5) {
       const by = communities[Math.floor(random.next() * 2)] ?? first;
       replace(target, by.snapshot);
@@ -110,17 +106,6 @@ async function timeCommand(command: string[], target: string): Promise<number> {
   await Bun.spawn(command, { stdout: "ignore" }).exited;
   await Bun.$`rm -f ${`${target}-trial`} ${join(dirname(target), ".snapshot-trial.lock")}`;
   return performance.now() - start;
-}
-
-/**
- * Lists the files in a snapshot's folder that users other than the owner can read. The snapshot and
- * its lock file are not listed.
- */
-function listReadable(folder: string): string[] {
-  return readdirSync(folder).filter((name) => {
-    if (name === "snapshot" || name.startsWith(".snapshot.lock")) return false;
-    return (statSync(join(folder, name)).mode & 0o077) !== 0;
-  });
 }
 
 function listPublic(dataset: string): number[] {
@@ -245,24 +230,15 @@ interface Flood {
   wrong: string[];
 }
 
-export const floods = ["a zstd bomb", "an endless body"] as const;
-
 /**
  * For `durationMs`, makes a server download endless bodies whose header declares a size of
  * `declaredBytes`. During that time, and for equally long before it, keeps requesting a profile.
  */
-export async function floodDisk(
-  flood: (typeof floods)[number],
-  declaredBytes: number,
-  durationMs: number,
-): Promise<Flood> {
+export async function floodDisk(declaredBytes: number, durationMs: number): Promise<Flood> {
   const good = readFileSync(await makeSnapshot());
   const head = Buffer.from(good);
   head.writeUInt32BE(Math.floor(declaredBytes / head.readUInt16BE(16)), 28);
-  const [first, next] =
-    flood === "a zstd bomb"
-      ? [zstdCompressSync(head), zstdCompressSync(Buffer.alloc(2 ** 24))]
-      : [head, Buffer.alloc(2 ** 18)];
+  const next = Buffer.alloc(2 ** 18);
   let isFlooding = false;
   let downloads = 0;
   const source = Bun.serve({
@@ -273,7 +249,7 @@ export async function floodDisk(
       downloads++;
       let isFirst = true;
       const pull = async (controller: ReadableStreamDefaultController) => {
-        controller.enqueue(isFirst ? first : next);
+        controller.enqueue(isFirst ? head : next);
         isFirst = false;
         await Bun.sleep(0);
       };

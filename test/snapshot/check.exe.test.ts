@@ -91,11 +91,6 @@ describe("check and serve print a one-line error for", () => {
       /bytes instead of \d+/,
     ],
     [
-      "zstd data that starts with a skippable frame",
-      (path) => writeFileSync(path, Buffer.from("502a4d180000000028b52ffd", "hex")),
-      /is compressed; decompress it with zstd -d, or serve it from a URL/,
-    ],
-    [
       "a dataset",
       (path) => copyFileSync(makeFile(community), path),
       /is a dataset, not a Roadbook snapshot/,

@@ -103,7 +103,7 @@ test.each(drivers)("%s returns no data from a file that was overwritten", async 
 });
 
 test.each(drivers)("%s can write rows while it iterates over other rows", (_, driver) => {
-  const db = driver.openConnection(join(temporaryFolder(), "db"));
+  const db = driver.openWritable(join(temporaryFolder(), "db")).$client;
   db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");
   db.exec("INSERT INTO one VALUES (1), (2), (3)");
   const insert = db.prepare("INSERT INTO other VALUES (?)");

@@ -2,7 +2,6 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, zstdDecompressSync } from "node:zlib";
 import Ajv from "ajv/dist/2020";
 import addFormats from "ajv-formats";
 import fc from "fast-check";
@@ -116,25 +115,6 @@ describe("export", () => {
     expect(readFileSync(out, "utf8")).toBe(await exported(path));
     expect(listBeside(out)).toEqual(["out.ndjson"]);
   });
-
-  test.each([
-    [".gz", gunzipSync],
-    [".zst", zstdDecompressSync],
-  ])(
-    "compresses a file whose name ends in %s, as seed does, and import can read the file",
-    async (suffix, decompress) => {
-      const path = await makeSnapshot();
-      const out = join(temporaryFolder(), `out.ndjson${suffix}`);
-      await succeed(["export", path, "--to", out]);
-      expect(decompress(readFileSync(out)).toString()).toBe(await exported(path));
-      // An existing compressed dataset can be overwritten without --force.
-      await succeed(["seed", "--users", "3", "--to", out]);
-      const seeded = await succeed(["seed", "--users", "3"]);
-      expect(decompress(readFileSync(out)).toString()).toBe(seeded);
-      await succeed(["import", out, "--expect-end", "--to", `${path}2`]);
-      expect(await exported(`${path}2`)).toBe(seeded);
-    },
-  );
 
   test("prints a one-line error for a file that is not a snapshot", async () => {
     const { code, stdout, stderr } = await roadbook(["export", makeFile(community)]);

@@ -11,7 +11,6 @@ import {
   readlinkSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
@@ -20,7 +19,6 @@ import {
   community,
   listBeside,
   makeFile,
-  makeLarge,
   makeSeeded,
   makeSnapshot,
   stateOf,
@@ -29,24 +27,20 @@ import {
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
-import { floodDisk, floods, killWriters } from "./bad-days.ts";
+import { floodDisk, killWriters } from "./bad-days.ts";
 
-test("a killed writer leaves the snapshot intact and no files that others can read", async () => {
+test("a killed writer leaves the snapshot intact, and the next one removes its files", async () => {
   const { unfinished, wrong, leftovers } = await killWriters(runs(12), 11);
   expect([wrong, leftovers]).toEqual([[], []]);
   expect(unfinished).toBeGreaterThan(runs(1));
 }, 120_000);
 
-test.each(floods)(
-  "downloading %s uses no more disk space than the header declares",
-  async (flood) => {
-    const { downloads, mostBytes, wrong } = await floodDisk(flood, 1e7, 1500);
-    expect(wrong).toEqual([]);
-    expect(downloads).toBeGreaterThan(1);
-    expect(mostBytes).toBeGreaterThan(0);
-  },
-  30_000,
-);
+test("downloading an endless body uses no more disk space than the header declares", async () => {
+  const { downloads, mostBytes, wrong } = await floodDisk(1e7, 1500);
+  expect(wrong).toEqual([]);
+  expect(downloads).toBeGreaterThan(1);
+  expect(mostBytes).toBeGreaterThan(0);
+}, 30_000);
 
 /** Starts a command and returns while the command is writing, before it replaces the target. */
 async function startWriting(
@@ -60,7 +54,7 @@ async function startWriting(
   });
   const folder = join(target, "..");
   // The temporary file might exist only briefly, so the polling interval is short.
-  while (!readdirSync(folder).some((name) => name.includes(".tmp-"))) await Bun.sleep(1);
+  while (!readdirSync(folder).some((name) => name.endsWith(".new"))) await Bun.sleep(1);
   return child;
 }
 
@@ -72,8 +66,8 @@ test("import and apply work after a killed import, and remove the files it left"
     await killed.stdin.flush();
     killed.kill("SIGKILL");
     await killed.exited;
-    const [left = ""] = readdirSync(join(target, "..")).filter((name) => name.includes(".tmp-"));
-    expect(statSync(join(target, "..", left)).mode & 0o777).toBe(0o700);
+    const [left = ""] = readdirSync(join(target, "..")).filter((name) => name.endsWith(".new"));
+    expect(statSync(join(target, "..", left)).mode & 0o777).toBe(0o600);
     await succeed([next, makeFile(next === "apply" ? [] : community), "--to", target]);
     expect((await checkSnapshot(target)).counts.users).toBe(3);
     expect(listBeside(target)).toEqual(["snapshot"]);
@@ -81,11 +75,9 @@ test("import and apply work after a killed import, and remove the files it left"
 });
 
 describe("a writer stopped by a signal leaves the target unchanged and no new files", async () => {
-  const snapshot = await makeLarge();
   const commands = [
     ["import", "-"],
     ["apply", "-"],
-    ["export", snapshot],
     ["seed", "--users", "300000"],
   ];
   const signals = [
@@ -153,7 +145,7 @@ describe("several writers with the same target", () => {
     const lines = textOf(community);
     first.stdin.write(lines.slice(0, 100));
     await first.stdin.flush();
-    await until(() => readdirSync(join(target, "..")).some((name) => name.includes(".tmp-")));
+    await until(() => readdirSync(join(target, "..")).some((name) => name.endsWith(".new")));
     for (const command of ["import", "apply"]) {
       const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
       expect([code, stderr]).toEqual([
@@ -185,22 +177,6 @@ describe("several writers with the same target", () => {
   });
 });
 
-test("the next writer removes all files that a killed writer left", async () => {
-  const target = await makeSnapshot();
-  const folder = join(target, "..");
-  mkdirSync(join(folder, ".snapshot.tmp-aZ09zz"));
-  for (const name of [
-    ".snapshot.tmp-aZ09zz/snapshot.database",
-    ".snapshot.new",
-    ".snapshot.new-journal",
-    ".snapshot.lock",
-  ]) {
-    writeFileSync(join(folder, name), "half a file".repeat(name.endsWith("lock") ? 0 : 1));
-  }
-  await succeed(["import", makeFile(community), "--to", target]);
-  expect(listBeside(target)).toEqual(["snapshot"]);
-});
-
 /** Returns the peak memory of a process in bytes, or 0 on a system without /proc. */
 async function watchMemory(child: { pid: number; exitCode: number | null }): Promise<number> {
   let peakKiB = 0;
@@ -223,7 +199,7 @@ describe("invalid input is rejected and leaves the target unchanged", () => {
   const gibibyte = Buffer.concat(Array(64).fill(gzipSync(Buffer.alloc(2 ** 24, "a"))));
   test.each([
     ["truncated gzip", gzipSync(text).subarray(0, 150), /^roadbook: .+\n$/],
-    ["truncated zstd", zstdCompressSync(text).subarray(0, 150), /^roadbook: .+\n$/],
+    ["zstd", zstdCompressSync(text), /this is zstd, not NDJSON\n {2}fix: zstd -dc FILE/],
     ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be valid JSON/],
     ["a line of 1 GiB", gibibyte, /line 1: is longer than 1 MiB/],
   ])(

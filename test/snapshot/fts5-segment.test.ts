@@ -5,7 +5,7 @@ import { SegmentWriter } from "../../src/snapshot/name-index/fts5-segment.ts";
 import { sqlite } from "../../src/sqlite/bun.ts";
 
 test("FTS5 reads posting lists that fill one page and lists that fill many", () => {
-  const db = sqlite.openConnection(":memory:");
+  const db = sqlite.openWritable(":memory:").$client;
   createSchema(db);
   const segment = new SegmentWriter(db, "user_ngram");
   // After every seven ranks, there is a gap of 201, which FTS5 stores in two bytes.

@@ -36,7 +36,7 @@ const names = fc
   .map((entries) => new Map(entries.sort(([a], [b]) => a - b)));
 
 function open() {
-  const db = sqlite.openConnection(":memory:");
+  const db = sqlite.openWritable(":memory:").$client;
   createSchema(db);
   return db;
 }

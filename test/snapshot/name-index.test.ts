@@ -26,6 +26,7 @@ function countNames(db: Sqlite) {
   const count = { names: 0 };
   const counting: Sqlite = {
     exec: (sql) => db.exec(sql),
+    serialize: () => db.serialize(),
     close: () => db.close(),
     prepare<Row>(sql: string) {
       const statement = db.prepare<Row>(sql);
@@ -63,7 +64,7 @@ function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
 
 /** Opens a database of users or companies with these names and the ids 1, 2, 3 and so on. */
 function openNames(names: string[], kind: NameKind = "user", longShare?: number) {
-  const db = sqlite.openConnection(":memory:");
+  const db = sqlite.openWritable(":memory:").$client;
   createSchema(db);
   fillNames(db, { kind, name: (at) => names[at] ?? "" }, names.length);
   for (const _ of buildNameIndex(db, kind, longShare));

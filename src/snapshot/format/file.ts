@@ -18,9 +18,6 @@ export const HEADER_BYTES = 100;
 export const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/** The magic numbers of zstd frames and skippable frames (RFC 8878, 3.1). */
-const ZSTD_MAGIC = /^(28b52ffd|5.2a4d18)/;
-
 /**
  * The first bytes of a dataset: white space and an opening brace, or the gzip magic number (RFC
  * 1952). A snapshot file never begins with either.
@@ -56,9 +53,6 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   if (bytes.length === 0) throw new InvalidSnapshot("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  if (ZSTD_MAGIC.test(header.toString("hex", 0, 4))) {
-    throw new InvalidSnapshot("is compressed; decompress it with zstd -d, or serve it from a URL");
-  }
   if (DATASET_START.test(header.toString("hex"))) {
     throw new InvalidSnapshot(
       "is a dataset, not a Roadbook snapshot; make one with roadbook import DATASET --to FILE",
@@ -85,6 +79,12 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
 export async function appendChecksum(path: string): Promise<void> {
   await using file = await openFile(path);
   appendFileSync(path, trailerOf(await hashOf(file, (await file.stat()).size)));
+}
+
+/** Returns the bytes of a database as those of a snapshot file. */
+export function withChecksum(database: Uint8Array): Uint8Array {
+  const sha256 = createHash("sha256").update(database).digest("hex");
+  return Buffer.concat([database, Buffer.from(trailerOf(sha256))]);
 }
 
 /**

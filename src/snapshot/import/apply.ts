@@ -2,14 +2,16 @@
  * Applies a change file to a copy of a snapshot, then replaces the snapshot with the changed copy.
  * A server then responds as if the changed dataset had been imported.
  */
-import { constants, copyFileSync } from "node:fs";
-import { replaceFile } from "../../files/replace.ts";
-import { type Counts, countRows, type Meta, readMeta } from "../format/meta.ts";
+import { accessSync, constants, copyFileSync } from "node:fs";
+import { replaceLocked } from "../../files/replace.ts";
+import type { Database } from "../../sqlite/driver.ts";
+import { TRAILER_BYTES } from "../format/file.ts";
+import { type Counts, readMeta } from "../format/meta.ts";
 import { openTables, SnapshotError, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { writeSnapshot } from "./write.ts";
+import { fillSnapshot, saveSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -21,31 +23,52 @@ export async function applyChanges(
   target: string,
   options: ReadOptions = {},
 ): Promise<Counts> {
-  return replaceFile(target, async (path, file) => {
-    const database = `${path}.database`;
-    let old: Meta;
-    try {
-      copyFileSync(file, database, constants.COPYFILE_FICLONE);
-      // Verifies the copy rather than the original, which may have changed since it was copied.
-      const tables = await openTables(database);
-      old = readMeta(tables.db);
-      tables.close();
-    } catch (error) {
-      throw new SnapshotError(target, snapshotError(database, error).reason);
-    }
-    const { counts } = await writeSnapshot(path, database, {}, async (db) => {
-      const changer = new RowChanger(db);
-      const read = await readDataset(changes, changer, options);
-      if (!options.allowShrink) refuseShrinking(target, old.counts, countRows(db));
-      return {
-        ...read,
-        staleIndexes: changer.staleIndexes,
-        featuredCandidates: changer.listFeaturedCandidates(old.featured),
-      };
+  return replaceLocked(target, async ({ path, work, old }) => {
+    await openedAs(target, () => accessSync(old, constants.R_OK));
+    copyFileSync(old, work, constants.COPYFILE_FICLONE);
+    // Verifies the copy rather than the original, which may have changed since it was copied.
+    await openedAs(target, async () => (await openTables(work)).close());
+    const counts = await useDatabase(work, async (db) => {
+      const before = readMeta(db).counts;
+      const counts = await change(db, changes, options);
+      if (!options.allowShrink) refuseShrinking(target, before, counts);
+      await saveSnapshot(db, path);
+      return counts;
     });
-    // Opening the file verifies its checksum and schema. The full check that `import` runs is not
-    // needed, because the changes were made to a verified copy.
+    // Opening the file verifies its checksum. The full check that `import` runs is not needed,
+    // because the changes were made to a verified copy.
     (await openTables(path)).close();
     return counts;
   });
+}
+
+/** Rejects with a {@link SnapshotError} that names `target` if `open` fails. */
+async function openedAs(target: string, open: () => void | Promise<void>): Promise<void> {
+  try {
+    await open();
+  } catch (error) {
+    throw new SnapshotError(target, snapshotError(target, error).reason);
+  }
+}
+
+/** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
+export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
+  return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
+    await change(db, changes, {});
+    return serializeSnapshot(db);
+  });
+}
+
+async function change(db: Database, changes: LineSource, options: ReadOptions): Promise<Counts> {
+  const { featured } = readMeta(db);
+  const { counts } = await fillSnapshot(db, {}, async () => {
+    const changer = new RowChanger(db);
+    const { skipped } = await readDataset(changes, changer, options);
+    return {
+      skipped,
+      staleIndexes: changer.staleIndexes,
+      featuredCandidates: changer.listFeaturedCandidates(featured),
+    };
+  });
+  return counts;
 }

@@ -1,10 +1,9 @@
 /**
- * Builds a snapshot file from a dataset. The dataset is streamed: the rows for one batch of lines
- * are written before the next batch is read. A failed import never leaves a partial file at the
- * target.
+ * Builds a snapshot from a dataset. The dataset is streamed: the rows for one batch of lines are
+ * written before the next batch is read. A failed import never leaves a partial file at the target.
  */
 import { existsSync } from "node:fs";
-import { rehearseFile, replaceFile } from "../../files/replace.ts";
+import { findReplaceable, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
@@ -13,9 +12,16 @@ import { findMeta, refuseEmpty, refuseForeign, refuseShrinking } from "./overwri
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
-import { type Counted, writeSnapshot } from "./write.ts";
+import {
+  type Counted,
+  fillSnapshot,
+  saveSnapshot,
+  serializeSnapshot,
+  useDatabase,
+  type WriteOptions,
+} from "./write.ts";
 
-export interface ImportOptions extends ReadOptions {
+export interface ImportOptions extends ReadOptions, WriteOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
@@ -24,10 +30,6 @@ export interface ImportOptions extends ReadOptions {
   force?: boolean | undefined;
   /** Whether to report what an import would do, without changing `target`. */
   dryRun?: boolean | undefined;
-  /** The build time to record. The same dataset and build time give the same bytes. */
-  builtAtMs?: number | undefined;
-  /** Called repeatedly while the search index is built, with the progress (0 to 1). */
-  onIndexed?: (share: number) => void;
 }
 
 /**
@@ -41,22 +43,43 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
-  const put = options.dryRun ? rehearseFile : replaceFile;
-  return put(target, async (path, file) => {
+  /** Fills a database that will replace `file`. */
+  const fillInstead = async (db: Database, file: string): Promise<Counted> => {
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
-    const old = findMeta(file);
-    const { builtAtMs, onIndexed } = options;
-    const fillChecked = async (db: Database) => {
-      const read = await fill(db, dataset, options);
+    const old = findMeta(file)?.counts;
+    return fillSnapshot(db, options, async () => {
+      const { skipped, lines } = await fill(db, dataset, options);
       const counts = countRows(db);
-      if (!options.allowEmpty) refuseEmpty(counts, read.lines);
-      if (!options.allowShrink) refuseShrinking(target, old?.counts, counts, read.skipped.hidden);
-      return { ...read, staleIndexes: ["company", "user"] as const };
-    };
-    const database = `${path}.database`;
-    const counted = await writeSnapshot(path, database, { builtAtMs, onIndexed }, fillChecked);
+      if (!options.allowEmpty) refuseEmpty(counts, lines);
+      if (!options.allowShrink) refuseShrinking(target, old, counts, skipped.hidden);
+      return { skipped, staleIndexes: options.dryRun ? [] : ["company", "user"] };
+    });
+  };
+  if (options.dryRun) {
+    return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
+  }
+  return replaceLocked(target, async ({ path, work, old }) => {
+    const counted = await useDatabase(work, async (db) => {
+      const counted = await fillInstead(db, old);
+      await saveSnapshot(db, path);
+      return counted;
+    });
     await checkSnapshot(path);
     return counted;
+  });
+}
+
+/** Builds a snapshot in memory from a dataset, which may be empty, and returns its bytes. */
+export function buildSnapshot(
+  dataset: LineSource,
+  options: WriteOptions = {},
+): Promise<Uint8Array> {
+  return useDatabase(":memory:", async (db) => {
+    await fillSnapshot(db, options, async () => {
+      const { skipped } = await fill(db, dataset, {});
+      return { skipped, staleIndexes: ["company", "user"] };
+    });
+    return serializeSnapshot(db);
   });
 }
 

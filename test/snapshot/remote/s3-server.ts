@@ -11,7 +11,7 @@ export interface S3Server {
   env: Record<string, string>;
   /** Returns the URL of an object in the bucket. */
   url(key: string): string;
-  put(key: string, bytes: Uint8Array): Promise<void>;
+  put(key: string, bytes: Uint8Array | Blob): Promise<void>;
   get(key: string): Promise<Uint8Array>;
   list(): Promise<string[]>;
   /** Kills the server. `start` restarts it with the same objects. */
