@@ -40,11 +40,14 @@ export const community: DatasetLine[] = [
 ];
 
 /**
- * Users with ids from 1. Each has a thousand achievements whose descriptions are as long as
- * possible in JSON, so the response with one user's achievements is 3 MB.
+ * Users with ids from 1. Their achievements have descriptions that are as long as possible in JSON,
+ * so the response with one user's achievements is about as long as it may be, 128 KB.
  */
+/** The number of achievements of each user in a {@link longDataset}. */
+export const LONG_LIST = 41;
+
 export function longDataset(users: number): DatasetLine[] {
-  const ids = Array.from({ length: 1000 }, (_, at) => at + 1);
+  const ids = Array.from({ length: LONG_LIST }, (_, at) => at + 1);
   const achievement = { kind: "x", icon: "a.svg", tier: 1, points: 1 };
   const description = "\u0001".repeat(500);
   const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));

@@ -10,7 +10,7 @@ import { converse, dial, holdUnread, lastRequest } from "../../test/sockets.ts";
 import { openExecutable, type Target } from "../../test/support.ts";
 import { median, megabytesOf, type Options, tableOf } from "./measure.ts";
 
-const SIZES = [1_000, 16_000, 64_000, 128_000, 240_000];
+const SIZES = [1_000, 5_000, 15_000];
 const TRIES = 11;
 
 const SEARCH = "/search/users?q=";
@@ -97,6 +97,8 @@ const unreadResponses: Record<string, [pathOf: (index: number) => string, coding
     (index) => `/users/${index + 1}/achievements`,
     "identity",
   ],
+  "the page of one driver": [() => "/drivers/1", "identity"],
+  "the pages of different drivers": [(index) => `/drivers/${index + 1}`, "identity"],
 };
 
 /** Prints how much memory the server needs for clients that never read their responses. */
@@ -106,7 +108,7 @@ async function benchUnread(count: number): Promise<void> {
   for (const [name, [pathOf, coding]] of Object.entries(unreadResponses)) {
     const server = await openExecutable(["--search-limit", "0", "--snapshot", snapshot]);
     const headOf = (index: number) =>
-      `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept-Encoding: ${coding}\r\n\r\n`;
+      `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n\r\n`;
     await converse(server, headOf(0) + lastRequest);
     const before = megabytesOf(server.pid, "VmRSS");
     const sockets = await holdUnread(server, count, headOf);

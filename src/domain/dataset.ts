@@ -9,7 +9,6 @@ import {
   AchievementLine,
   CompanyLine,
   CompanyOrNull,
-  MAX_ACHIEVEMENTS,
   MAX_ROLES,
   PrivateUserLine,
   PublicUserLine,
@@ -145,25 +144,20 @@ export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined 
     ...value,
     avatar_url: optional.avatar.Check(avatar_url) ? avatar_url : null,
     company: optional.company.Check(company) ? company : null,
-    roles: listValid(roles, optional.role, (id) => id, MAX_ROLES),
-    achievements: listValid(achievements, optional.unlocked, ({ id }) => id, MAX_ACHIEVEMENTS),
+    roles: listValid(roles, optional.role, (id) => id).slice(0, MAX_ROLES),
+    achievements: listValid(achievements, optional.unlocked, ({ id }) => id),
   };
   return shapes.publicUser.Check(kept) ? kept : undefined;
 }
 
 /** Returns the valid items of a list, without duplicates. */
-function listValid<Item>(
-  list: unknown,
-  shape: Shape<Item>,
-  idOf: (item: Item) => number,
-  max: number,
-): Item[] {
+function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) => number): Item[] {
   if (!Array.isArray(list)) return [];
   const byId = new Map<number, Item>();
   for (const item of list) {
     if (shape.Check(item) && !byId.has(idOf(item))) byId.set(idOf(item), item);
   }
-  return [...byId.values()].slice(0, max);
+  return [...byId.values()];
 }
 
 function parse<Parsed extends ChangeLine | EndLine>(
@@ -229,12 +223,14 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { id: userId, roles = [], achievements = [] } = line;
   if (isAscending(roles, (id) => id) && isAscending(achievements, ({ id }) => id)) return [];
-  const duplicatesIn = (type: string, ids: number[], end = "", advice = "") =>
-    ids.flatMap((id, index) => {
-      if (ids.indexOf(id) === index) return [];
+  const duplicatesIn = (type: string, ids: number[], end = "", advice = "") => {
+    const seen = new Set<number>();
+    return ids.flatMap((id, index) => {
+      if (seen.size < seen.add(id).size) return [];
       const reason = `${type} ${id} is listed twice for user ${userId}${advice}`;
       return [{ field: `${type}s[${index}]${end}`, kind: "is listed twice", reason }];
     });
+  };
   const unlocked = achievements.map(({ id }) => id);
   return [
     ...duplicatesIn("role", roles),

@@ -93,8 +93,10 @@ export const CompanyLine = closedObject({
 });
 export type CompanyLine = Static<typeof CompanyLine>;
 
-export const MAX_ROLES = 1000;
-export const MAX_ACHIEVEMENTS = 1000;
+export const MAX_ROLES = 100;
+
+/** The maximum size of a response with the achievements of one user. */
+export const MAX_ACHIEVEMENTS_BYTES = 128 * 1024;
 
 export const CompanyOrNull = Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {
   description: "an object with id and role, or null",
@@ -113,10 +115,7 @@ const details = {
     }),
   ),
   achievements: Type.Optional(
-    Type.Array(UnlockedAchievement, {
-      maxItems: MAX_ACHIEVEMENTS,
-      description: `an array of at most ${MAX_ACHIEVEMENTS} objects`,
-    }),
+    Type.Array(UnlockedAchievement, { description: "an array of objects" }),
   ),
 };
 

@@ -124,8 +124,7 @@ function createFinish(options: AppOptions, contexts: RequestContexts) {
     const context = contexts.of(request);
     const { requestId, isSubrequest, method, decision, startMs } = context;
     const isHead = method === "HEAD" && request.method === "GET";
-    const response =
-      isAborting(value) && !isHead ? value : respond(request, value, { isHead, isSubrequest });
+    const response = isAborting(value) && !isHead ? value : respond(request, value, isHead);
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {

@@ -12,11 +12,6 @@ export type Body = string | Uint8Array<ArrayBuffer>;
 /** Shorter bodies fit into one packet even without compression. */
 const MIN_BYTES = 1024;
 
-/**
- * Compressing longer bodies would block other requests. Gzip takes 56 ms for 3 MB of random text.
- */
-const MAX_BYTES = 512 * 1024;
-
 export const compress: Record<Compressed, (bytes: Uint8Array) => Buffer<ArrayBuffer>> = {
   zstd: (bytes) => zlib.zstdCompressSync(bytes),
   br: (bytes) =>
@@ -45,7 +40,7 @@ export function codingFor(body: Body, stored: Coding | undefined, header: string
   if (header === null) return "identity";
   if (stored) return choose(header, [stored, "identity"]);
   const bytes = Buffer.byteLength(body);
-  return bytes > MIN_BYTES && bytes <= MAX_BYTES ? chosen.memo(header) : "identity";
+  return bytes > MIN_BYTES ? chosen.memo(header) : "identity";
 }
 
 /** @types/negotiator lacks the `preferred` option, which ranks codings of equal weight. */

@@ -8,19 +8,11 @@ import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
 import { type Body, type Coding, codingFor, compress, decompress } from "./compression.ts";
 import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
-import { createLargeBodies } from "./large-bodies.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** The policies for pages and their assets. The API never uses these policies. */
 const pagePolicies: readonly CachePolicy[] = ["page", "immutable", "hour"];
-
-interface RespondOptions {
-  /** Whether to send the response without its body. */
-  isHead: boolean;
-  /** Whether the page made the request. If so, the body need not be sent in pieces. */
-  isSubrequest: boolean;
-}
 
 /**
  * `maxAgeSeconds` is how long a cache may reuse an API response without revalidating it,
@@ -45,18 +37,19 @@ export function createRespond(maxAgeSeconds: number, isIndexed: boolean, compres
     hour: prepare("hour"),
     none: prepare("none"),
   };
-  const largeBody = createLargeBodies();
 
-  /** `value` is the result of a handler, a hook or the error handler. */
-  return (request: Request, value: unknown, { isHead, isSubrequest }: RespondOptions): Response => {
+  /**
+   * `value` is the result of a handler, a hook or the error handler. If `isHead` is set, the
+   * response is sent without its body.
+   */
+  return (request: Request, value: unknown, isHead: boolean): Response => {
     const content = toContent(value);
     const cache = content.status < 400 ? content.cache : "none";
     const isValidated = content.status === 200 && content.body !== null && hasValidator(cache);
     const { status, body, headers } = isValidated
       ? represent(content, content.body, request.headers, compresses)
       : content;
-    const sent = isSubrequest ? body : largeBody(body, !content.shared);
-    const response = new Response(isHead ? null : sent, { status, headers: prepared[cache] });
+    const response = new Response(isHead ? null : body, { status, headers: prepared[cache] });
     if (body !== null) {
       response.headers.set("content-type", content.type);
       if (isHead) response.headers.set("content-length", String(lengthOf(body)));

@@ -32,18 +32,15 @@ export const users = (service: Service) =>
           const id = parseUserId(params.userId);
           if (id === undefined) return fail("invalid_user_id");
           const achievements = service.snapshot().users.findAchievements(id);
-          if ("missing" in achievements) return fail(achievements.missing);
+          if (typeof achievements !== "string") return fail(achievements.missing);
           return serializedJson<{ success: true; achievements: AchievementEntry[] }>(
-            Buffer.concat([ACHIEVEMENTS_START, ...achievements, END]),
+            `{"success":true,"achievements":${achievements}}`,
             "public",
           );
         },
         { detail: achievementsOperation },
       ),
   );
-
-const ACHIEVEMENTS_START = Buffer.from('{"success":true,"achievements":');
-const END = Buffer.from("}");
 
 const userId = {
   in: "path" as const,

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { listBeside } from "../datasets.ts";
 import { community, importByExecutable, roadbook, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
@@ -30,7 +30,6 @@ const forms: [string, Uint8Array][] = [
     "gzip with two members",
     Buffer.concat([gzipSync(`${lines.slice(0, 50)}`), gzipSync(lines.slice(50))]),
   ],
-  ["zstd", zstdCompressSync(Buffer.from(lines))],
 ];
 
 test.each(forms)(

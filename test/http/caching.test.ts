@@ -289,32 +289,3 @@ describe("a repeated response", () => {
     roadbook.close();
   });
 });
-
-test("the largest possible profile is not compressed", async () => {
-  const word = (length: number) =>
-    Array.from({ length }, (_, at) => at.toString(36))
-      .join("")
-      .slice(0, length);
-  const achievements = Array.from({ length: 1000 }, (_, index) => ({
-    type: "achievement",
-    id: index + 1,
-    name: `Achievement ${index}`,
-    description: word(500),
-    icon: "a.svg",
-    kind: "distance",
-    tier: 1,
-    points: 1,
-  }));
-  const unlocked = achievements.map(({ id }) => ({
-    id,
-    tier: 1,
-    unlocked_at: "2024-03-09T17:05:00Z",
-  }));
-  const dataset = [...achievements, { ...user(9, "Ann"), achievements: unlocked }];
-  const target = await openInProcess({ dataset });
-  const { headers } = await target.fetch("/users/9/achievements", {
-    headers: { "accept-encoding": "gzip, br, zstd" },
-  });
-  expect(headers.get("content-encoding")).toBeNull();
-  await target.close();
-});

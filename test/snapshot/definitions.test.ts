@@ -1,12 +1,13 @@
 /** The number of roles and achievements is limited, and all of them up to the limit are found. */
 import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
-import { bytesOf, makeSnapshot, user } from "../datasets.ts";
-import { openInProcess } from "../support.ts";
+import { bytesOf, LONG_LIST, longDataset, makeSnapshot, user } from "../datasets.ts";
+import { openInProcess, temporaryFolder } from "../support.ts";
 
 const role = (id: number) => ({ type: "role", id, name: `Role ${id}`, hierarchy: id });
 const achievement = (id: number) => ({
@@ -79,9 +80,9 @@ describe.each(definitions)("the limit on %s definitions", (type, make, max, reas
 });
 
 test("roles and achievements are found among the maximum number of definitions", async () => {
-  const ids = listOf(1000, (id) => id * 100);
+  const ids = listOf(500, (id) => id * 200);
   const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
-  const roleIds = listOf(1000, (id) => id * 10);
+  const roleIds = listOf(100, (id) => id * 100);
   const snapshot = await makeSnapshot([
     ...listOf(10_000, role),
     ...listOf(100_000, achievement),
@@ -102,4 +103,46 @@ test("roles and achievements are found among the maximum number of definitions",
   expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));
   expect((await roadbook.fetch("/icons/none.svg")).status).toBe(404);
   await roadbook.close();
+});
+
+describe("the achievements of one user take at most 128 KB", () => {
+  const long = longDataset(1);
+  const unlocks = long.flatMap((line) => ("achievements" in line ? (line.achievements ?? []) : []));
+  /** Definitions as long as possible, and a user who has unlocked the first `count` of them. */
+  const datasetOf = (count: number) => {
+    const more = long[0] && [{ ...long[0], id: LONG_LIST + 1 }];
+    const all = [...unlocks, { ...unlocks[0], id: LONG_LIST + 1 }].slice(0, count);
+    return [...long.slice(0, -1), ...(more ?? []), user(1, "Nowak", { achievements: all })];
+  };
+  const error =
+    'achievements: must take at most 128 KB in a response, got 130 KB for "Nowak" (user 1)';
+
+  test("and a user just below the limit is imported", async () => {
+    const { fetch } = await openInProcess({ dataset: datasetOf(LONG_LIST) });
+    const { length } = Buffer.from(await (await fetch("/users/1/achievements")).text());
+    expect(length).toBeWithin(125 * 1024, 128 * 1024);
+  });
+
+  test("or else the import is refused with the user's name and the size", async () => {
+    const path = join(temporaryFolder(), "snapshot");
+    await expect(importDataset(datasetOf(LONG_LIST + 1), path)).rejects.toThrow(error);
+  });
+
+  test("or else, with --skip-invalid, the oldest that do not fit are left out", async () => {
+    const path = join(temporaryFolder(), "snapshot");
+    const { skipped } = await importDataset(datasetOf(LONG_LIST + 1), path, { skipInvalid: true });
+    expect(skipped.fields).toBe(1);
+    const { fetch } = await openInProcess({ snapshot: path });
+    const { achievements } = await (await fetch("/users/1/achievements")).json();
+    expect(achievements).toHaveLength(LONG_LIST);
+  });
+
+  test("also after a change that makes a definition longer", async () => {
+    const short = datasetOf(LONG_LIST + 1).map((line) =>
+      "description" in line && line.id > 20 ? { ...line, description: "" } : line,
+    );
+    const path = await makeSnapshot(short);
+    const changes = datasetOf(1).filter((line) => "description" in line && line.id > 20);
+    await expect(applyChanges(bytesOf(changes), path)).rejects.toThrow(error);
+  });
 });

@@ -69,6 +69,7 @@ export class RowChanger implements LineHandler<ChangeLine> {
     }
     this.lineOf.set(key, number);
     if (type === "company") this.companies.push(id);
+    if (type === "achievement") this.writer.checkAllUsers();
     const existed = this.remove(line);
     if (!("deleted" in line)) return this.writer.add(line, number);
     if (existed && type !== "user") this.deletions.push({ type, id, line: number });

@@ -15,7 +15,8 @@ export interface LineRecord {
 
 /** An error in a line, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError, Partial<LineRecord> {
-  line: number;
+  /** Missing if the error is not in a single line. */
+  line?: number;
 }
 
 /** An error that can be detected only after the last line. */
@@ -119,7 +120,10 @@ function sorted(kinds: ErrorKind[]): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);
   return kinds
-    .map(({ count, first }) => ({ count, first: first.toSorted((a, b) => a.line - b.line) }))
+    .map(({ count, first }) => ({
+      count,
+      first: first.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    }))
     .sort((a, b) => lineOf(a) - lineOf(b));
 }
 
@@ -127,7 +131,8 @@ function format({ line, field, reason, type, id }: LineError): string {
   const record = `${type} ${id}`;
   const isNamed = reason.includes(record) || reason.includes(`${type} id ${id}`);
   const suffix = id === undefined || type === undefined || isNamed ? "" : ` (${record})`;
-  return `line ${line}: ${field === "" ? "" : `${field}: `}${reason}${suffix}`;
+  const place = line === undefined ? "" : `line ${line}: `;
+  return `${place}${field === "" ? "" : `${field}: `}${reason}${suffix}`;
 }
 
 function number(count: number): string {

@@ -99,7 +99,7 @@ class DatasetReader<Parsed extends RecordKey> {
     const collector = this.handler.skip ? this.skipped : this.errors;
     for (const { missing, ...error } of this.handler.finish()) {
       if (missing && this.invalidRecords.has(nameOf(missing))) continue;
-      collector.summary.references++;
+      collector.summary[missing ? "references" : "fields"]++;
       collector.add(error);
     }
     const { summary } = this.errors;

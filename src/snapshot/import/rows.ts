@@ -5,12 +5,13 @@
 import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
-import type { PublicUserLine } from "../../domain/model.ts";
+import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
 import { userRowOf } from "../format/user-row.ts";
+import { encodeUnlocks } from "../read/users.ts";
 import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
@@ -41,6 +42,8 @@ export class RowWriter implements LineHandler<DatasetLine> {
   /** The names of the companies read so far, by company id. */
   private readonly companyNames = new Map<number, string>();
   private readonly privateBits = new Uint32Array(PRIVATE_BITS / 32);
+  /** The most achievements that a user read so far has unlocked. */
+  protected longestList = 0;
   /** The line numbers of the last role and the last achievement read so far. */
   private readonly lastLines = { role: 0, achievement: 0 };
 
@@ -90,6 +93,16 @@ export class RowWriter implements LineHandler<DatasetLine> {
       const rows = this.db.select({ count: count() }).from(table).get()?.count ?? 0;
       if (line > 0 && rows > max) yield { line, ...tooMany(type) };
     }
+    for (const { id, name, bytes } of listLongUsers(this.db, this.longestList)) {
+      const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;
+      const reason = `${kind}, got ${Math.ceil(bytes / 1024)} KB for ${JSON.stringify(name)}`;
+      yield { field: "achievements", reason, kind, type: "user", id };
+    }
+  }
+
+  /** Makes {@link finish} check the achievements of all users, because definitions changed. */
+  checkAllUsers(): void {
+    this.longestList = Number.POSITIVE_INFINITY;
   }
 
   /** Writes the row for a line. Returns false if the line's id is already taken. */
@@ -124,6 +137,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       : undefined;
     const row = userRowOf(line, companyName ?? null);
     if (addUser.run({ ...row }).changes === 0) return false;
+    this.longestList = Math.max(this.longestList, row.achievements.length);
     if (company && companyName === undefined) {
       addPending.run(number, "company.id", "company", company.id, id);
     }
@@ -170,6 +184,48 @@ function prepareStatements(db: Database) {
 function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
+}
+
+/** A user with more achievements than a response may have. */
+interface LongUser {
+  id: number;
+  name: string;
+  /** The size of all achievements in a response. */
+  bytes: number;
+  /** The newest achievements, as many as fit. */
+  fitting: Unlock[];
+}
+
+/** More than an entry adds to the JSON of its definition. */
+const ENTRY_BYTES = 100;
+
+/**
+ * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response.
+ * Reads no user if even `longestList` of the longest definitions take less.
+ */
+export function* listLongUsers(db: Database, longestList: number): Generator<LongUser> {
+  const definitions = new Map<number, string>();
+  let longest = 0;
+  for (const row of db.select().from(achievement).all()) {
+    const json = JSON.stringify(row);
+    definitions.set(row.id, json);
+    longest = Math.max(longest, Buffer.byteLength(json));
+  }
+  if (longestList * (longest + ENTRY_BYTES) <= MAX_ACHIEVEMENTS_BYTES) return;
+  const jsonOf = (id: number) => definitions.get(id) ?? "";
+  const rows = db.$client.prepare<{ id: number; name: string; achievements: string }>(
+    "SELECT id, name, achievements FROM user",
+  );
+  for (const { id, name, achievements } of rows.iterate()) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    let bytes = 1;
+    const fitting = unlocks.filter((unlock) => {
+      // In a longer list, a comma takes the place of one of the two brackets.
+      bytes += Buffer.byteLength(encodeUnlocks([unlock], jsonOf)) - 1;
+      return bytes <= MAX_ACHIEVEMENTS_BYTES;
+    });
+    if (fitting.length < unlocks.length) yield { id, name, bytes, fitting };
+  }
 }
 
 function tooMany(type: Definition): ValidationError {

@@ -16,7 +16,7 @@ import type { Database } from "../../sqlite/driver.ts";
 import { company, user } from "../format/schema.ts";
 import type { FinalError } from "./line-errors.ts";
 import type { Skipped } from "./read-dataset.ts";
-import { RowWriter } from "./rows.ts";
+import { listLongUsers, RowWriter } from "./rows.ts";
 
 export class SkippingWriter extends RowWriter {
   /** How many users became private because a line about them is invalid. Set by {@link finish}. */
@@ -47,8 +47,12 @@ export class SkippingWriter extends RowWriter {
   override *finish(): Generator<FinalError> {
     const usersWithMissing = new Set<number>();
     for (const error of super.finish()) {
-      if (error.id !== undefined) usersWithMissing.add(error.id);
+      if (error.missing && error.id !== undefined) usersWithMissing.add(error.id);
       yield error;
+    }
+    const trim = this.db.$client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
+    for (const { id, fitting } of listLongUsers(this.db, this.longestList)) {
+      trim.run(JSON.stringify(fitting), id);
     }
     const hideUsers = this.db.$client.prepare(
       "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",

@@ -27,11 +27,11 @@ export function openUsers(db: Database) {
   /**
    * The JSON of achievement definitions, cached because many users unlock the same achievements.
    */
-  const definitions = new Map<number, Uint8Array>();
-  function definitionOf(id: number): Uint8Array {
+  const definitions = new Map<number, string>();
+  function definitionOf(id: number): string {
     const known = definitions.get(id);
     if (known !== undefined) return known;
-    const json = Buffer.from(JSON.stringify(queries.achievement.get({ id })));
+    const json = JSON.stringify(queries.achievement.get({ id }));
     definitions.set(id, json);
     return json;
   }
@@ -66,8 +66,8 @@ export function openUsers(db: Database) {
 
     findName: (id: number): string | Missing => queries.name.get({ id })?.name ?? missing(id),
 
-    /** Returns the unlocked achievements, newest first, as chunks of a JSON array in UTF-8. */
-    findAchievements(id: number): Uint8Array[] | Missing {
+    /** Returns the unlocked achievements, newest first, as a JSON array. */
+    findAchievements(id: number): string | Missing {
       const row = queries.unlocks.get({ id });
       return row ? encodeUnlocks(row.achievements, definitionOf) : missing(id);
     },
@@ -142,17 +142,11 @@ function prepareQueries(db: Database) {
   };
 }
 
-/** Returns chunks, so that a list of several megabytes is joined only once, in the response. */
-function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => Uint8Array): Uint8Array[] {
-  const chunks: Uint8Array[] = [];
-  for (const [id, tier, unlockedAt] of unlocks) {
-    const start = chunks.length === 0 ? "[" : ",";
-    chunks.push(
-      Buffer.from(`${start}{"achievement":`),
-      definitionOf(id),
-      Buffer.from(`,"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`),
-    );
-  }
-  chunks.push(Buffer.from(chunks.length === 0 ? "[]" : "]"));
-  return chunks;
+/** Returns the entries of a user as a JSON array, given the JSON of each definition. */
+export function encodeUnlocks(unlocks: Unlock[], definitionOf: (id: number) => string): string {
+  const entries = unlocks.map(
+    ([id, tier, unlockedAt]) =>
+      `{"achievement":${definitionOf(id)},"tier":${tier},"unlocked_at":"${formatTime(unlockedAt)}"}`,
+  );
+  return `[${entries.join(",")}]`;
 }
