@@ -35,7 +35,7 @@ const out = resolve(values.out);
 const declarations = `${out}.types`;
 /** Modules that have side effects when they are imported. */
 const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
-const entryPoints = { library: "src/library", elysia: "src/elysia", client: "src/client" };
+const entryPoints = { library: "src/library", elysia: "src/elysia" };
 
 rmSync(out, { recursive: true, force: true });
 try {
@@ -116,7 +116,6 @@ function createManifest() {
         bun: "./lib/elysia.js",
         node: "./lib/elysia.js",
       },
-      "./client": { types: "./types/client.d.ts", default: "./lib/client.js" },
       "./package.json": "./package.json",
     },
     dependencies: listDependencies(),

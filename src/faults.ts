@@ -9,7 +9,7 @@ import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { InvalidValue, parseDuration } from "./options.ts";
+import { parseDuration, UsageError } from "./options.ts";
 
 /**
  * The routes that each target covers. `*` omits /health, because programs wait for a healthy server
@@ -50,29 +50,28 @@ const EXAMPLE = "as in search:status=503,rate=0.1";
 
 const PARTS = ["status", "close", "delay", "jitter", "rate"];
 
-/** Parses a fault such as `search:status=503,rate=0.1`, or throws an `InvalidValue`. */
+/** Parses a fault such as `search:status=503,rate=0.1`, or throws a `UsageError`. */
 export function parseFault(text: string): Fault {
   const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
   const target = targets.find((one) => one === name);
   if (!target)
-    throw new InvalidValue(
+    throw new UsageError(
       `must start with a target (search, profile, achievements, health or *), as in search:close`,
     );
   const values = new Map<string, string | undefined>();
   for (const part of rest.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);
-    if (values.has(name)) throw new InvalidValue(`must have only one ${name}`);
+    if (values.has(name)) throw new UsageError(`must have only one ${name}`);
     if (!PARTS.includes(name)) {
-      throw new InvalidValue(`must list only status, close, delay, jitter and rate, ${EXAMPLE}`);
+      throw new UsageError(`must list only status, close, delay, jitter and rate, ${EXAMPLE}`);
     }
     values.set(name, value);
   }
   const has = (name: string) => values.has(name);
-  if (values.get("close") !== undefined) throw new InvalidValue("must have close without a value");
-  if (has("status") && has("close"))
-    throw new InvalidValue("must have only one of status and close");
+  if (values.get("close") !== undefined) throw new UsageError("must have close without a value");
+  if (has("status") && has("close")) throw new UsageError("must have only one of status and close");
   if (!["status", "close", "delay"].some(has)) {
-    throw new InvalidValue("must have a status, close or delay");
+    throw new UsageError("must have a status, close or delay");
   }
   return {
     target,
@@ -85,7 +84,7 @@ export function parseFault(text: string): Fault {
 }
 
 /**
- * Throws an `InvalidValue` if the target cannot have this status. A 4xx status must be one that
+ * Throws a `UsageError` if the target cannot have this status. A 4xx status must be one that
  * every route of the target can return. Any 5xx status is allowed, because proxies add their own.
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
@@ -98,7 +97,7 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   if (status === undefined || known.includes(status)) return;
   if (Number.isInteger(status) && status >= 500 && status <= 599) return;
   const list = [...new Set(known)].sort().join(", ");
-  throw new InvalidValue(`must have a status of ${list} or 500 to 599 for ${target}`);
+  throw new UsageError(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
 /** Returns a hook that injects faults. Each fault gets its own random sequence from `seed`. */
@@ -133,14 +132,14 @@ function parseTime(name: string, text = ""): number {
   try {
     return parseDuration(text);
   } catch {
-    throw new InvalidValue(`must have a ${name} from 1ms to 24d, such as 200ms`);
+    throw new UsageError(`must have a ${name} from 1ms to 24d, such as 200ms`);
   }
 }
 
 function parseRate(text = ""): number {
   const rate = Number(text);
   if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return rate;
-  throw new InvalidValue("must have a rate above 0 and at most 1");
+  throw new UsageError("must have a rate above 0 and at most 1");
 }
 
 /** The codes of the errors that the API can return from a route. */

@@ -36,7 +36,7 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
-export type { FetchHandler, FetchHandler as Fetch } from "./http/app.ts";
+export type { FetchHandler } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
 export type { PageAssets, PageOptions } from "./http/pages.ts";
 export type { Peer } from "./http/peer.ts";
@@ -46,15 +46,14 @@ export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./road
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
+export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
-export { OverwriteError } from "./snapshot/import/overwrite-guard.ts";
 export type { ReadOptions } from "./snapshot/import/read-dataset.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
-export { SnapshotError } from "./snapshot/read/open.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 

@@ -266,7 +266,7 @@ async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {
   if (!page) return undefined;
   return {
     kiosk,
-    allowIndexing: options.allowIndexing ?? options.index,
+    allowIndexing: options.allowIndexing,
     language,
     featured,
     kioskIdleMs: parseTime(options.kioskIdle ?? "2m"),
@@ -332,7 +332,6 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   kiosk: "true or false",
   kioskIdle: "a string",
   allowIndexing: "true or false",
-  index: "true or false",
   language: "a string",
   featured: "an array",
   pageAssets: "a function",
@@ -360,9 +359,6 @@ function checkOptions(options: RoadbookOptions): void {
   const { trustedProxies = [], featured = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((each) => each !== undefined).length !== 1) {
     throw new TypeError("give exactly one of snapshot, dataset and demo");
-  }
-  if (options.allowIndexing !== undefined && options.index !== undefined) {
-    throw new TypeError("index is the old name of allowIndexing; use only allowIndexing");
   }
   if (publicUrl !== undefined) explain("publicUrl", publicUrl, parseBaseUrl);
   if (kioskIdle !== undefined) explain("kioskIdle", kioskIdle, parseTime);

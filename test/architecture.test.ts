@@ -1,11 +1,10 @@
 /**
  * Enforces the layers and invariants described in ARCHITECTURE.md, checks links in documents, and
- * limits the length of lines and functions.
+ * limits the length of lines.
  */
 import { describe, expect, test } from "bun:test";
 import { existsSync, linkSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import ts from "typescript-5";
 import { applyChanges } from "../src/snapshot/import/apply.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { community, makeSnapshot } from "./datasets.ts";
@@ -253,26 +252,6 @@ describe("style", () => {
     const allowed = [`const text = "${words}";`, `// https://example.org/ ${words}`];
     expect(overlong("a.ts", allowed.join("\n"))).toEqual([]);
     expect(overlong("a.sql", `SELECT '${words}'`)).toEqual([1]);
-  });
-
-  test("no function in src is over 80 lines, except for the declaration of the command line", () => {
-    const declarations = ["createProgram", "declareServe"];
-    const long: string[] = [];
-    for (const [file, text] of texts) {
-      const tree = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
-      const lineAt = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
-      const visit = (node: ts.Node): void => {
-        if (ts.isFunctionLike(node) && "body" in node && node.body) {
-          const lines = lineAt(node.end) - lineAt(node.getStart()) + 1;
-          const name = node.name?.getText() ?? "(anonymous)";
-          const isExempt = file.startsWith("commands/") && declarations.includes(name);
-          if (lines > 80 && !isExempt) long.push(`${file}: ${name} has ${lines} lines`);
-        }
-        ts.forEachChild(node, visit);
-      };
-      visit(tree);
-    }
-    expect(long).toEqual([]);
   });
 
   test("every source file begins with a comment that says what it does", () => {

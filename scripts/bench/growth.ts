@@ -30,7 +30,6 @@ const metrics = {
   "search, p50": "s",
   "search, p99": "s",
   "start to ready": "s",
-  "start, trusted": "s",
   swap: "s",
   publish: "s",
   "publish, PUT only": "s",
@@ -68,7 +67,6 @@ async function measureSizes(sizes: string[]): Promise<Figures[]> {
       ...figures,
       ...times,
       "start to ready": await timeStart(path),
-      "start, trusted": await timeStart(path, "--trust-snapshot"),
       swap: await timeSwap(path, changedPath),
       ...(await timePublish(path, changedPath)),
     });

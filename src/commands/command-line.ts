@@ -9,7 +9,7 @@ import {
   CommanderError,
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
-import { formatDuration, parseBaseUrl, parseInteger, parsePort } from "../options.ts";
+import { formatDuration, parseBaseUrl, parseInteger, parsePort, UsageError } from "../options.ts";
 import {
   completeDeclaration,
   type Environment,
@@ -17,10 +17,10 @@ import {
   usageOf,
   variableOf,
 } from "./environment.ts";
-import { findStoreUrl, readLocation } from "./location.ts";
+import { readLocation } from "./location.ts";
 import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
 import { declareServe } from "./serve-flags.ts";
-import { UsageError } from "./values.ts";
+import { parseFile, requireBun } from "./values.ts";
 
 const parseMaxErrors = parseInteger(1, 1_000_000);
 
@@ -76,13 +76,14 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     )
     .addHelpText("afterAll", ({ command }) => environmentHelp(command));
 
-  declareServe(program).action(async (flags, command) => {
+  declareServe(program).action(async (flags) => {
     if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
       throw new UsageError("--tls-cert and --tls-key must be given together");
     }
     if (flags.kiosk && !flags.page) {
       throw new UsageError("--kiosk and --no-page are mutually exclusive");
     }
+    if (flags.rateLimitStore !== undefined) requireBun("--rate-limit-store");
     if (flags.reusePort && process.platform !== "linux") {
       throw new UsageError("--reuse-port works only on Linux");
     }
@@ -90,7 +91,6 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     await runServe({
       ...flags,
       location: readLocation(flags.snapshot, env),
-      storeUrl: await findStoreUrl(command),
       unknownVariables: listUnknownVariables(program, env),
     });
   });
@@ -100,7 +100,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("DATASET --to FILE [flags]")
     .description("build a snapshot from a dataset (NDJSON, plain or gzip)")
     .argument("<DATASET>", "the dataset file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to write")
+    .requiredOption("--to <FILE>", "the snapshot to write", parseFile)
     .option("--dry-run", "check the dataset without writing anything", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option(
@@ -120,7 +120,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("CHANGES --to FILE [flags]")
     .description("apply a change file to a snapshot")
     .argument("<CHANGES>", "the change file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to change")
+    .requiredOption("--to <FILE>", "the snapshot to change", parseFile)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option(
       "--allow-shrink",
@@ -138,7 +138,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .usage("FILE [--to OUT] [flags]")
     .description("export the data of a snapshot as a dataset")
     .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write (default: standard output)")
+    .option("--to <OUT>", "the file to write (default: standard output)", parseFile)
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (path, flags) => {
       const { exportDataset } = await import("../snapshot/read/export.ts");
@@ -174,7 +174,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
       parseInteger(0, 0xffff_ffff),
       1,
     )
-    .option("--to <OUT>", "the file to write (default: standard output)")
+    .option("--to <OUT>", "the file to write (default: standard output)", parseFile)
     .option("--force", "overwrite the target even if it is not a dataset", false)
     .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
 
@@ -221,14 +221,6 @@ respond or is unhealthy.`,
     )
     .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
 
-  program
-    .command("version")
-    .usage("[flags]")
-    .description("print the version")
-    .action(() => {
-      writeStdout(`roadbook ${version}\n`);
-    });
-
   for (const command of program.commands) completeDeclaration(command, env);
   return program;
 }
@@ -259,7 +251,6 @@ function completeArguments(program: AnyCommand, argv: string[]): string[] {
     return has(second) ? [second, "--help"] : [second];
   }
   if (!first.startsWith("-")) return has(first) ? [first, ...rest] : [first];
-  if (first === "-v") return ["--version"];
   return /^(?:-h|--help|-V|--version)$/.test(first) ? argv : ["serve", ...argv];
 }
 

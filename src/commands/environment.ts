@@ -1,19 +1,13 @@
 /**
- * Completes the declared commands: environment variables set flags, former flag names keep working,
- * and errors name the invalid flag or variable. The environment is passed in as an argument.
+ * Completes the declared commands: environment variables set flags, and errors name the invalid
+ * flag or variable. The environment is passed in as an argument.
  */
-import { type CommandUnknownOpts as AnyCommand, Option } from "@commander-js/extra-typings";
-import { InvalidValue } from "../options.ts";
-import { type Parser, parseBoolean, parseNonEmpty, parseText, UsageError } from "./values.ts";
+import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
+import { UsageError } from "../options.ts";
+import { type Parser, parseBoolean, parseNonEmpty, parseText } from "./values.ts";
 
 export type Environment = Record<string, string | undefined>;
 type AnyOption = AnyCommand["options"][number];
-
-/** Maps current flag names to former names, which still work but are hidden from the help. */
-const formerNames: Record<string, string> = {
-  "allow-indexing": "index",
-  "shutdown-timeout": "grace",
-};
 
 /** Returns the name of the environment variable that sets a flag. */
 export function variableOf(option: { name(): string }): string {
@@ -41,11 +35,8 @@ export function completeDeclaration(command: AnyCommand, env: Environment): void
     option.mandatory = false;
     const parseFlag = (text: string) => parseBoolean(text) !== option.negate;
     const parse = option.parseArg ?? (option.required ? parseText : parseFlag);
-    const names = [option, ...addFormerName(command, option)];
-    for (const name of names) {
-      if (option.required) name.argParser(nameInErrors(`--${name.name()}`, parse));
-    }
-    command.hook("preAction", () => setOption(command, names, env, parse));
+    if (option.required) option.argParser(nameInErrors(`--${option.name()}`, parse));
+    command.hook("preAction", () => setFromVariable(command, option, env, parse));
   }
   command.hook("preAction", () => {
     const missing = mandatory.find((one) => !command.getOptionValueSource(one.attributeName()));
@@ -57,41 +48,18 @@ export function usageOf(command: AnyCommand): string {
   return `usage: roadbook ${command.name()} ${command.usage()}`.trimEnd();
 }
 
-/** Declares the former name of a flag, if the flag has one. */
-function addFormerName(command: AnyCommand, option: AnyOption): AnyOption[] {
-  const formerName = formerNames[option.name()];
-  if (formerName === undefined) return [];
-  const former = new Option(option.flags.replace(option.name(), formerName)).hideHelp();
-  command.addOption(former);
-  return [former];
-}
-
-/**
- * Sets an option from its flag or variable, under its current or former name. A flag overrides all
- * variables, even invalid ones. The variable with the current name overrides the variable with the
- * former name.
- */
-function setOption(
+/** Sets an option from its variable, unless its flag is given. */
+function setFromVariable(
   command: AnyCommand,
-  names: AnyOption[],
+  option: AnyOption,
   env: Environment,
   parse: Parser<unknown>,
 ): void {
-  const [option] = names;
-  if (!option) return;
   const key = option.attributeName();
-  const isGiven = (name: AnyOption) => command.getOptionValueSource(name.attributeName()) === "cli";
-  const [flag, other] = names.filter(isGiven);
-  if (flag && other) {
-    throw new UsageError(`${other.long} is the old name of ${flag.long}; use only ${flag.long}`);
-  }
-  if (flag) {
-    command.setOptionValueWithSource(key, command.getOptionValue(flag.attributeName()), "cli");
-    return;
-  }
-  const variable = names.map(variableOf).find((name) => env[name] !== undefined);
-  if (variable === undefined) return;
-  const value = nameInErrors(variable, parse)(env[variable] ?? "", option.defaultValue);
+  const variable = variableOf(option);
+  const text = env[variable];
+  if (text === undefined || command.getOptionValueSource(key) === "cli") return;
+  const value = nameInErrors(variable, parse)(text, option.defaultValue);
   command.setOptionValueWithSource(key, value, "env");
 }
 
@@ -104,11 +72,12 @@ function nameInErrors(name: string, parse: Parser<unknown>): Parser<unknown> {
     try {
       return parse(text, previous);
     } catch (error) {
-      if (!(error instanceof InvalidValue)) throw error;
-      const { value = text, message, hint } = error;
+      if (!(error instanceof UsageError)) throw error;
+      const { value = text, message, hint, isSecret } = error;
       if (value === "") throw new UsageError(`${name} must not be empty`);
       const advice = hint === undefined ? "" : `; ${hint}`;
-      throw new UsageError(`${name} ${message}, got ${JSON.stringify(value)}${advice}`);
+      const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
+      throw new UsageError(`${name} ${message}${got}${advice}`);
     }
   };
 }

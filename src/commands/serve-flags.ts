@@ -9,6 +9,7 @@ import {
   parseInteger,
   parseMaxAge,
   parsePort,
+  parseStoreUrl,
   parseTime,
   parseTitle,
   parseUserId,
@@ -117,10 +118,7 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--rate-limit-store <URL>",
       "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
-    )
-    .option(
-      "--rate-limit-store-file <FILE>",
-      "a file that contains that URL, to keep its password out of ps",
+      parseStoreUrl,
     )
     .optionsGroup("Network:")
     .option("--host <ADDRESS>", "address to listen on", "127.0.0.1")

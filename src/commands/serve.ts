@@ -13,7 +13,7 @@ import { createRoadbook, type Roadbook, type RoadbookOptions } from "../roadbook
 import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
-import { readTls, type TlsFiles, type TlsPaths } from "../server/tls.ts";
+import { readTls } from "../server/tls.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
@@ -27,8 +27,6 @@ const REFRESH_MS = 200;
 interface ServeConfig extends ServeFlags {
   /** Where to fetch the snapshot from, if it is not a file. */
   location: RemoteLocation | undefined;
-  /** The URL of the store that counts searches; undefined if searches are counted in memory. */
-  storeUrl: string | undefined;
   /** The environment variables that look like settings but match no flag. */
   unknownVariables: string[];
 }
@@ -56,8 +54,7 @@ interface ServerState {
 /** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
 async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const { tlsCert: cert, tlsKey: key } = config;
-  const tlsPaths = cert && key ? { cert, key } : undefined;
-  const tls = tlsPaths && readTls(tlsPaths);
+  const tls = cert && key ? readTls({ cert, key }) : undefined;
   const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
   const state: ServerState = { isStopping: false, unavailable: 0, metrics: undefined };
@@ -81,12 +78,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
   const reloading = startReloading(config, log, state, roadbook, source);
-  const renewCertificate = tlsPaths && tls && createRenewal(tlsPaths, tls, listener, log);
-  const onHangUp = () => {
-    reloading.now();
-    renewCertificate?.();
-  };
-  process.on("SIGHUP", onHangUp);
+  process.on("SIGHUP", reloading.now);
   logStart(config, log, roadbook);
   if (admin) log.info(`admin listening on ${admin.origin}`);
   writeStdout(`roadbook listening on ${listener.origin}\n`);
@@ -94,7 +86,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
 
   const signal = await stopSignal;
   state.isStopping = true;
-  process.off("SIGHUP", onHangUp);
+  process.off("SIGHUP", reloading.now);
   log.info({ signal }, "stopping");
   // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
@@ -197,25 +189,6 @@ function optionsOf(config: ServeConfig): RoadbookOptions {
   };
 }
 
-/**
- * Returns a function that reads the certificate again and uses it for new connections. If the new
- * certificate is invalid, logs the error and keeps the old one.
- */
-function createRenewal(paths: TlsPaths, initial: TlsFiles, listener: Listener, log: Logger) {
-  let current = initial;
-  return () => {
-    try {
-      const files = readTls(paths);
-      if (files.cert.equals(current.cert) && files.key.equals(current.key)) return;
-      listener.renewTls(files);
-      current = files;
-      log.info("using the new certificate");
-    } catch (error) {
-      log.error(`${error instanceof Error ? error.message : error}; using the old certificate`);
-    }
-  };
-}
-
 /** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
 async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
   const { location, cacheDir, fetchTimeout: timeoutMs } = config;
@@ -232,7 +205,7 @@ async function findSource(config: ServeConfig, log: Logger): Promise<Source | un
   return endOnSignal(open, ["SIGINT", "SIGTERM"]);
 }
 
-/** Makes a private folder on disk, where /tmp may be in memory. Removes it when the process ends. */
+/** Makes a private folder on disk, unlike /tmp, and removes it when the process ends. */
 function makeTemporaryFolder(): string {
   const folder = mkdtempSync("/var/tmp/roadbook-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -267,7 +240,7 @@ function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise
 
 /** Opens the limiter that counts searches in the shared store, if there is one. */
 async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
-  const { storeUrl: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
+  const { rateLimitStore: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
   const { openSharedLimiter } = await import("../limit/redis.ts");
   return openSharedLimiter({
@@ -277,7 +250,6 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
     maxClients,
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
-    onWarning: (message) => log.warn(message),
   });
 }
 

@@ -1,10 +1,5 @@
-/** Parsers for flag values, and the error for incorrect usage. Never reads the environment. */
-import { InvalidValue } from "../options.ts";
-
-/** Reports incorrect usage. The message is for the operator, and the command exits with 2. */
-export class UsageError extends Error {
-  override name = "UsageError";
-}
+/** Parsers for flag values. Never reads the environment. */
+import { UsageError } from "../options.ts";
 
 /** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks `flag`. */
 export function requireBun(flag: string): void {
@@ -12,13 +7,13 @@ export function requireBun(flag: string): void {
   throw new UsageError(`${flag} does not work on Node.js; use the executable or Bun`);
 }
 
-/** Parses text into a value, or throws an {@link InvalidValue}. Empty text is never valid. */
+/** Parses text into a value, or throws a {@link UsageError}. Empty text is never valid. */
 export type Parser<T> = (text: string, previous: T) => T;
 
 /** Accepts any non-empty text. */
 export function parseNonEmpty(text: string): string {
   if (text !== "") return text;
-  throw new InvalidValue("must not be empty");
+  throw new UsageError("must not be empty");
 }
 
 /**
@@ -27,16 +22,24 @@ export function parseNonEmpty(text: string): string {
  */
 export function parseText(text: string): string {
   if (!text.startsWith("--")) return parseNonEmpty(text);
-  const error = new InvalidValue("needs a value");
+  const error = new UsageError("needs a value");
   error.hint = `for a file with this name, write ./${text}`;
   throw error;
+}
+
+/** Accepts the path of a file to write. */
+export function parseFile(text: string): string {
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return parseText(text);
+  const error = new UsageError("must be a file");
+  const hint = "write a file and copy it there, for example with aws s3 cp";
+  throw Object.assign(error, { isSecret: true, hint });
 }
 
 /** Parses the environment variable of a flag that takes no value. */
 export function parseBoolean(text: string): boolean {
   if (/^(?:1|true)$/.test(text)) return true;
   if (/^(?:0|false)$/.test(text)) return false;
-  throw new InvalidValue("must be 1 or 0");
+  throw new UsageError("must be 1 or 0");
 }
 
 export function parseOneOf<const Choice extends string>(
@@ -45,7 +48,7 @@ export function parseOneOf<const Choice extends string>(
   return (text) => {
     const found = choices.find((choice) => choice === text);
     if (found !== undefined) return found;
-    throw new InvalidValue(`must be one of ${choices.join(", ")}`);
+    throw new UsageError(`must be one of ${choices.join(", ")}`);
   };
 }
 
@@ -58,7 +61,7 @@ export function parseList<T>(parse: (text: string) => T, separator = ","): Parse
       try {
         return parse(value);
       } catch (error) {
-        if (error instanceof InvalidValue) error.value = value;
+        if (error instanceof UsageError) error.value = value;
         throw error;
       }
     }),

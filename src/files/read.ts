@@ -10,20 +10,16 @@ import { codeOf } from "./errors.ts";
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-/** Thrown if a path leads to something other than a regular file. */
-export class NotAFileError extends Error {
-  override name = "NotAFileError";
-  override message = "is not a regular file";
-}
+const NOT_A_FILE = "not a regular file";
 
-/** Opens a file for reading. Throws a {@link NotAFileError} or a file system error. */
+/** Opens a file for reading. Throws if the file cannot be opened or is not a regular file. */
 export async function openFile(path: string): Promise<FileHandle> {
-  if (!(await stat(path)).isFile()) throw new NotAFileError();
+  if (!(await stat(path)).isFile()) throw new Error(NOT_A_FILE);
   // If a FIFO has replaced the file, opening the FIFO without O_NONBLOCK could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new NotAFileError();
+  throw new Error(NOT_A_FILE);
 }
 
 /**

@@ -20,11 +20,6 @@ import { basename, dirname, join, resolve } from "node:path";
 import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
-/** Thrown if another process is writing the target. */
-export class BusyError extends Error {
-  override name = "BusyError";
-}
-
 /** The paths for writing a new file. */
 interface Paths {
   /** An empty file, which becomes the new file. */
@@ -50,14 +45,14 @@ export function replaceFile<T>(target: string, write: (paths: Paths) => Promise<
 
 /**
  * Like {@link replaceFile}, but for only one writer at a time. The temporary files have the same
- * names each time, so the next writer removes those of a writer that was killed. Throws a
- * {@link BusyError} if another process is writing `target`.
+ * names each time, so the next writer removes those of a writer that was killed. Throws if another
+ * process is writing `target`.
  */
 export function replaceLocked<T>(target: string, write: (paths: Paths) => Promise<T>): Promise<T> {
   return namingErrors(target, async () => {
     const file = findReplaceable(target);
     const release = lock(hiddenBeside(file, "lock"));
-    if (!release) throw new BusyError(`another command is currently writing ${target}`);
+    if (!release) throw new Error(`another command is currently writing ${target}`);
     try {
       return await replaceBy(hiddenBeside(file, "new"), file, write);
     } finally {

@@ -5,7 +5,7 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
-import type { SnapshotError } from "../snapshot/read/open.ts";
+import type { SnapshotError } from "../snapshot/format/file.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";

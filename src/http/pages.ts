@@ -25,8 +25,6 @@ export interface PageOptions {
   kioskIdle?: string | undefined;
   /** Lets search engines index the page and its drivers. */
   allowIndexing?: boolean | undefined;
-  /** @deprecated The former name of `allowIndexing`. */
-  index?: boolean | undefined;
   /** The language of the page. Defaults to the language that the reader's browser asks for. */
   language?: Language | undefined;
   /** The community's name. Defaults to Roadbook. */
@@ -57,7 +55,7 @@ export interface PageAsset {
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
 /** The validated options. */
-export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle" | "index"> {
+export interface Pages extends Omit<PageOptions, "logo" | "kioskIdle"> {
   kioskIdleMs: number;
   title: string;
   logo: Logo | undefined;

@@ -1,8 +1,10 @@
 /**
  * The search limit that several instances share through one store, a Redis or Valkey server. While
- * the store is unavailable, decisions are made in memory, without waiting. Never logs.
+ * the store is unavailable, decisions are made in memory, without waiting. Never logs, and passes
+ * no part of the store's URL to its callbacks.
  */
 import { RedisClient } from "bun";
+import { codeOf } from "../files/errors.ts";
 import {
   createLimiter,
   type Decision,
@@ -11,51 +13,63 @@ import {
   type LimiterStatus,
   type MemoryLimiter,
 } from "./limiter.ts";
-import {
-  decide,
-  findEvictionPolicy,
-  isFullError,
-  isServerError,
-  probe,
-  reasonOf,
-  UnexpectedReply,
-  within,
-} from "./redis-script.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
-  /** Must satisfy {@link isStoreUrl}. */
+  /** A `redis://`, `valkey://` or, for TLS, `rediss://` URL. */
   url: string;
   /** Called when the store becomes unavailable, so decisions are made in memory from then on. */
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
-  /**
-   * Called when the store works, but less reliably than it should. The same message is passed at
-   * most once a minute.
-   */
-  onWarning: (message: string) => void;
 }
 
 /** If the store takes longer than this to decide, the decision is made in memory. */
 const DEADLINE_MS = 50;
 const CONNECT_MS = 1000;
 
+const RETRY_MS = 1000;
+
 /**
- * The delay before the first attempt to reconnect. The delay doubles after each failure, up to
- * MAX_RETRY_MS.
+ * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
+ * clock. Each client has a list of timestamps, oldest first. The store deletes a list when its
+ * newest timestamp leaves the window. While the store's clock is behind a client's newest
+ * timestamp, that timestamp counts as the current time, and the lag is added to the reported wait.
+ * Expired timestamps are found by binary search, because there may be as many as the limit allows.
  */
-const RETRY_MS = 100;
-const MAX_RETRY_MS = 5000;
+const SCRIPT = `
+local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local is_counted = ARGV[3] == '1'
+local time = redis.call('TIME')
+local clock = time[1] * 1000 + math.floor(time[2] / 1000)
+local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil) end
 
-/** If the store was up for longer than this, the delay starts at RETRY_MS again. */
-const STEADY_MS = 60_000;
+local now = math.max(clock, at(-1) or clock)
+local used = redis.call('LLEN', key)
+local expired, high = 0, used
+while expired < high do
+  local middle = math.floor((expired + high) / 2)
+  if now - at(middle) >= window then expired = middle + 1 else high = middle end
+end
+if expired > 0 then redis.call('LTRIM', key, expired, -1) end
+used = used - expired
+-- After the limit was lowered, several requests must leave before one more is allowed.
+local last_to_leave = at(math.max(used - limit, 0)) or now
 
-const WARNING_INTERVAL_MS = 60_000;
+local allowed = used < limit
+if allowed and is_counted then
+  redis.call('RPUSH', key, string.format('%.0f', now))
+  redis.call('PEXPIREAT', key, string.format('%.0f', now + window))
+  used = used + 1
+end
+return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
+`;
+const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
+const UNEXPECTED = "unexpected reply from the store";
+const KEY_PREFIX = "roadbook:limit:";
 
 /**
  * Opens a limiter that shares one budget per client among all instances with the same URL, limit
  * and window. If the store does not respond within about a second, the limiter starts in memory.
- * See {@link consumeBoth} for how decisions are made.
  */
 export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
   const limiter = new SharedLimiter(options);
@@ -68,12 +82,9 @@ class SharedLimiter implements Limiter {
   readonly #memory: MemoryLimiter;
   /** The connection in use; undefined while the store is down. */
   #store: RedisClient | undefined;
-  #upSinceMs = 0;
-  #retryMs = RETRY_MS;
   #retryTimer: Timer | undefined;
   #isDownReported = false;
   #isClosed = false;
-  readonly #warnedAtMs = new Map<string, number>();
 
   constructor(options: SharedLimiterOptions) {
     this.#options = options;
@@ -97,90 +108,47 @@ class SharedLimiter implements Limiter {
     if (this.#store) this.#drop(this.#store, "closed");
   }
 
-  /**
-   * Each attempt opens a new connection, because a connection that hangs may never report an error.
-   */
+  /** Opens a new connection, because one that hangs may never report an error. */
   async connect(): Promise<void> {
     const candidate = new RedisClient(this.#options.url, {
       autoReconnect: false,
       // Much longer than CONNECT_MS, because this timer keeps running while the process is busy.
-      // `within` decides whether the store is up.
       connectionTimeout: 10 * CONNECT_MS,
     });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
-    let evictionPolicy: string | undefined;
+    // This limit is never reached, so the probe is counted, which shows that this user may write.
+    // If the password is wrong, only a command that is sent before the connection is open fails.
+    const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
-      // The first probe checks that this user may write. It is sent before the connection is open,
-      // because if the password is wrong, only commands sent that early are rejected. The second
-      // probe checks the latency.
-      await within(CONNECT_MS, probe(candidate));
-      await within(DEADLINE_MS, probe(candidate));
-      evictionPolicy = await within(DEADLINE_MS, findEvictionPolicy(candidate));
+      await within(CONNECT_MS, decide(candidate, "probe", probe));
+      await within(DEADLINE_MS, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
-      this.#goDown(reasonOf(error, "cannot connect"));
-      return;
+      return this.#goDown(reasonOf(error));
     }
-    if (this.#isClosed) {
-      candidate.close();
-      return;
-    }
+    if (this.#isClosed) return candidate.close();
     this.#store = candidate;
-    this.#upSinceMs = performance.now();
     this.#isDownReported = false;
     this.#options.onUp();
-    if (evictionPolicy !== undefined && evictionPolicy !== "noeviction") {
-      this.#warn(
-        "the rate limit store forgets clients when it is full: " +
-          `set its maxmemory-policy to noeviction, not ${evictionPolicy}`,
-      );
-    }
   }
 
-  /** Returns the store's decision, or undefined if the store makes no decision. */
-  async #ask(
-    store: RedisClient,
-    client: string,
-    isCounted: boolean,
-  ): Promise<Decision | undefined> {
+  /** Returns the store's decision. Without one, stops using the store and returns undefined. */
+  async #ask(store: RedisClient, client: string, isCounted: boolean) {
     const { limit, windowMs } = this.#options;
     try {
       return await within(DEADLINE_MS, decide(store, client, { limit, windowMs, isCounted }));
     } catch (error) {
-      if (isFullError(error)) {
-        this.#warn(
-          "the rate limit store is full, so new searches are counted in memory; raise its maxmemory",
-        );
-      } else if (error instanceof UnexpectedReply || isServerError(error)) {
-        await this.#ignoreKey(store, reasonOf(error));
-      } else {
-        this.#drop(store, reasonOf(error));
-      }
+      this.#drop(store, reasonOf(error));
       return undefined;
     }
   }
 
-  /** Keeps the store in use despite an unusable key, unless a probe fails as well. */
-  async #ignoreKey(store: RedisClient, reason: string): Promise<void> {
-    try {
-      await within(DEADLINE_MS, probe(store));
-      this.#warn(
-        `the rate limit store cannot count a client, so it is counted in memory: ${reason}`,
-      );
-    } catch (error) {
-      this.#drop(store, reasonOf(error));
-    }
-  }
-
-  /**
-   * Stops using the store. If many decisions fail at once, only the first failure has an effect.
-   */
+  /** If many decisions fail at once, only the first failure has an effect. */
   #drop(store: RedisClient, reason: string): void {
     if (store !== this.#store) return;
     this.#store = undefined;
     // Closing rejects all pending decisions, so that none of them waits for its own deadline.
     store.close();
-    if (performance.now() - this.#upSinceMs > STEADY_MS) this.#retryMs = RETRY_MS;
     this.#goDown(reason);
   }
 
@@ -188,29 +156,17 @@ class SharedLimiter implements Limiter {
     if (this.#isClosed) return;
     if (!this.#isDownReported) this.#options.onDown(reason);
     this.#isDownReported = true;
-    this.#retryTimer = setTimeout(() => this.connect(), this.#retryMs);
-    this.#retryTimer.unref();
-    this.#retryMs = Math.min(2 * this.#retryMs, MAX_RETRY_MS);
-  }
-
-  #warn(message: string): void {
-    const now = performance.now();
-    const warnedAtMs = this.#warnedAtMs.get(message) ?? Number.NEGATIVE_INFINITY;
-    if (now - warnedAtMs < WARNING_INTERVAL_MS) return;
-    this.#warnedAtMs.set(message, now);
-    this.#options.onWarning(message);
+    this.#retryTimer = setTimeout(() => this.connect(), RETRY_MS).unref();
   }
 }
 
 /**
  * Allows a request if both this process's memory and the store allow it. Memory decides first, so
  * `maxClients` bounds the searches of all clients of this instance, and no client gets more than
- * the limit here even if the store is late or has lost its counts. Requests that were counted only
- * in memory are never sent to the store later. The store is asked even if memory refuses, because
- * the store's wait may be longer.
+ * the limit here even if the store is late or has lost its counts. The store is asked even if
+ * memory refuses, because the store's wait may be longer.
  *
- * @param ask asks the store; resolves to undefined if the store makes no decision, and never
- * rejects
+ * @param ask asks the store; resolves to undefined if the store is down, and never rejects
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
@@ -228,18 +184,50 @@ export async function consumeBoth(
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
 }
 
+/** Asks the store for a decision, which counts the request if it is allowed and `isCounted`. */
+async function decide(
+  store: RedisClient,
+  client: string,
+  { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
+): Promise<Decision> {
+  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs), isCounted ? "1" : "0"];
+  let reply: unknown;
+  try {
+    reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
+  } catch (error) {
+    // The store has not seen the script yet, or lost the script in a restart or a flush.
+    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
+    reply = await store.send("EVAL", [SCRIPT, ...args]);
+  }
+  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
+  const isDecision =
+    (allowed === 0 || allowed === 1) && remaining >= 0 && remaining <= limit && resetMs >= 1;
+  if (!isDecision) throw new Error(UNEXPECTED);
+  return { allowed: allowed === 1, limit, remaining, resetMs };
+}
+
 /**
- * Whether `text` is a `redis://`, `valkey://` or (for TLS) `rediss://` URL, with an optional
- * `user:password@`, port and `/database`. In a password, `/`, `@`, `?` and `#` are percent-encoded.
+ * Settles like `reply`, or rejects after the deadline, which consists of two timers. A process that
+ * lags reads pending replies between the two, so a reply that has already arrived is never late.
  */
-export function isStoreUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return (
-    url !== null &&
-    /^(?:rediss?|valkey):$/.test(url.protocol) &&
-    url.hostname !== "" &&
-    /^\/?\d{0,4}$/.test(url.pathname) &&
-    url.search === "" &&
-    url.hash === ""
-  );
+function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error(`no response within ${deadlineMs} ms`));
+    const startMs = performance.now();
+    let timer = setTimeout(() => {
+      // A command may have been sent only after the lag, so the store gets a whole deadline.
+      const hasLagged = performance.now() - startMs > deadlineMs;
+      timer = setTimeout(fail, hasLagged ? deadlineMs : deadlineMs / 2);
+    }, deadlineMs / 2);
+    reply.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+/** Reduces an error to its code, because some repeat the command and its password. */
+function reasonOf(error: unknown): string {
+  const { message } = error instanceof Error ? error : new Error();
+  if (message === UNEXPECTED || message.startsWith("no response within")) return message;
+  const [, reply] = /^([A-Z]{2,}) /.exec(message) ?? [];
+  if (reply) return `the store responded with ${reply}`;
+  return `cannot connect${codeOf(error) && ` (${codeOf(error)})`}`;
 }

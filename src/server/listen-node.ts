@@ -18,8 +18,7 @@ export async function listenOnNode(
   tls?: TlsFiles,
 ): Promise<Listener> {
   const listener = createNodeListener(respond);
-  const secure = tls && createHttpsServer(tls, listener);
-  const server = secure ?? createHttpServer(listener);
+  const server = tls ? createHttpsServer(tls, listener) : createHttpServer(listener);
   const opened = Promise.withResolvers<void>();
   server.once("error", opened.reject);
   server.listen({ host, port, reusePort }, opened.resolve);
@@ -32,7 +31,6 @@ export async function listenOnNode(
   const scheme = tls ? "https" : "http";
   return {
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
-    renewTls: (files) => secure?.setSecureContext(files),
     async drain() {
       // Stops listening and closes connections that are already idle.
       server.close();

@@ -1,6 +1,6 @@
 /**
- * Listens on an address under Bun and passes requests to a handler. It renews the certificate
- * without a pause and stops without losing a request. It never reads a body or looks at a route.
+ * Listens on an address under Bun and passes requests to a handler. It stops without losing a
+ * request. It never reads a body or looks at a route.
  */
 import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -11,12 +11,6 @@ import type { TlsFiles } from "./tls.ts";
 export interface Listener {
   /** The scheme, host and port. */
   origin: string;
-  /**
-   * Uses another certificate for new connections. Finishes requests in progress and closes idle
-   * connections. If the certificate is invalid or the address cannot be opened a second time,
-   * throws and keeps using the old certificate.
-   */
-  renewTls(tls: TlsFiles): void;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
   /** Closes all connections immediately. */
@@ -72,15 +66,16 @@ export function listen(
   tls?: TlsFiles,
 ): Listener {
   const waitInStorm = createTickGuard();
+  const server = open();
 
-  function open(at: ListenAddress, files: TlsFiles | undefined): Server {
+  function open(): Server {
     try {
       return Bun.serve({
-        hostname: at.host,
-        port: at.port,
+        hostname: host,
+        port,
         development: false,
-        reusePort: at.reusePort ?? false,
-        ...(files && { tls: { ...files, ciphers: CIPHERS } }),
+        reusePort,
+        ...(tls && { tls: { ...tls, ciphers: CIPHERS } }),
         // Large bodies are discarded. Bun's own 413 would lack the JSON body and most headers.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         fetch(request, server) {
@@ -90,47 +85,22 @@ export function listen(
         },
       });
     } catch (error) {
-      throw listenError(error, at);
+      throw listenError(error, { host, port, flagPrefix });
     }
   }
 
-  const address: ListenAddress = { host, port, reusePort, flagPrefix };
-  let server = open(address, tls);
-  const { origin } = server.url;
-  address.port = server.port ?? port;
-  if (tls && !reusePort) {
-    // Renewing the certificate needs a second listener on this port, so the port is reopened as
-    // shared. The first listener has shown that no other process uses the port.
-    server.stop(true);
-    address.reusePort = true;
-    server = open(address, tls);
-  }
-  /** Listeners that use an old certificate and still have open connections. */
-  const former = new Set<Server>();
-  const servers = () => [...former, server];
-
   return {
-    origin,
-    renewTls(files) {
-      // Bun cannot change the certificate of a running server, so this opens another server.
-      const next = open(address, files);
-      const last = server;
-      server = next;
-      former.add(last);
-      void last.stop().then(() => former.delete(last));
-    },
+    origin: server.url.origin,
     async drain() {
       // Closing now would reset connections whose requests have arrived but have not been read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
       // `stop` also closes idle connections. Its promise is ignored, because it waits for
       // incomplete request heads until Bun's idle timeout. A request is pending until its client
       // has read the response.
-      for (const each of servers()) void each.stop();
+      void server.stop();
       do await Bun.sleep(DRAIN_TICK_MS);
-      while (servers().some(({ pendingRequests }) => pendingRequests > 0));
+      while (server.pendingRequests > 0);
     },
-    async close() {
-      await Promise.all(servers().map((each) => each.stop(true)));
-    },
+    close: () => server.stop(true),
   };
 }

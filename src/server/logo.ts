@@ -1,6 +1,6 @@
 /** Reads the web page's logo, or explains why it cannot be used. */
 import { reasonOf } from "../files/errors.ts";
-import { NotAFileError, openFile } from "../files/read.ts";
+import { openFile } from "../files/read.ts";
 import { type Logo, MAX_LOGO_BYTES, parseLogo } from "../web/brand.ts";
 
 /** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
@@ -9,7 +9,7 @@ export async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   try {
     return parseLogo(typeof logo === "string" ? await readStart(logo) : logo);
   } catch (error) {
-    const isInvalid = error instanceof RangeError || error instanceof NotAFileError;
+    const isInvalid = error instanceof RangeError;
     throw new Error(`${name} ${isInvalid ? error.message : `cannot be read: ${reasonOf(error)}`}`);
   }
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { parseStoreUrl } from "../../src/options.ts";
 import {
   community,
   executable,
@@ -72,62 +73,6 @@ describe("flags, environment variables and defaults", () => {
     await Bun.sleep(1000);
     expect((await target.fetch("/search/users?q=an")).status).toBe(200);
     await target.close();
-  });
-});
-
-describe("former names of flags", () => {
-  const isIndexed = async (args: string[], env: Record<string, string> = {}) => {
-    const target = await openExecutable(args, undefined, env);
-    const { status } = await target.fetch("/sitemap.xml");
-    await target.close();
-    return status === 200;
-  };
-
-  test.each([
-    [["--index"], {}, true],
-    [[], { ROADBOOK_INDEX: "1" }, true],
-    [[], { ROADBOOK_INDEX: "0" }, false],
-    [[], { ROADBOOK_ALLOW_INDEXING: "0", ROADBOOK_INDEX: "1" }, false],
-    [["--index"], { ROADBOOK_ALLOW_INDEXING: "0" }, true],
-    [["--allow-indexing"], { ROADBOOK_INDEX: "0" }, true],
-    [["--index"], { ROADBOOK_ALLOW_INDEXING: "", ROADBOOK_INDEX: "" }, true],
-  ])("%j with %j: indexing is %p", async (args, env, expected) => {
-    expect(await isIndexed(args, env as Record<string, string>)).toBe(expected);
-  });
-
-  test("can be set by environment variables without a warning", async () => {
-    let log = "";
-    const env = { ROADBOOK_GRACE: "10s", ROADBOOK_INDEX: "1" };
-    const target = await openExecutable(["--grace", "1s"], (text) => (log += text), env);
-    await target.close();
-    expect(log).not.toContain("unknown environment variable");
-  });
-
-  test("are hidden from the help", async () => {
-    const { stdout } = await roadbook(["serve", "--help"]);
-    expect(stdout).toContain("--shutdown-timeout TIME");
-    expect(stdout).not.toMatch(/--(?:grace|index)\b/);
-  });
-
-  test.each([
-    [
-      ["--grace", "1s", "--shutdown-timeout", "2s"],
-      {},
-      "--grace is the old name of --shutdown-timeout; use only --shutdown-timeout",
-    ],
-    [
-      ["--allow-indexing", "--index"],
-      {},
-      "--index is the old name of --allow-indexing; use only --allow-indexing",
-    ],
-    [["--grace="], {}, "--grace must not be empty"],
-    [["--index=1"], {}, "--index takes no value"],
-    [[], { ROADBOOK_GRACE: "" }, "ROADBOOK_GRACE must not be empty"],
-    [[], { ROADBOOK_INDEX: "yes" }, 'ROADBOOK_INDEX must be 1 or 0, got "yes"'],
-    [["check", "--index", "a"], {}, "unknown flag --index; see roadbook check --help"],
-  ])("incorrect usage: %j %j", async (args, env, line) => {
-    const outcome = await roadbook(args, { env: env as Record<string, string> });
-    expect(outcome).toEqual({ code: 2, stdout: "", stderr: `roadbook: ${line}\n` });
   });
 });
 
@@ -234,19 +179,6 @@ describe("no message shows the store's URL, which may contain a password", () =>
       `--rate-limit-store must be a ${kind}`,
     ],
     [[], { ROADBOOK_RATE_LIMIT_STORE: "sesame" }, 2, `ROADBOOK_RATE_LIMIT_STORE must be a ${kind}`],
-    [["--rate-limit-store-file", file], {}, 1, `${file} must contain a ${kind}`],
-    [
-      ["--rate-limit-store-file", "nothing"],
-      { ROADBOOK_RATE_LIMIT_STORE: "redis://:sesame@host" },
-      1,
-      "nothing cannot be read: no such file or directory",
-    ],
-    [
-      ["--rate-limit-store", "redis://:sesame@host", "--rate-limit-store-file", file],
-      {},
-      2,
-      "--rate-limit-store and --rate-limit-store-file are mutually exclusive",
-    ],
     [
       ["--rate-limit-stor=redis://:sesame@host"],
       {},
@@ -263,15 +195,6 @@ describe("no message shows the store's URL, which may contain a password", () =>
     const { stdout } = await roadbook(["serve", "--help"], { env });
     expect(stdout).not.toContain("sesame");
   });
-
-  test("a file can contain the URL", async () => {
-    const closedPort = join(folder, "closed-port");
-    writeFileSync(closedPort, "redis://127.0.0.1:1\n");
-    const target = await openExecutable(["--rate-limit-store-file", closedPort]);
-    const health = await (await target.fetch("/health")).json();
-    expect(health).toMatchObject({ search_limit: { up: false } });
-    await target.close();
-  });
 });
 
 test.each([
@@ -279,7 +202,7 @@ test.each([
   ["a dataset", community, /is a dataset, not a Roadbook snapshot; make one with roadbook import /],
   ["an empty file", "empty", /^roadbook: empty is empty\n$/],
   ["a text file", "text", /^roadbook: text is not a Roadbook snapshot\n$/],
-  ["a folder", ".", /^roadbook: \. is not a regular file\n$/],
+  ["a folder", ".", /^roadbook: \. cannot be read: not a regular file\n$/],
 ])("serving %s as a snapshot prints one clear line and exits with 1", async (_, snapshot, line) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "empty"), "");
@@ -366,7 +289,6 @@ const commandNames = [
   "schema",
   "openapi",
   "health",
-  "version",
 ];
 
 describe("the help", () => {
@@ -416,7 +338,7 @@ describe("the help", () => {
   });
 });
 
-test.each(["version", "--version", "-V", "-v"])("%s prints the version", async (flag) => {
+test.each(["--version", "-V"])("%s prints the version", async (flag) => {
   const { code, stdout } = await roadbook([flag]);
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
 });
@@ -691,7 +613,6 @@ test("a signal right after the ready line is not lost", async () => {
 test("the shutdown timeout or a second signal cuts off responses that no client reads", async () => {
   for (const [flag, time, signals] of [
     ["--shutdown-timeout", "300ms", 1],
-    ["--grace", "300ms", 1],
     ["--shutdown-timeout", "1h", 2],
   ] as const) {
     const child = Bun.spawn([await executable(), "--port", "0", flag, time], {
@@ -727,4 +648,32 @@ test("an import shows its progress on a terminal, but not in a pipe", async () =
     "",
     expect.stringMatching(/^imported [^\r█]* to s\n$/),
   ]);
+});
+
+describe("a store's URL", () => {
+  test.each([
+    "redis://127.0.0.1",
+    "redis://user:p%40ss@store.example:6380/2",
+    "rediss://:secret@store.example",
+    "valkey://[::1]:6379",
+  ])("%p is valid", (url) => {
+    expect(parseStoreUrl(url)).toBe(url);
+  });
+
+  test.each([
+    "",
+    "redis://",
+    "store.example:6379",
+    "http://:secret@store.example",
+    "redis://:secret@:6379",
+    "redis://:sec ret@store example",
+    "redis://:12/secret@store.example",
+    "redis://user:12/secret@store.example",
+    "redis://user:secret/34@store.example",
+    "redis://store.example:6379/secret",
+    "redis://user:12#secret@store.example",
+    "redis://user:12?secret@store.example",
+  ])("%p is invalid", (url) => {
+    expect(() => parseStoreUrl(url)).toThrow("must be a redis://, rediss:// or valkey:// URL");
+  });
 });

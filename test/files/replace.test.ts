@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
-import { BusyError, replaceFile, replaceLocked } from "../../src/files/replace.ts";
+import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
 const write = (text: string) => async (paths: { path: string; work: string }) => {
@@ -85,7 +85,9 @@ test("a symbolic link is kept, and the file at its end is replaced", async () =>
 test("only one writer at a time may replace a locked file", async () => {
   const target = join(temporaryFolder(), "file");
   const release = lock(join(target, "../.file.lock"));
-  await expect(replaceLocked(target, write("new"))).rejects.toThrow(BusyError);
+  await expect(replaceLocked(target, write("new"))).rejects.toThrow(
+    "another command is currently writing",
+  );
   release?.();
   await replaceLocked(target, write("new"));
 });

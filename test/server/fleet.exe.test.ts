@@ -95,11 +95,10 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   }
 
   async function publish(word: string): Promise<void> {
-    const words = ["import", datasetWith(word), "--to", store.url(KEY)];
-    const { code, stderr } = await roadbook(words, {
-      env: { ...store.env, TMPDIR: temporaryFolder() },
-    });
+    const snapshot = join(temporaryFolder(), "snapshot");
+    const { code, stderr } = await roadbook(["import", datasetWith(word), "--to", snapshot]);
     if (code !== 0) throw new Error(stderr);
+    await store.put(KEY, readFileSync(snapshot));
   }
 
   /** Returns the distinct words in a profile, or the status of an error. */

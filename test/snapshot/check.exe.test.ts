@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SnapshotError } from "../../src/snapshot/format/file.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { SnapshotError } from "../../src/snapshot/read/open.ts";
 import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
 import { roadbook, run, temporaryFolder } from "../support.ts";
 
@@ -106,7 +106,7 @@ describe("check and serve print a one-line error for", () => {
       /has schema 99, but this Roadbook reads schema \d+; use a newer Roadbook/,
     ],
     ["a missing file", (path) => `${path}-none`, /cannot be read: no such file or directory/],
-    ["a folder", (path) => join(path, ".."), /is not a regular file/],
+    ["a folder", (path) => join(path, ".."), /cannot be read: not a regular file/],
   ];
   test.each(cases)("%s", async (_, spoil, expected) => {
     const path = await makeSnapshot();

@@ -78,7 +78,7 @@ describe("a writer stopped by a signal leaves the target unchanged and no new fi
   const commands = [
     ["import", "-"],
     ["apply", "-"],
-    ["seed", "--users", "300000"],
+    ["seed", "--force", "--users", "3000000"],
   ];
   const signals = [
     ["SIGHUP", 129],

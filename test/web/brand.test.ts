@@ -90,7 +90,7 @@ writeFileSync(large, Buffer.concat([png, Buffer.alloc(256 * 1024)]));
 test.each([
   [{ logo: gif }, `${gif} is neither an SVG nor a PNG`],
   [{ logo: large }, `${large} is larger than 256 KB, the maximum for a logo`],
-  [{ logo: folder }, `${folder} is not a regular file`],
+  [{ logo: folder }, `${folder} cannot be read: not a regular file`],
   [
     { logo: join(folder, "none") },
     `${join(folder, "none")} cannot be read: no such file or directory`,

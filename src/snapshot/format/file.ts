@@ -24,50 +24,57 @@ const LABEL = "roadbook sha256 ";
  */
 const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
 
-/**
- * Thrown if bytes are not a readable snapshot. `message` continues a sentence that begins with the
- * name of the file.
- */
-export class InvalidSnapshot extends Error {
-  override name = "InvalidSnapshot";
+/** Thrown when a snapshot cannot be read. The message is one line for the operator. */
+export class SnapshotError extends Error {
+  override name = "SnapshotError";
+  /** The message without the name of the file, such as "is empty". */
+  readonly reason: string;
+  /** Whether a retry may succeed: true unless the file's content caused the error. */
+  readonly isTransient: boolean;
+
+  constructor(reason: string, file = "the snapshot", isTransient = false) {
+    super(`${file} ${reason}`);
+    this.reason = reason;
+    this.isTransient = isTransient;
+  }
 }
 
 /**
  * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
- * Throws an {@link InvalidSnapshot} if the header is not that of a snapshot or
+ * Throws a {@link SnapshotError} if the header is not that of a snapshot or
  * declares a different size.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);
   if (size !== written) {
-    throw new InvalidSnapshot(`is damaged: it has ${size} bytes instead of ${written}`);
+    throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${written}`);
   }
   return written - TRAILER_BYTES;
 }
 
 /**
- * Returns the file size that the header in `bytes` declares. Throws an {@link InvalidSnapshot}
+ * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError}
  * unless the header is that of a snapshot with the current schema version, or with any version if
  * `isAnySchema` is set.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
-  if (bytes.length === 0) throw new InvalidSnapshot("is empty");
+  if (bytes.length === 0) throw new SnapshotError("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   if (DATASET_START.test(header.toString("hex"))) {
-    throw new InvalidSnapshot(
+    throw new SnapshotError(
       "is a dataset, not a Roadbook snapshot; make one with roadbook import DATASET --to FILE",
     );
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
-    throw new InvalidSnapshot("is not a Roadbook snapshot");
+    throw new SnapshotError("is not a Roadbook snapshot");
   }
   if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    throw new InvalidSnapshot("is a SQLite file, but not a Roadbook snapshot");
+    throw new SnapshotError("is a SQLite file, but not a Roadbook snapshot");
   }
   const version = header.readUInt32BE(60);
   if (version !== SCHEMA_VERSION && !isAnySchema) {
     const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-    throw new InvalidSnapshot(
+    throw new SnapshotError(
       `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`,
     );
   }
@@ -88,7 +95,7 @@ export function withChecksum(database: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the whole file, in chunks, and returns its SHA-256. Throws an {@link InvalidSnapshot} if
+ * Reads the whole file, in chunks, and returns its SHA-256. Throws a {@link SnapshotError} if
  * the trailer has another.
  */
 export async function verifyChecksum(
@@ -101,7 +108,7 @@ export async function verifyChecksum(
     trailer += Buffer.from(chunk).toString("latin1");
   }
   if (trailer === trailerOf(sha256)) return sha256;
-  throw new InvalidSnapshot("is damaged: its checksum does not match");
+  throw new SnapshotError("is damaged: its checksum does not match");
 }
 
 async function hashOf(source: FileHandle | Uint8Array, databaseBytes: number): Promise<string> {

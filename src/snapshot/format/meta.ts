@@ -2,7 +2,7 @@
 import { count } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "../../sqlite/driver.ts";
-import { InvalidSnapshot } from "./file.ts";
+import { SnapshotError } from "./file.ts";
 import { achievement, company, meta, privateUser, role, user } from "./schema.ts";
 
 export interface Counts {
@@ -41,7 +41,7 @@ export function readMeta(db: Database): Meta {
   const facts = new Map(rows.map(({ key, value }) => [key, value]));
   const value = (key: keyof Meta): string => {
     const found = facts.get(key);
-    if (found === undefined) throw new InvalidSnapshot(`is damaged: it has no ${key}`);
+    if (found === undefined) throw new SnapshotError(`is damaged: it has no ${key}`);
     return found;
   };
   return {

@@ -7,7 +7,7 @@ import { replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { TRAILER_BYTES } from "../format/file.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
-import { openTables, SnapshotError, snapshotError } from "../read/open.ts";
+import { openTables, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
@@ -15,7 +15,7 @@ import { fillSnapshot, saveSnapshot, serializeSnapshot, useDatabase } from "./wr
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
- * if a line is invalid, an `OverwriteError` if more than half of the users or companies would be
+ * if a line is invalid, an error if more than half of the users or companies would be
  * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error.
  */
 export async function applyChanges(
@@ -42,12 +42,12 @@ export async function applyChanges(
   });
 }
 
-/** Rejects with a {@link SnapshotError} that names `target` if `open` fails. */
+/** Rejects with a `SnapshotError` that names `target` if `open` fails. */
 async function openedAs(target: string, open: () => void | Promise<void>): Promise<void> {
   try {
     await open();
   } catch (error) {
-    throw new SnapshotError(target, snapshotError(target, error).reason);
+    throw snapshotError(target, error);
   }
 }
 

@@ -34,7 +34,7 @@ export interface ImportOptions extends ReadOptions, WriteOptions {
 
 /**
  * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if a line is
- * invalid, and with an `OverwriteError` if `target` is not a snapshot, if the dataset is empty, or
+ * invalid, and with an error if `target` is not a snapshot, if the dataset is empty, or
  * if more than half of the users or companies would be lost. Also rejects with file system errors.
  * If an import fails, `target` is unchanged.
  */

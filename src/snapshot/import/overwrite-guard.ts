@@ -5,29 +5,19 @@
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
-import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts";
+import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
 import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
-/**
- * Thrown instead of overwriting a file that is not a snapshot, or replacing a snapshot with one
- * that has far less data.
- */
-export class OverwriteError extends Error {
-  override name = "OverwriteError";
-}
-
-/** Throws an {@link OverwriteError} if a dataset has neither users nor companies. */
+/** Throws an error if a dataset has neither users nor companies. */
 export function refuseEmpty({ users, companies }: Counts, lines: number): void {
   if (users > 0 || companies > 0) return;
   const advice = lines > 0 ? "" : ` (${CHECK_PIPE})`;
-  throw new OverwriteError(
-    `the dataset has no users and no companies; nothing was written${advice}`,
-  );
+  throw new Error(`the dataset has no users and no companies; nothing was written${advice}`);
 }
 
 /**
- * Throws an {@link OverwriteError} that names `target` if the file at `path` does not begin with
+ * Throws an error that names `target` if the file at `path` does not begin with
  * the header of a snapshot. A snapshot with any schema version may be replaced, even if it is
  * damaged.
  */
@@ -37,8 +27,8 @@ export async function refuseForeign(path: string, target: string): Promise<void>
   try {
     parseFileBytes(buffer.subarray(0, bytesRead), true);
   } catch (error) {
-    if (!(error instanceof InvalidSnapshot)) throw error;
-    throw new OverwriteError(notOverwritten(target, "a Roadbook snapshot"));
+    if (!(error instanceof SnapshotError)) throw error;
+    throw new Error(notOverwritten(target, "a Roadbook snapshot"));
   }
 }
 
@@ -51,7 +41,7 @@ export function notOverwritten(target: string, what: string): string {
 }
 
 /**
- * Throws an {@link OverwriteError} if `target` would lose more than half of its users or companies.
+ * Throws an error if `target` would lose more than half of its users or companies.
  * A user who goes private does not count as lost, except for the `hidden` users who become private
  * only because their lines are invalid.
  */
@@ -67,7 +57,7 @@ export function refuseShrinking(
     const lost = before - left[kind];
     if (lost <= before / 2) continue;
     const share = `${lost.toLocaleString("en")} of its ${before.toLocaleString("en")} ${kind}`;
-    throw new OverwriteError(
+    throw new Error(
       `${target} would lose ${share}; nothing was written (to remove more than half, add --allow-shrink)`,
     );
   }

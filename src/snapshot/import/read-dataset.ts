@@ -53,9 +53,7 @@ export interface ReadOptions {
 
 /**
  * Passes each line of `input` to `handler`. Resolves to the number of lines and the errors that
- * were skipped. Rejects with a {@link DatasetError} if any error was not skipped. Signs of a damaged or
- * incomplete dataset are never skipped: invalid UTF-8, an unfinished last line, and an end line
- * that is wrong or is not the last line.
+ * were skipped. Rejects with a {@link DatasetError} if any error was not skipped.
  */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource,

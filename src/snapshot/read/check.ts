@@ -1,5 +1,5 @@
 /** Reads a whole snapshot and verifies that it is what Roadbook wrote. Never changes the file. */
-import { InvalidSnapshot } from "../format/file.ts";
+import { SnapshotError } from "../format/file.ts";
 import { countRows, type Meta, readMeta } from "../format/meta.ts";
 import { openTables, SpoiledSnapshot, snapshotError } from "./open.ts";
 
@@ -17,11 +17,11 @@ export async function checkSnapshot(path: string): Promise<Meta> {
       .prepare<{ integrity_check: string }>("PRAGMA integrity_check(1)")
       .all();
     if (error?.integrity_check !== "ok") {
-      throw new InvalidSnapshot(`is damaged: ${error?.integrity_check.replaceAll("\n", " ")}`);
+      throw new SnapshotError(`is damaged: ${error?.integrity_check.replaceAll("\n", " ")}`);
     }
     const meta = readMeta(db);
     if (JSON.stringify(countRows(db)) !== JSON.stringify(meta.counts)) {
-      throw new InvalidSnapshot("is damaged: its row counts do not match its metadata");
+      throw new SnapshotError("is damaged: its row counts do not match its metadata");
     }
     if (isSpoiled()) throw new SpoiledSnapshot();
     return meta;

@@ -6,35 +6,14 @@
 import type { FileHandle } from "node:fs/promises";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import {
-  findIdentity,
-  identityOf,
-  NotAFileError,
-  openFile,
-  watchWrites,
-} from "../../files/read.ts";
+import { findIdentity, identityOf, openFile, watchWrites } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { HEADER_BYTES, InvalidSnapshot, parseHeader, verifyChecksum } from "../format/file.ts";
+import { HEADER_BYTES, parseHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
 
 export type Snapshot = ReturnType<typeof snapshotOf>;
-
-/** Thrown when a snapshot cannot be read. The message is one line that names the file. */
-export class SnapshotError extends Error {
-  override name = "SnapshotError";
-  /** The message without the file name, such as "is empty". */
-  readonly reason: string;
-  /** Whether a retry may succeed: true unless the file's content caused the error. */
-  readonly isTransient: boolean;
-
-  constructor(file: string, reason: string, isTransient = false) {
-    super(`${file} ${reason}`);
-    this.reason = reason;
-    this.isTransient = isTransient;
-  }
-}
 
 /** Thrown if a file was written to after it was opened, so nothing read from it can be trusted. */
 export class SpoiledSnapshot extends Error {
@@ -130,18 +109,16 @@ export async function openTables(source: string | Uint8Array): Promise<Tables> {
   }
 }
 
-/** Converts any error from reading a snapshot to a {@link SnapshotError}. */
+/** Converts any error from reading a snapshot to a {@link SnapshotError} that names the file. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
-  if (error instanceof SnapshotError) return error;
-  const name = typeof source === "string" ? source : "the snapshot";
-  if (error instanceof SpoiledSnapshot) return new SnapshotError(name, error.message, true);
-  if (error instanceof InvalidSnapshot || error instanceof NotAFileError) {
-    return new SnapshotError(name, error.message);
-  }
+  const file = typeof source === "string" ? source : undefined;
+  if (error instanceof SpoiledSnapshot) return new SnapshotError(error.message, file, true);
+  if (error instanceof SnapshotError)
+    return new SnapshotError(error.reason, file, error.isTransient);
   const isTransient = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
   const isDamaged = !isTransient && codeOf(error).startsWith("SQLITE");
   const reason = `${isDamaged ? "is damaged" : "cannot be read"}: ${reasonOf(error)}`;
-  return new SnapshotError(name, reason, isTransient);
+  return new SnapshotError(reason, file, isTransient);
 }
 
 /**
@@ -180,7 +157,7 @@ async function openPath(path: string): Promise<Tables> {
       if (!isKept) await file.close();
     }
   }
-  throw new SnapshotError(path, "cannot be read: it keeps changing", true);
+  throw new SnapshotError("cannot be read: it keeps changing", path, true);
 }
 
 /** Keeps a second file handle open, because SQLite does not report writes by other programs. */

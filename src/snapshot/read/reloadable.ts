@@ -3,14 +3,9 @@
  * keeps the old snapshot if the new one is bad. The caller decides when to check the file.
  */
 import { fileOf, findIdentity } from "../../files/read.ts";
+import { SnapshotError } from "../format/file.ts";
 import type { Meta } from "../format/meta.ts";
-import {
-  openSnapshot,
-  type Snapshot,
-  SnapshotError,
-  SpoiledSnapshot,
-  snapshotError,
-} from "./open.ts";
+import { openSnapshot, type Snapshot, SpoiledSnapshot, snapshotError } from "./open.ts";
 
 /**
  * The result of a check that found a change. If `isSpoiled` is true, the file of the current

@@ -11,8 +11,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
-import { HEADER_BYTES, InvalidSnapshot, parseFileBytes } from "../format/file.ts";
-import { openTables, SnapshotError, snapshotError } from "../read/open.ts";
+import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
+import { openTables } from "../read/open.ts";
 import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
@@ -142,8 +142,8 @@ export class Source {
     } catch (error) {
       // If reading the body is what failed, cancelling it fails too.
       await response.body?.cancel().catch(() => {});
-      if (!(error instanceof SnapshotError || error instanceof InvalidSnapshot)) throw error;
-      this.#refused = snapshotError(this.path, error);
+      if (!(error instanceof SnapshotError)) throw error;
+      this.#refused = error;
     }
     this.#conditions = conditionsOf(response);
     if (this.#refused) throw this.#refused;
@@ -180,7 +180,7 @@ async function save(body: AsyncIterable<Uint8Array>, path: string): Promise<numb
       if (head.length >= HEADER_BYTES) declared ||= parseFileBytes(head);
       written += chunk.length;
       if (declared > 0 && written > declared) {
-        throw new InvalidSnapshot(`is damaged: it has more than ${declared} bytes`);
+        throw new SnapshotError(`is damaged: it has more than ${declared} bytes`);
       }
       yield chunk;
     }

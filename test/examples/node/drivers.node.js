@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import {
   applyChanges,
   checkSnapshot,
@@ -14,7 +14,6 @@ import {
   fold,
   importDataset,
 } from "roadbook";
-import { createClient } from "roadbook/client";
 
 const line = {
   type: "user",
@@ -58,7 +57,6 @@ test("the demo has docs, a page and drawings", async () => {
   for (const [, asset] of page.matchAll(/"(\/assets\/[^"]+)"/g)) {
     assert.equal((await fetch(url + asset)).status, 200);
   }
-  assert.ok((await createClient(url).searchUsers("nowak")).length > 0);
   await roadbook.close();
 });
 
@@ -88,8 +86,8 @@ test("snapshots and compressed datasets work and leave no other files behind", a
   assert.equal((await checkSnapshot(snapshot)).counts.users, 2);
   const lines = [...(await exportDataset(snapshot))];
   assert.equal(lines.length, 3);
-  for (const compress of [gzipSync, zstdCompressSync]) {
-    writeFileSync(file, compress(lines.join("\n")));
+  for (const encode of [gzipSync, String]) {
+    writeFileSync(file, encode(lines.join("\n")));
     const roadbook = await createRoadbook({ dataset: file });
     await roadbook.apply([{ type: "user", id: 42, deleted: true }]);
     assert.equal(roadbook.meta().counts.users, 1);

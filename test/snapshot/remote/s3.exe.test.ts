@@ -1,4 +1,4 @@
-/** Servers that read a snapshot from a real S3-compatible store, and what downloads leave behind. */
+/** Servers that read their snapshot from a real S3-compatible store. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
