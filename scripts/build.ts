@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } f
 import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import { DEMO_SNAPSHOT, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
-import { demoDataset } from "../src/community/demo.ts";
+import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { packFiles } from "./release/pack.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";

@@ -16,7 +16,7 @@ import { join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
 import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
-import { demoDataset } from "../src/community/demo.ts";
+import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 
 const root = join(import.meta.dir, "..");

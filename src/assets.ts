@@ -30,7 +30,7 @@ for (const language of pageLanguages) {
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(findEmbedded(OWN_SNAPSHOT) ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
   if (ready) return ready;
-  const { demoDataset } = await import("./community/demo.ts");
+  const { demoDataset } = await import("./community/community.ts");
   const { buildSnapshot } = await import("./snapshot/import/import.ts");
   return buildSnapshot(demoDataset());
 }

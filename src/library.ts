@@ -9,7 +9,6 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
-import { checkNames } from "./options.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
 import type { Counts, Meta } from "./snapshot/format/meta.ts";
 import { applyChanges as applyLines } from "./snapshot/import/apply.ts";
@@ -61,41 +60,19 @@ export type { SourceStatus } from "./snapshot/remote/source.ts";
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;
 
-const readOptions = {
-  expectEnd: true,
-  allowShrink: true,
-  maxErrors: true,
-} satisfies Names<ReadOptions>;
-const importOptions = {
-  ...readOptions,
-  skipInvalid: true,
-  allowEmpty: true,
-  force: true,
-  dryRun: true,
-  builtAtMs: true,
-  onIndexed: true,
-} satisfies Names<ImportOptions>;
-type Names<Options> = Record<keyof Options, true>;
-
 /** Builds a snapshot file, like the `import` command. */
-export async function importDataset(
+export const importDataset: (
   dataset: Dataset,
   target: string,
-  options: ImportOptions = {},
-): Promise<Counted> {
-  checkNames(options, Object.keys(importOptions));
-  return importLines(dataset, target, options);
-}
+  options?: ImportOptions,
+) => Promise<Counted> = importLines;
 
 /** Changes a snapshot file, like the `apply` command. */
-export async function applyChanges(
+export const applyChanges: (
   changes: Changes,
   target: string,
-  options: ReadOptions = {},
-): Promise<Counts> {
-  checkNames(options, Object.keys(readOptions));
-  return applyLines(changes, target, options);
-}
+  options?: ReadOptions,
+) => Promise<Counts> = applyLines;
 
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

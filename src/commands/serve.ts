@@ -107,8 +107,7 @@ async function openAdmin(
   const { adminHost: host, adminPort: port } = config;
   if (port === undefined) return undefined;
   // Imported only if needed, because the metrics slow down startup.
-  const { createMetrics } = await import("../http/metrics.ts");
-  const { createAdminFetch } = await import("../http/admin.ts");
+  const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
   state.metrics = createMetrics({ ...roadbook, source: source?.status });
   const respond = createAdminFetch(state.metrics, () => !state.isStopping);
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);

@@ -3,6 +3,7 @@
  * same options must give the same bytes on every platform, so this module never uses a clock, a
  * locale, or functions whose last bit depends on the platform (pow, exp, log).
  */
+import demo from "../../data/demo.json" with { type: "json" };
 import data from "../../data/roles.json" with { type: "json" };
 import type { DatasetLine } from "../domain/dataset.ts";
 import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/model.ts";
@@ -160,4 +161,22 @@ function drawRoles(random: Random): number[] {
   const drawn: number[] = [];
   for (const { id, rarity } of data.roles) if (random.chance(rarity / 100)) drawn.push(id);
   return drawn;
+}
+
+/** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */
+export function demoDataset(): Generator<DatasetLine> {
+  const givenCompanies = demo.companies.map((company) => {
+    const isOwned = demo.users.some(
+      (user) => user.role === "Owner" && user.company === company.name,
+    );
+    return { tag: "", members: 0, ...company, isOwned };
+  });
+  const givenUsers = new Map(
+    demo.users.map(({ id, company, role, ...given }) => {
+      const index = demo.companies.findIndex(({ name }) => name === company);
+      return [id, role ? { ...given, company: { id: index + 1, role } } : given];
+    }),
+  );
+  const companies = givenCompanies.length;
+  return seedDataset({ users: 3000, companies, seed: 42, givenCompanies, givenUsers });
 }

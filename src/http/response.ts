@@ -2,11 +2,11 @@
  * Turns a handler's result into a `Response` with headers, validator and content coding. This
  * module knows nothing about routes or limits.
  */
+import crypto from "node:crypto";
 import { ElysiaCustomStatusResponse } from "elysia";
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, cacheHeaders, hasValidator } from "./caching.ts";
 import { type Body, type Coding, codingFor, compress, decompress } from "./compression.ts";
-import { etagOf, isNoneMatch } from "./conditional.ts";
 import { corsHeaders } from "./cors.ts";
 import { Content, fail, JSON_TYPE } from "./result.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
@@ -112,4 +112,26 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
 
 function lengthOf(body: Body | Blob): number {
   return body instanceof Blob ? body.size : Buffer.byteLength(body);
+}
+
+/**
+ * A strong validator for the body in one content coding, because each coding is a separate
+ * representation. SHA-1 also works in Node. The faster `Bun.hash` would save only 0.5 µs of a
+ * request's 25 µs.
+ */
+export function etagOf(content: Content, coding: Coding): string {
+  content.hash ??= crypto.hash("sha1", content.body ?? "", "base64url");
+  return `"${content.hash}-${coding}"`;
+}
+
+/**
+ * Whether If-None-Match matches `etag`. The header is `*` or a list of weak or strong tags, which
+ * are compared weakly. A malformed tag matches nothing.
+ */
+export function isNoneMatch(header: string | null, etag: string): boolean {
+  if (header === null) return false;
+  if (header.trim() === "*") return true;
+  for (const [tag] of header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g))
+    if (tag === etag) return true;
+  return false;
 }

@@ -4,16 +4,15 @@ import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { setTimeout } from "node:timers/promises";
 import type { FetchHandler } from "../http/app.ts";
-import { type ListenAddress, type Listener, listenError } from "./listen.ts";
+import type { ListenAddress, Listener } from "./listen.ts";
 import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 
 /** How often a stopping server closes connections that have become idle. */
 const DRAIN_MS = 20;
 
-/** If listening fails, rejects with an error whose message is for the operator. */
 export async function listenOnNode(
-  { host, port, reusePort = false, ...address }: ListenAddress,
+  { host, port, reusePort = false }: ListenAddress,
   respond: FetchHandler,
   tls?: TlsFiles,
 ): Promise<Listener> {
@@ -22,9 +21,7 @@ export async function listenOnNode(
   const opened = Promise.withResolvers<void>();
   server.once("error", opened.reject);
   server.listen({ host, port, reusePort }, opened.resolve);
-  await opened.promise.catch((error: unknown) => {
-    throw listenError(error, { ...address, host, port });
-  });
+  await opened.promise;
   const closed = Promise.withResolvers<void>();
   server.once("close", closed.resolve);
   const { port: actualPort } = server.address() as AddressInfo;

@@ -1,7 +1,7 @@
 /** The demo contains the README's examples and the hand-written drivers and companies. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import demo from "../../data/demo.json" with { type: "json" };
-import { demoDataset } from "../../src/community/demo.ts";
+import { demoDataset } from "../../src/community/community.ts";
 import type { PublicUserLine } from "../../src/domain/model.ts";
 import { openInProcess, type Target } from "../support.ts";
 

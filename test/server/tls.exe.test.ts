@@ -1,7 +1,7 @@
 /** TLS: the certificate, the ciphers that are accepted, and sharing a port. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type Listener, listen } from "../../src/server/listen.ts";
+import { openListener } from "../../src/server/open.ts";
 import { readTls } from "../../src/server/tls.ts";
 import { openExecutable, run, temporaryFolder } from "../support.ts";
 
@@ -66,11 +66,11 @@ describe("a listener in this process", () => {
   const hello = () => new Response("hello");
 
   test.each([false, true])("shares its port only if reusePort is set: %p", async (reusePort) => {
-    const listener = listen({ ...address, reusePort }, hello, readTls(one));
+    const listener = await openListener({ ...address, reusePort }, hello, readTls(one));
     const port = Number(new URL(listener.origin).port);
-    const again = (): Listener => listen({ ...address, port, reusePort }, hello, readTls(one));
-    if (reusePort) await again().close();
-    else expect(again).toThrow(`port ${port} on 127.0.0.1 is already in use`);
+    const again = () => openListener({ ...address, port, reusePort }, hello, readTls(one));
+    if (reusePort) await (await again()).close();
+    else await expect(again()).rejects.toThrow(`port ${port} on 127.0.0.1 is already in use`);
     await listener.close();
   });
 });

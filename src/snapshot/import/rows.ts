@@ -6,11 +6,11 @@ import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
+import { parseTime } from "../../domain/time.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import { hasBit, setBit } from "../../search/bits.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, company, privateUser, role, type Unlock, user } from "../format/schema.ts";
-import { userRowOf } from "../format/user-row.ts";
 import { encodeUnlocks } from "../read/users.ts";
 import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
@@ -150,6 +150,29 @@ export class RowWriter implements LineHandler<DatasetLine> {
     });
     return true;
   }
+}
+
+/**
+ * Returns the row for a public user. It has everything that a profile shows except the role names,
+ * so reading a profile needs no join.
+ */
+function userRowOf(line: PublicUserLine, companyName: string | null): typeof user.$inferSelect {
+  const { id, name, avatar_url = null, company, roles = [], achievements = [] } = line;
+  const unlocks = achievements.map(
+    ({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0],
+  );
+  unlocks.sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
+  return {
+    id,
+    name,
+    avatarUrl: avatar_url,
+    companyId: company?.id ?? null,
+    companyName,
+    companyRole: company?.role ?? null,
+    roles: roles.toSorted((a, b) => a - b),
+    createdAt: parseTime(line.created_at) ?? 0,
+    achievements: unlocks,
+  };
 }
 
 /** A reference to a record that had not been read yet. */

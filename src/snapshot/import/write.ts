@@ -9,10 +9,12 @@ import { version } from "../../domain/version.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { appendChecksum, withChecksum } from "../format/file.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
-import type { NameKind } from "../format/schema.ts";
+import type { NameKind, Unlock } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
-import { listFeatured } from "./featured.ts";
 import type { LineErrors } from "./line-errors.ts";
+
+/** The number of drivers that the start page shows by default. */
+const MAX_FEATURED = 12;
 
 export interface Counted {
   counts: Counts;
@@ -105,4 +107,34 @@ function begin({ $client }: Database): void {
   $client.exec(
     "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN",
   );
+}
+
+/**
+ * Returns the ids of the public users with the most achievement points, highest first. Ties go to
+ * the lower id. If `among` is given, only those users are read, which is much faster.
+ */
+export function listFeatured(db: Database, among?: Iterable<number>): number[] {
+  const definitions = db.$client.prepare<{ id: number; points: number }>(
+    "SELECT id, points FROM achievement",
+  );
+  const pointsOf = new Map(definitions.all().map(({ id, points }) => [id, points]));
+  const users = db.$client.prepare<{ id: number; achievements: string }>(
+    `SELECT id, achievements FROM user
+      ${among ? "WHERE id IN (SELECT value FROM json_each(?))" : ""} ORDER BY id`,
+  );
+  const best: { id: number; points: number }[] = [];
+  for (const { id, achievements } of users.iterate(
+    ...(among ? [JSON.stringify([...among])] : []),
+  )) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    const points = unlocks.reduce(
+      (sum, [achievement]) => sum + (pointsOf.get(achievement) ?? 0),
+      0,
+    );
+    if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
+    const place = best.findIndex((one) => one.points < points);
+    best.splice(place < 0 ? best.length : place, 0, { id, points });
+    best.length = Math.min(best.length, MAX_FEATURED);
+  }
+  return best.map(({ id }) => id);
 }
