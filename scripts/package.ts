@@ -17,7 +17,7 @@ import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
 import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/community.ts";
-import { importDataset } from "../src/library.ts";
+import { buildSnapshot } from "../src/snapshot/import/import.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
@@ -85,8 +85,9 @@ async function writeAssets(): Promise<void> {
   // A release fixes the build time, so that the package is reproducible.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
-  await importDataset(demoDataset(), join(out, "assets", DEMO_SNAPSHOT), { builtAtMs });
-  for (const [name, content] of Object.entries(await makeAssets())) {
+  const demo = await buildSnapshot(demoDataset(), { builtAtMs });
+  const files = { ...(await makeAssets()), [DEMO_SNAPSHOT]: demo };
+  for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(out, "assets", name), content);
   }
 }

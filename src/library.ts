@@ -10,10 +10,10 @@ import type {
 } from "./domain/model.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
-import type { Counts, Meta } from "./snapshot/format/meta.ts";
-import { applyChanges as applyLines } from "./snapshot/import/apply.ts";
+import type { Meta } from "./snapshot/format/meta.ts";
+import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
-import type { LineSource, ReadOptions } from "./snapshot/import/read-dataset.ts";
+import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
@@ -47,9 +47,9 @@ export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
+export type { ApplyOptions } from "./snapshot/import/apply.ts";
 export type { ImportOptions } from "./snapshot/import/import.ts";
 export { DatasetError, type LineError, type LineErrors } from "./snapshot/import/line-errors.ts";
-export type { ReadOptions } from "./snapshot/import/read-dataset.ts";
 export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
@@ -71,8 +71,8 @@ export const importDataset: (
 export const applyChanges: (
   changes: Changes,
   target: string,
-  options?: ReadOptions,
-) => Promise<Counts> = applyLines;
+  options?: ApplyOptions,
+) => Promise<Counted> = applyLines;
 
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

@@ -1,20 +1,22 @@
 /**
- * Measures two costs of hostile clients. The first cost is the time that the server takes to
- * respond to a very long request. Each input that a client can make long is filled with the slowest
- * content known for it. The second cost is the memory that the server needs for clients that never
- * read their responses.
+ * Measures what hostile clients cost:
+ * - how long another client waits while one address sends as much as it can,
+ * - the memory for clients that never finish their request or never read their response,
+ * - the time for a very long request. Each input that a client can make long is filled with the
+ *   slowest content known for it.
  */
 import { once } from "node:events";
-import { longDataset, makeSnapshot } from "../../test/datasets.ts";
+import { join } from "node:path";
+import { longDataset, makeSeeded, makeSnapshot } from "../../test/datasets.ts";
 import { converse, dial, holdUnread, lastRequest } from "../../test/sockets.ts";
 import { openExecutable, type Target } from "../../test/support.ts";
-import { median, megabytesOf, type Options, tableOf } from "./measure.ts";
+import { attacks, PROFILE } from "./attacker.ts";
+import { format, median, megabytesOf, type Options, quantile, tableOf } from "./measure.ts";
 
 const SIZES = [1_000, 5_000, 15_000];
 const TRIES = 11;
 
 const SEARCH = "/search/users?q=";
-const PROFILE = "/users/public/42";
 /** Each function returns the path, and sometimes a header, of a request of about `length` bytes. */
 const longRequests: Record<string, (length: number) => [path: string, header?: string]> = {
   "q: marks out of order": (length) => [`${SEARCH}a${fill("%CC%81%CC%96", length)}`],
@@ -62,8 +64,47 @@ async function measure(server: Target, request: string): Promise<number> {
 }
 
 export async function benchHostile({ isQuick }: Options): Promise<void> {
+  await benchOthers(isQuick ? 100 : ATTACK_MS);
+  await benchMemory(isQuick ? 10 : 1);
   await benchLongRequests(isQuick ? 1 : TRIES);
-  await benchUnread(isQuick ? 100 : UNREAD_CONNECTIONS);
+}
+
+const ATTACK_MS = 5000;
+/** How long an attack runs before the other client begins. Its start is measured, too. */
+const WARM_UP_MS = 200;
+
+/** Prints how long a client waits for a profile while another one attacks the same server. */
+async function benchOthers(durationMs: number): Promise<void> {
+  const rows: string[][] = [];
+  for (const attack of ["none", ...Object.keys(attacks)]) {
+    const server = await openExecutable(["--search-limit", "0"]);
+    const socket = await dial(server);
+    socket.on("error", () => {});
+    const waits: number[] = [];
+    // The attacker has a process of its own, so that it does not delay this client.
+    const attacker = Bun.spawn(
+      [process.execPath, join(import.meta.dir, "attacker.ts"), server.origin, attack],
+      { stdout: "ignore" },
+    );
+    await Bun.sleep(WARM_UP_MS);
+    const endMs = performance.now() + durationMs;
+    while (performance.now() < endMs) {
+      const response = once(socket, "data");
+      const sentMs = performance.now();
+      socket.write(`GET ${PROFILE} HTTP/1.1\r\nHost: a.example\r\n\r\n`);
+      await response;
+      waits.push(performance.now() - sentMs);
+      await Bun.sleep(5);
+    }
+    attacker.kill();
+    await attacker.exited;
+    socket.destroy();
+    await server.close();
+    rows.push([attack, ...[0.5, 0.99, 1].map((share) => format(quantile(waits, share)))]);
+  }
+  console.log(
+    `${tableOf(["attack; wait of another client, ms", "median:", "99 %:", "max:"], rows)}\n`,
+  );
 }
 
 async function benchLongRequests(tries: number): Promise<void> {
@@ -86,32 +127,61 @@ async function benchLongRequests(tries: number): Promise<void> {
   await server.close();
 }
 
-const UNREAD_CONNECTIONS = 800;
+interface Held {
+  connections: number;
+  pathOf: (index: number) => string;
+  coding?: string;
+  /** Follows the other header lines. */
+  end?: string;
+}
 
-const unreadResponses: Record<string, [pathOf: (index: number) => string, coding: string]> = {
-  "the largest asset": [() => "/docs/scalar.js", "identity"],
-  "the largest asset, encoded": [() => "/docs/scalar.js", "gzip"],
-  "the OpenAPI document": [() => "/docs/json", "identity"],
-  "one list of achievements, of maximum length": [() => "/users/1/achievements", "identity"],
-  "different lists of achievements, of maximum length": [
-    (index) => `/users/${index + 1}/achievements`,
-    "identity",
-  ],
-  "the page of one driver": [() => "/drivers/1", "identity"],
-  "the pages of different drivers": [(index) => `/drivers/${index + 1}`, "identity"],
+const held: Record<string, Held> = {
+  "3,000 unfinished heads of 15 KB": {
+    connections: 3000,
+    pathOf: () => PROFILE,
+    end: `X: ${"x".repeat(15_000)}`,
+  },
+  "800 unread bodies: the largest asset": { connections: 800, pathOf: () => "/docs/scalar.js" },
+  "800 unread bodies: the largest asset, encoded": {
+    connections: 800,
+    pathOf: () => "/docs/scalar.js",
+    coding: "gzip",
+  },
+  "800 unread bodies: the OpenAPI document": { connections: 800, pathOf: () => "/docs/json" },
+  "800 unread bodies: one list of achievements, of maximum length": {
+    connections: 800,
+    pathOf: () => "/users/1/achievements",
+  },
+  "800 unread bodies: different lists of achievements, of maximum length": {
+    connections: 800,
+    pathOf: (index) => `/users/${index + 1}/achievements`,
+  },
+  "800 unread bodies: the page of one driver": { connections: 800, pathOf: () => "/drivers/1" },
+  "800 unread bodies: the pages of different drivers": {
+    connections: 800,
+    pathOf: (index) => `/drivers/${index + 1}`,
+  },
+  "1 unread body: a page of the sitemap": { connections: 1, pathOf: () => "/sitemaps/0.xml" },
 };
 
-/** Prints how much memory the server needs for clients that never read their responses. */
-async function benchUnread(count: number): Promise<void> {
-  const snapshot = await makeSnapshot(longDataset(count));
+/** Prints how much memory the server needs for connections that never make progress. */
+async function benchMemory(divisor: number): Promise<void> {
+  const snapshot = await makeSnapshot(longDataset(800));
+  const { snapshot: large } = await makeSeeded(20_000);
   const rows: string[][] = [];
-  for (const [name, [pathOf, coding]] of Object.entries(unreadResponses)) {
-    const server = await openExecutable(["--search-limit", "0", "--snapshot", snapshot]);
+  for (const [name, { connections, pathOf, coding = "identity", end = "\r\n" }] of Object.entries(
+    held,
+  )) {
+    const served = pathOf(0).startsWith("/sitemaps/") ? large : snapshot;
+    const server = await openExecutable([
+      ...["--search-limit", "0", "--snapshot", served, "--allow-indexing"],
+    ]);
     const headOf = (index: number) =>
-      `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n\r\n`;
-    await converse(server, headOf(0) + lastRequest);
+      `GET ${pathOf(index)} HTTP/1.1\r\nHost: a.example\r\nAccept: text/html\r\nAccept-Encoding: ${coding}\r\n${end}`;
+    if (connections > 1) await converse(server, headOf(0) + lastRequest);
     const before = megabytesOf(server.pid, "VmRSS");
-    const sockets = await holdUnread(server, count, headOf);
+    const sockets = await holdUnread(server, Math.ceil(connections / divisor), headOf);
+    await converse(server, lastRequest);
     const growths = (["VmRSS", "VmHWM"] as const).map(
       (key) => megabytesOf(server.pid, key) - before,
     );
@@ -119,10 +189,5 @@ async function benchUnread(count: number): Promise<void> {
     for (const socket of sockets) socket.destroy();
     await server.close();
   }
-  console.log(
-    tableOf(
-      [`${count} connections that do not read`, "added, MB:", "added at the peak, MB:"],
-      rows,
-    ),
-  );
+  console.log(`${tableOf(["connections", "MB added:", "MB added at the peak:"], rows)}\n`);
 }

@@ -29,7 +29,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
   adversary: { run: benchAdversary, summary: "looks for the most expensive search queries" },
   hostile: {
     run: benchHostile,
-    summary: "response time of very long requests, memory of unread responses",
+    summary: "waits beside attackers, memory of stalled clients, time of long requests",
   },
 };
 

@@ -9,7 +9,14 @@ import {
   CommanderError,
 } from "@commander-js/extra-typings";
 import { version } from "../domain/version.ts";
-import { formatDuration, parseBaseUrl, parseInteger, parsePort, UsageError } from "../options.ts";
+import {
+  formatDuration,
+  parseBaseUrl,
+  parseInteger,
+  parsePort,
+  parseTime,
+  UsageError,
+} from "../options.ts";
 import {
   completeDeclaration,
   type Environment,
@@ -111,8 +118,9 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .option("--force", "overwrite the target even if it is not a snapshot", false)
     .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
-    .action(async (dataset, flags) => {
-      await (await import("./import-apply.ts")).runImport(dataset, flags);
+    .option("--wait <TIME>", "how long to wait while FILE is being written", parseTime, 60_000)
+    .action(async (dataset, { wait: waitMs, ...flags }) => {
+      await (await import("./import-apply.ts")).runImport(dataset, { ...flags, waitMs });
     });
 
   program
@@ -128,9 +136,10 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
       false,
     )
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
+    .option("--wait <TIME>", "how long to wait while FILE is being written", parseTime, 60_000)
     .addHelpText("after", "\nA running server switches to the new snapshot within a second.")
-    .action(async (changes, flags) => {
-      await (await import("./import-apply.ts")).runApply(changes, flags);
+    .action(async (changes, { wait: waitMs, ...flags }) => {
+      await (await import("./import-apply.ts")).runApply(changes, { ...flags, waitMs });
     });
 
   program

@@ -1,12 +1,18 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
-import { applyChanges } from "../snapshot/import/apply.ts";
+import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
-import type { ReadOptions } from "../snapshot/import/read-dataset.ts";
-import { describeCounts, endOnSignal, plural, refuseSameFile, writeStdout } from "./output.ts";
-import { endProgress, showBytes, showShare } from "./progress.ts";
+import {
+  describeCounts,
+  endOnSignal,
+  plural,
+  refuseSameFile,
+  warn,
+  writeSummary,
+} from "./output.ts";
+import { endProgress, showBytes, showShare, showStep } from "./progress.ts";
 
 /** `dataset` is the path of a file, or `-` for standard input. */
 export async function runImport(
@@ -17,27 +23,38 @@ export async function runImport(
   const { dryRun } = options;
   const isNewFile = !existsSync(to);
   const onIndexed = (share: number) => showShare("indexing", share);
-  const { counts, skipped } = await write("dataset", () =>
-    importDataset(readWithProgress(dataset), to, { ...options, onIndexed }),
+  const { counts, skipped, cleaned } = await write("dataset", (onCommit) =>
+    importDataset(readWithProgress(dataset), to, { ...options, onIndexed, onCommit, onWait }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   if (isNewFile && !dryRun) warnIfPrivate(to);
   const done = dryRun ? "dry run (nothing was written): would import" : "imported";
-  writeStdout(`${done} ${describeCounts(counts)} to ${to}${describeSkipped(skipped)}\n`);
+  writeSummary(
+    `${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${describeSkipped(skipped)}\n`,
+  );
 }
 
 /** `changes` is the path of a file, or `-` for standard input. */
 export async function runApply(
   changes: string,
-  { to, ...options }: { to: string } & ReadOptions,
+  { to, ...options }: { to: string } & ApplyOptions,
 ): Promise<void> {
   refuseSameFile(changes, to);
-  const counts = await write("changes", () => applyChanges(openInput(changes), to, options));
-  writeStdout(`applied ${changes}: ${to} now has ${describeCounts(counts)}\n`);
+  const { counts, cleaned } = await write("changes", (onCommit) =>
+    applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
+  ).finally(endProgress);
+  writeSummary(
+    `applied ${changes}: ${to} now has ${describeCounts(counts)}${describeCleaned(cleaned)}\n`,
+  );
 }
 
+const onWait = () => showStep("waiting for another command to finish writing");
+
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
-async function write<T>(input: string, writeTarget: () => Promise<T>): Promise<T> {
+async function write<T>(
+  input: string,
+  writeTarget: (onCommit: () => void) => Promise<T>,
+): Promise<T> {
   try {
     return await endOnSignal(writeTarget);
   } catch (error) {
@@ -62,10 +79,6 @@ function warnIfPrivate(file: string): void {
   );
 }
 
-function warn(message: string): void {
-  process.stderr.write(`roadbook: warning: ${message}\n`);
-}
-
 /** Reads a dataset and shows the progress, in bytes if the dataset comes from standard input. */
 async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
@@ -76,6 +89,12 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
     else showBytes("reading", read);
     yield chunk;
   }
+}
+
+/** Describes the cleaned names for the end of a message. Empty if there are none. */
+function describeCleaned(names: number): string {
+  if (names === 0) return "";
+  return `, removed control characters or extra white space in ${plural(names, "name")}`;
 }
 
 /** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */

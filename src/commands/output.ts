@@ -36,18 +36,42 @@ export function refuseSameFile(source: string, target: string): void {
   throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
-/** Runs `write`. A signal ends the process, which removes unfinished files. */
+/**
+ * Runs `write`. A signal ends the process, which removes unfinished files. Once `write` has called
+ * `onCommit`, signals are ignored, because the exit code must say that the file was replaced.
+ */
 export async function endOnSignal<T>(
-  write: () => Promise<T>,
+  write: (onCommit: () => void) => Promise<T>,
   signals: readonly NodeJS.Signals[] = ["SIGINT", "SIGTERM", "SIGHUP"],
 ): Promise<T> {
-  const end = (signal: NodeJS.Signals) => process.exit(128 + constants.signals[signal]);
+  let isCommitted = false;
+  const end = (signal: NodeJS.Signals) => {
+    if (!isCommitted) process.exit(128 + constants.signals[signal]);
+  };
   for (const signal of signals) process.on(signal, end);
   try {
-    return await write();
+    return await write(() => {
+      isCommitted = true;
+    });
   } finally {
-    for (const signal of signals) process.off(signal, end);
+    if (!isCommitted) for (const signal of signals) process.off(signal, end);
   }
+}
+
+/**
+ * Writes the summary of a command that has replaced a file. If that fails, warns instead, because
+ * the command has succeeded.
+ */
+export function writeSummary(text: string): void {
+  try {
+    writeStdout(text);
+  } catch (error) {
+    warn(reasonOf(error));
+  }
+}
+
+export function warn(message: string): void {
+  process.stderr.write(`roadbook: warning: ${message}\n`);
 }
 
 /** Describes a snapshot's counts for a message. */

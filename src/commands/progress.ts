@@ -15,6 +15,11 @@ export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }
 
+/** Shows a step whose length is unknown. */
+export function showStep(step: string): void {
+  put(step);
+}
+
 /** Clears the progress line. */
 export function endProgress(): void {
   put("");

@@ -5,10 +5,10 @@
 import { createWriteStream, existsSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
-import { isInvalid, parseLine } from "../domain/dataset.ts";
+import { InvalidLine, parseObject, validateRecord } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
-import { replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
@@ -27,19 +27,20 @@ export async function writeLines(lines: Iterable<string>, { to, force }: Output)
     for await (const chunk of chunks) if (!writeStdout(chunk)) return;
     return;
   }
-  await endOnSignal(() =>
-    replaceFile(to, async ({ path, old }) => {
-      if (!force && existsSync(old)) await refuseForeign(old, to);
-      await pipeline(chunks, createWriteStream(path));
-    }),
-  );
+  const write = async ({ path, old }: Paths) => {
+    if (!force && existsSync(old)) await refuseForeign(old, to);
+    await pipeline(chunks, createWriteStream(path));
+  };
+  await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }
 
 /** Throws unless the file at `path` is empty or starts like a dataset. The error names `target`. */
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
-      if (!line?.problem && line && !isInvalid(parseLine(line.text))) return;
+      const record = line && !line.problem && parseObject(line.text);
+      const isRecord = record && !(record instanceof InvalidLine);
+      if (isRecord && !(validateRecord(record, line.text) instanceof InvalidLine)) return;
       throw new Error("no line");
     }
   } catch {

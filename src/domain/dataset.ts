@@ -16,6 +16,7 @@ import {
   UnlockedAchievement,
 } from "./model.ts";
 import { AvatarOrNull, Count, closedObject, Id } from "./schema.ts";
+import { cleanName } from "./text.ts";
 import { explain, invalidJson, mustBe, printable, type ValidationError } from "./validation.ts";
 
 export type DatasetLine =
@@ -95,31 +96,72 @@ export interface RecordKey {
 }
 
 /** A line that is not valid. */
-export interface InvalidLine {
+export class InvalidLine {
   /** Not empty. */
-  errors: ValidationError[];
+  readonly errors: ValidationError[];
+  /** The line as an object, if it is one. */
+  readonly value: RawRecord | undefined;
+
+  constructor(errors: ValidationError[], value?: RawRecord) {
+    this.errors = errors;
+    this.value = value;
+  }
+
   /** Undefined unless the line is a JSON object with a valid `type` and `id`. */
-  record?: RecordKey | undefined;
-  /** The line as an object, if `record` is set. */
-  value?: Record<string, unknown>;
+  get record(): RecordKey | undefined {
+    const { type, id } = this.value ?? {};
+    const known = deletable.find((name) => name === type);
+    return known && optional.role.Check(id) ? { type: known, id } : undefined;
+  }
 }
 
-/** Parses and validates a line of a dataset. The caller must skip blank lines. */
-export function parseLine(text: string): DatasetLine | EndLine | InvalidLine {
-  return parse(text, shapeOf);
+/** An object that has not been validated yet. */
+export type RawRecord = Record<string, unknown>;
+
+/** Parses a line, which must not be blank, into an object. */
+export function parseObject(text: string): RawRecord | InvalidLine {
+  try {
+    const value = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  } catch {
+    return new InvalidLine([invalidJson(text)]);
+  }
+  return new InvalidLine([{ field: "", reason: "must be a JSON object" }]);
 }
 
-/** Like {@link parseLine}, but for a line of a change file. */
-export function parseChange(text: string): ChangeLine | EndLine | InvalidLine {
-  return parse<ChangeLine | EndLine>(text, (value) =>
-    "deleted" in value && deletable.some((type) => type === value.type)
-      ? shapes.deletion
-      : shapeOf(value),
+/** Cleans the names in a record, and returns how many of them have changed. */
+export function cleanNames(record: RawRecord): number {
+  const { company } = record;
+  const hasRole = typeof company === "object" && company !== null && "role" in company;
+  return cleanField(record, "name") + (hasRole ? cleanField(company as RawRecord, "role") : 0);
+}
+
+function cleanField(record: RawRecord, field: string): number {
+  const name = record[field];
+  if (typeof name !== "string") return 0;
+  record[field] = cleanName(name);
+  return Number(record[field] !== name);
+}
+
+/** Validates a record of a dataset. `text` is the line from which the record was parsed. */
+export function validateRecord(
+  record: RawRecord,
+  text: string,
+): DatasetLine | EndLine | InvalidLine {
+  return validate(record, text, shapeOf(record));
+}
+
+/** Like {@link validateRecord}, but for a record of a change file. */
+export function validateChange(
+  record: RawRecord,
+  text: string,
+): ChangeLine | EndLine | InvalidLine {
+  const isDeletion = "deleted" in record && deletable.some((type) => type === record.type);
+  return validate<ChangeLine | EndLine>(
+    record,
+    text,
+    isDeletion ? shapes.deletion : shapeOf(record),
   );
-}
-
-export function isInvalid(line: object): line is InvalidLine {
-  return "errors" in line;
 }
 
 /** Yields `lines`, followed by an end line. */
@@ -160,25 +202,15 @@ function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) =
   return [...byId.values()];
 }
 
-function parse<Parsed extends ChangeLine | EndLine>(
+function validate<Valid extends ChangeLine | EndLine>(
+  value: RawRecord,
   text: string,
-  shapeFor: (value: Record<string, unknown>) => Shape<Parsed> | ValidationError,
-): Parsed | InvalidLine {
-  let value: Record<string, unknown> | null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { errors: [invalidJson(text)] };
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { errors: [{ field: "", reason: "must be a JSON object" }] };
-  }
-  const shape = shapeFor(value);
-  const record = recordOf(value);
-  if ("reason" in shape) return { errors: [shape], record, value };
+  shape: Shape<Valid> | ValidationError,
+): Valid | InvalidLine {
+  if ("reason" in shape) return new InvalidLine([shape], value);
   if (shape.Check(value)) {
     const errors = listDuplicateIds(value);
-    return errors.length === 0 ? value : { errors, record, value };
+    return errors.length === 0 ? value : new InvalidLine(errors, value);
   }
   const isPrivate = value.type === "user" && value.public !== true;
   const errors = Iterator.from(shape.Errors(value))
@@ -190,12 +222,7 @@ function parse<Parsed extends ChangeLine | EndLine>(
     const field = printable(error.field);
     if (!byField.has(field)) byField.set(field, { ...error, field });
   }
-  return { errors: [...byField.values()].slice(0, MAX_ERRORS), record, value };
-}
-
-function recordOf({ type, id }: Record<string, unknown>): RecordKey | undefined {
-  const known = deletable.find((name) => name === type);
-  return known && optional.role.Check(id) ? { type: known, id } : undefined;
+  return new InvalidLine([...byField.values()].slice(0, MAX_ERRORS), value);
 }
 
 /**
@@ -205,7 +232,7 @@ function recordOf({ type, id }: Record<string, unknown>): RecordKey | undefined 
 function shapeOf({
   type,
   public: isPublic,
-}: Record<string, unknown>): Shape<DatasetLine | EndLine> | ValidationError {
+}: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
   if (type === "user") {
     if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
     if (isPublic === undefined) return { field: "public", reason: "is missing" };

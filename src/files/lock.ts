@@ -6,7 +6,7 @@
 import { chmodSync, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
-import { codeOf } from "./errors.ts";
+import { codeOf, isFileSystemError } from "./errors.ts";
 
 /**
  * Takes an exclusive lock but writes nothing, not even a journal file, because the transaction is
@@ -35,6 +35,7 @@ export function lock(path: string): (() => void) | undefined {
   } catch (error) {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
-    throw error;
+    if (isFileSystemError(error)) throw error;
+    throw new Error(`${path} is not a lock file of Roadbook; if you do not need it, remove it`);
   }
 }

@@ -17,11 +17,12 @@ import {
 } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
 /** The paths for writing a new file. */
-interface Paths {
+export interface Paths {
   /** An empty file, which becomes the new file. */
   path: string;
   /** An empty file for any other use, which is deleted afterwards. */
@@ -30,35 +31,78 @@ interface Paths {
   old: string;
 }
 
+export interface ReplaceOptions {
+  /**
+   * Called just before the new file takes the place of the old one. From then on, a command must
+   * not end as if it had failed.
+   */
+  onCommit?: (() => void) | undefined;
+}
+
+export interface LockOptions extends ReplaceOptions {
+  /** How long to wait while another process is writing the file. Defaults to a minute. */
+  waitMs?: number | undefined;
+  /** Called once if another process is writing the file. */
+  onWait?: (() => void) | undefined;
+}
+
+const DEFAULT_WAIT_MS = 60_000;
+/** How often a waiting process tries to take the lock. */
+const RETRY_MS = 100;
+
 /**
  * Calls `write` to write a new file, then moves this file to `target` and gives it the permissions
  * of the old file. If `target` is a symbolic link, the file at the end of the link is replaced. If
  * `write` throws, `target` is untouched. The message of a file system error is a single line that
  * names `target`.
  */
-export function replaceFile<T>(target: string, write: (paths: Paths) => Promise<T>): Promise<T> {
+export function replaceFile<T>(
+  target: string,
+  write: (paths: Paths) => Promise<T>,
+  options: ReplaceOptions = {},
+): Promise<T> {
   return namingErrors(target, () => {
     const file = findReplaceable(target);
-    return replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write);
+    return replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write, options);
   });
 }
 
 /**
- * Like {@link replaceFile}, but for only one writer at a time. The temporary files have the same
- * names each time, so the next writer removes those of a writer that was killed. Throws if another
- * process is writing `target`.
+ * Like {@link replaceFile}, but for only one writer at a time, and others wait. The temporary files
+ * have the same names each time, so the next writer removes those of a writer that was killed.
+ * Throws if another process is still writing `target` after the wait.
  */
-export function replaceLocked<T>(target: string, write: (paths: Paths) => Promise<T>): Promise<T> {
+export function replaceLocked<T>(
+  target: string,
+  write: (paths: Paths) => Promise<T>,
+  options: LockOptions = {},
+): Promise<T> {
   return namingErrors(target, async () => {
     const file = findReplaceable(target);
-    const release = lock(hiddenBeside(file, "lock"));
-    if (!release) throw new Error(`another command is currently writing ${target}`);
+    const release = await waitForLock(target, hiddenBeside(file, "lock"), options);
     try {
-      return await replaceBy(hiddenBeside(file, "new"), file, write);
+      return await replaceBy(hiddenBeside(file, "new"), file, write, options);
     } finally {
       release();
     }
   });
+}
+
+async function waitForLock(
+  target: string,
+  path: string,
+  { waitMs = DEFAULT_WAIT_MS, onWait }: LockOptions,
+): Promise<() => void> {
+  const endMs = performance.now() + waitMs;
+  for (let tries = 0; ; tries++) {
+    const release = lock(path);
+    if (release) return release;
+    if (performance.now() >= endMs) break;
+    if (tries === 0) onWait?.();
+    await sleep(RETRY_MS);
+  }
+  const waited = `after ${waitMs / 1000} s`;
+  throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }
 
 /** Whether two paths lead to the same file, even through links. The path `-` is standard input. */
@@ -89,6 +133,7 @@ async function replaceBy<T>(
   path: string,
   old: string,
   write: (paths: Paths) => Promise<T>,
+  { onCommit }: ReplaceOptions,
 ): Promise<T> {
   const work = `${path}.work`;
   const discard = () => {
@@ -103,6 +148,7 @@ async function replaceBy<T>(
     const result = await write({ path, work, old });
     keepPermissions(old, path);
     await sync(path);
+    onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
     await rename(path, old);
     await sync(dirname(old));

@@ -3,6 +3,7 @@
  * page loads nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import { html, withBasePath } from "../web/html.ts";
 import { ORIGIN, renderOpenApi } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
@@ -27,15 +28,18 @@ export function docs(service: DocsService, documented: AnyElysia) {
     isShared: true,
   });
   let template: Promise<string> | undefined;
+  /** The documents for the base URLs under which clients reach the server, usually one or two. */
+  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: render });
+  async function render(baseUrl: string): Promise<Content> {
+    template ??= renderOpenApi(documented);
+    const url = JSON.stringify(baseUrl).slice(1, -1);
+    const text = (await template).replaceAll(ORIGIN, () => url);
+    return new Content(JSON_TYPE, text, { cache: "public", isShared: true });
+  }
   let script: Promise<Content> | undefined;
   return new Elysia({ strictPath: true })
     .get("/docs", () => content)
-    .get("/docs/json", async ({ request }) => {
-      template ??= renderOpenApi(documented);
-      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
-      const text = (await template).replaceAll(ORIGIN, () => url);
-      return new Content(JSON_TYPE, text, { cache: "public" });
-    })
+    .get("/docs/json", async ({ request }) => await documents.memo(service.baseUrl(request)))
     .get("/docs/scalar.js", async () => {
       script ??= readScript(service.docsScript);
       return await script;

@@ -2,7 +2,7 @@
  * Parses the raw URL and headers of a request. Nothing is coerced, and malformed input is rejected.
  * Every step takes at most linear time.
  */
-import { collapseSpaces } from "../search/fold.ts";
+import { collapseSpaces } from "../domain/text.ts";
 import { hasCodePoints, isTooLong } from "../search/tiers.ts";
 
 const MIN_QUERY_CODE_POINTS = 2;

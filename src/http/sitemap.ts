@@ -1,6 +1,6 @@
 /** The sitemap of all public drivers, for search engines: an index and its pages. */
 import { type AnyElysia, Elysia } from "elysia";
-import { type Html, html } from "../web/html.ts";
+import { Html, html } from "../web/html.ts";
 import { Content, fail } from "./result.ts";
 import type { Service } from "./service.ts";
 
@@ -22,8 +22,10 @@ export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
       const ids = digits === undefined ? [] : snapshot().users.listIds(page);
       if (ids.length === 0) return fail("route_not_found");
       const base = baseUrl(request);
-      return xml(html`<urlset xmlns="${NAMESPACE}">
-${ids.map((id) => html`<url><loc>${base}/drivers/${id}</loc></url>\n`)}</urlset>`);
+      // Escaped once, because a page has up to 10,000 drivers.
+      const start = html`<url><loc>${base}/drivers/`.text;
+      const urls = new Html(ids.map((id) => `${start}${id}</loc></url>\n`).join(""));
+      return xml(html`<urlset xmlns="${NAMESPACE}">\n${urls}</urlset>`);
     });
 }
 

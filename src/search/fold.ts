@@ -3,6 +3,7 @@
  * lists the steps. Snapshots contain folded names, so any change here requires a new schema
  * version.
  */
+import { collapseSpaces } from "../domain/text.ts";
 
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
 const SPECIAL = /[łøđðþßæœıħŧς]/g;
@@ -41,11 +42,6 @@ export function writeDigraphs(text: string): string {
   return text
     .normalize("NFC")
     .replace(HAS_DIGRAPH, (letter) => digraphs[letter.toLowerCase()] ?? letter);
-}
-
-/** Replaces each run of white space with a single space, and trims both ends. */
-export function collapseSpaces(text: string): string {
-  return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
 }
 
 /** Drops diacritics. Keeps Indic, Thai, Arabic and kana marks, which act as letters. */

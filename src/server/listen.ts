@@ -3,8 +3,8 @@
  * request. It never reads a body or looks at a route.
  */
 import type { FetchHandler } from "../http/app.ts";
-import { createTickGuard } from "./connection-storms.ts";
 import type { TlsFiles } from "./tls.ts";
+import { createTurns } from "./turns.ts";
 
 export interface Listener {
   /** The scheme, host and port. */
@@ -37,7 +37,7 @@ export function listen(
   respond: FetchHandler,
   tls?: TlsFiles,
 ): Listener {
-  const waitInStorm = createTickGuard();
+  const inTurn = createTurns();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -48,8 +48,7 @@ export function listen(
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request, server) {
       const peer = () => server.requestIP(request)?.address;
-      const nextTick = waitInStorm(request, () => server.requestIP(request)?.port);
-      return nextTick ? nextTick.then(() => respond(request, peer)) : respond(request, peer);
+      return inTurn(() => respond(request, peer));
     },
   });
 

@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
+import { exportDataset } from "../../src/snapshot/read/export.ts";
 import { listBeside, makeSnapshot } from "../datasets.ts";
 import { community, openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
@@ -237,6 +238,41 @@ test("every field accepts the shortest, longest, lowest and highest valid values
       },
     ),
   ).toEqual([]);
+});
+
+const joined = "क्‍ष 👩‍🚀 می‌روم";
+
+test.each([
+  ["a\tb\n1095", "a b 1095"],
+  ["\u0001ctrl8\u0085", "ctrl8"],
+  ["\u3000Anna \u2003 \u00a0Nowak ", "Anna Nowak"],
+  ["a\u00adb\u200bc\u2060d\ufeffe\u202ef\u2066g", "abcdefg"],
+  [`${"\u200e".repeat(1000)}${"x".repeat(200)}`, "x".repeat(200)],
+  [joined, joined],
+])("control characters and extra white space in a name are removed: %j", async (name, cleaned) => {
+  const lines = [
+    { ...role, name },
+    { ...company, name },
+    { ...achievement, name },
+    { ...user, name, company: { id: company.id, role: name } },
+    { type: "user", id: 2, public: false, name },
+  ];
+  const target = join(temporaryFolder(), "snapshot");
+  const { cleaned: count } = await importDataset(lines, target);
+  expect(count).toBe(name === cleaned ? 0 : 6);
+  const text = [...(await exportDataset(target))].join("");
+  const names = [...text.matchAll(/"(?:name|role)":"([^"]*)"/g)].map(([, each]) => each);
+  expect(names).toEqual(Array(5).fill(cleaned));
+  const server = await openInProcess({ snapshot: target });
+  const { user: shown } = await (await server.fetch("/users/public/1")).json();
+  expect([shown.name, shown.company.name, shown.company.role]).toEqual(Array(3).fill(cleaned));
+  await server.close();
+});
+
+test("a name that has nothing else is empty", async () => {
+  expect(await errorsOf({ ...company, name: " \u200b\u0000\t" })).toEqual([
+    'line 1: name: must be a non-blank string of 1 to 200 code points, got "" (company 1)',
+  ]);
 });
 
 test.each(["/avatars/ann.png", "/", "/search/users?q=ab", "/a/../b.png", "/%C3%BC.png"])(

@@ -3,7 +3,15 @@
  * killed process, and the empty lock file stays.
  */
 import { expect, test } from "bun:test";
-import { chmodSync, existsSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
 import { root, temporaryFolder } from "../support.ts";
@@ -63,6 +71,15 @@ test("a user who may write to the folder may take the lock", () => {
   const path = join(folder, ".x.lock");
   lock(path)?.();
   expect(statSync(path).mode & 0o777).toBe(0o660);
+});
+
+test("a lock that is another program's file is refused, and its name is in the error", () => {
+  const path = join(temporaryFolder(), ".x.lock");
+  writeFileSync(path, "precious");
+  expect(() => lock(path)).toThrow(
+    `${path} is not a lock file of Roadbook; if you do not need it, remove it`,
+  );
+  expect(readFileSync(path, "utf8")).toBe("precious");
 });
 
 test("a lock that is a symbolic link is refused, and nothing is created at its end", () => {

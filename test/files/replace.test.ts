@@ -85,9 +85,14 @@ test("a symbolic link is kept, and the file at its end is replaced", async () =>
 test("only one writer at a time may replace a locked file", async () => {
   const target = join(temporaryFolder(), "file");
   const release = lock(join(target, "../.file.lock"));
-  await expect(replaceLocked(target, write("new"))).rejects.toThrow(
-    "another command is currently writing",
+  await expect(replaceLocked(target, write("new"), { waitMs: 1 })).rejects.toThrow(
+    "another command is still writing",
   );
-  release?.();
-  await replaceLocked(target, write("new"));
+  let isWaiting = false;
+  const onWait = () => {
+    isWaiting = true;
+    release?.();
+  };
+  await replaceLocked(target, write("new"), { onWait });
+  expect([isWaiting, readFileSync(target, "utf8")]).toEqual([true, "new"]);
 });

@@ -13,6 +13,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
 import {
@@ -26,7 +27,7 @@ import {
   textOf,
 } from "../datasets.ts";
 import { runs } from "../runs.ts";
-import { executable, roadbook, run, temporaryFolder, until } from "../support.ts";
+import { executable, openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
 import { floodDisk, killWriters } from "./bad-days.ts";
 
 test("a killed writer leaves the snapshot intact, and the next one removes its files", async () => {
@@ -135,45 +136,80 @@ describe("using the same file as source and target is a usage error", () => {
 });
 
 describe("several writers with the same target", () => {
-  test("fail while another writer is running, and do not disturb that writer", async () => {
+  test("fail if another writer is still running after --wait, and do not disturb it", async () => {
     const target = await makeSnapshot();
-    const first = Bun.spawn([await executable(), "import", "-", "--to", target], {
-      stdin: "pipe",
-      stdout: "ignore",
-      stderr: "inherit",
-    });
-    const lines = textOf(community);
-    first.stdin.write(lines.slice(0, 100));
-    await first.stdin.flush();
-    await until(() => readdirSync(join(target, "..")).some((name) => name.endsWith(".new")));
+    const first = await startWriting(["import", "-"], target);
     for (const command of ["import", "apply"]) {
-      const { code, stderr } = await roadbook([command, makeFile(community), "--to", target]);
-      expect([code, stderr]).toEqual([
-        1,
-        `roadbook: another command is currently writing ${target}\n`,
-      ]);
+      const words = [command, makeFile(community), "--to", target, "--wait", "200ms"];
+      const { code, stderr } = await roadbook(words);
+      const expected = `another command is still writing ${target} after 0.2 s; --wait sets this time`;
+      expect([code, stderr]).toEqual([1, `roadbook: ${expected}\n`]);
     }
-    first.stdin.write(lines.slice(100));
+    first.stdin.write(textOf(community));
     await first.stdin.end();
     expect(await first.exited).toBe(0);
     expect((await checkSnapshot(target)).counts.users).toBe(3);
     expect(listBeside(target)).toEqual(["snapshot"]);
   });
 
-  test("leave one intact file and no other files when eight start at once", async () => {
-    const folder = temporaryFolder();
-    const target = join(folder, "snapshot");
+  test("take turns when eight start at once", async () => {
+    const target = join(temporaryFolder(), "snapshot");
     const dataset = makeFile(community);
-    const outcomes = await Promise.all(
-      Array.from({ length: 8 }, () => roadbook(["import", dataset, "--to", target])),
+    await Promise.all(
+      Array.from({ length: 8 }, () => succeed(["import", dataset, "--to", target])),
     );
-    expect(outcomes.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
-    for (const { code, stderr } of outcomes) {
-      if (code !== 0)
-        expect(stderr).toBe(`roadbook: another command is currently writing ${target}\n`);
-    }
     await checkSnapshot(target);
     expect(listBeside(target)).toEqual(["snapshot"]);
+  });
+
+  test.each([
+    ["an existing snapshot", () => makeSnapshot()],
+    ["a new file", () => join(temporaryFolder(), "snapshot")],
+  ])("a takedown during an import into %s is kept", async (_, targetOf) => {
+    const target = await targetOf();
+    const importing = await startWriting(["import", "-"], target);
+    const takedown = makeFile([{ type: "user", id: 42, public: false }]);
+    const applied = succeed(["apply", takedown, "--to", target]);
+    // An `apply` that did not wait would finish within this time.
+    await Promise.race([applied.catch(() => {}), Bun.sleep(500)]);
+    importing.stdin.write(textOf(community));
+    await importing.stdin.end();
+    expect(await importing.exited).toBe(0);
+    await applied;
+    const server = await openInProcess({ snapshot: target });
+    expect((await server.fetch("/users/public/42")).status).toBe(403);
+    expect((await server.fetch("/users/public/44")).status).toBe(200);
+    await server.close();
+  });
+});
+
+describe("the exit code says whether the target was replaced", () => {
+  test("even if the summary cannot be written", async () => {
+    for (const words of [["import"], ["apply"]]) {
+      const target = await makeSnapshot([{ type: "company", id: 1, name: "Old", member_count: 1 }]);
+      const command = [await executable(), ...words, makeFile(community), "--to", target].join(" ");
+      const { code, stderr } = await run(["sh", "-c", `${command} > /dev/full`]);
+      const warning = "cannot write to standard output: no space left on device";
+      expect([code, stderr]).toEqual([0, `roadbook: warning: ${warning}\n`]);
+      expect((await checkSnapshot(target)).counts.users).toBe(3);
+    }
+  });
+
+  test("even if a signal arrives just after that", async () => {
+    const command = await executable();
+    for (const words of [["import", "--force"], ["apply"], ["export", "--force", "--to"]]) {
+      for (let round = 0; round < runs(10); round++) {
+        const [snapshot, out] = [await makeSnapshot(), makeFile([])];
+        const isExport = words[0] === "export";
+        const target = isExport ? out : snapshot;
+        const rest = isExport ? [out, snapshot] : [makeFile(community), "--to", snapshot];
+        const { ino } = statSync(target);
+        const child = Bun.spawn([command, ...words, ...rest], { stdout: "ignore", stderr: "pipe" });
+        while (child.exitCode === null && statSync(target).ino === ino) await setImmediate();
+        child.kill("SIGHUP");
+        expect([await child.exited, await new Response(child.stderr).text()]).toEqual([0, ""]);
+      }
+    }
   });
 });
 

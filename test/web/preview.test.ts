@@ -1,6 +1,9 @@
 /** The page's link previews, and the sitemap for search engines. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { TRAILER_BYTES, withChecksum } from "../../src/snapshot/format/file.ts";
+import { buildSnapshot } from "../../src/snapshot/import/import.ts";
 import { community, user } from "../datasets.ts";
 import { openInProcess } from "../support.ts";
 
@@ -136,6 +139,35 @@ test("the sitemap lists every public driver once, and no private drivers", async
     const url = `https://example.org/rb/sitemaps/${file}`;
     expect((await roadbook.fetch(new Request(url))).status).toBe(404);
   }
+});
+
+/** Returns a snapshot in which the pages of the table of names claim to have higher ranks. */
+async function makeDisordered(): Promise<Uint8Array> {
+  const dataset = Array.from({ length: 11_000 }, (_, at) => user(at + 1, `Driver ${at}`));
+  const database = Buffer.from((await buildSnapshot(dataset)).subarray(0, -TRAILER_BYTES));
+  const db = Database.deserialize(database);
+  const find = (sql: string) => Number(db.query(sql).values()[0]?.[0]);
+  const pageSize = find("PRAGMA page_size");
+  const root = find("SELECT rootpage FROM sqlite_schema WHERE name = 'user_name'");
+  db.close();
+  const page = database.subarray((root - 1) * pageSize, root * pageSize);
+  // An interior page (type 5) has cells of a page number and that page's highest rank, a varint.
+  expect(page[0]).toBe(5);
+  for (let cell = 0; cell < page.readUInt16BE(3); cell++) {
+    const varint = page.subarray(page.readUInt16BE(12 + 2 * cell) + 4);
+    if ((varint[0] ?? 0) >= 0x80) varint.set([0xff, 0x7f]);
+  }
+  return withChecksum(database);
+}
+
+test("the sitemap ends even if the table of names is out of order", async () => {
+  await using roadbook = await createRoadbook({
+    page: true,
+    snapshot: await makeDisordered(),
+    allowIndexing: true,
+  });
+  const response = await roadbook.fetch(new Request("http://a.example/sitemap.xml"));
+  expect(response.status).toBe(200);
 });
 
 test("without --allow-indexing there is no sitemap", async () => {

@@ -3,15 +3,23 @@
  * A server then responds as if the changed dataset had been imported.
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
-import { replaceLocked } from "../../files/replace.ts";
+import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { TRAILER_BYTES } from "../format/file.ts";
-import { type Counts, readMeta } from "../format/meta.ts";
+import { readMeta } from "../format/meta.ts";
 import { openTables, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { fillSnapshot, saveSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
+import {
+  type Counted,
+  fillSnapshot,
+  saveSnapshot,
+  serializeSnapshot,
+  useDatabase,
+} from "./write.ts";
+
+export interface ApplyOptions extends ReadOptions, LockOptions {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
@@ -21,25 +29,26 @@ import { fillSnapshot, saveSnapshot, serializeSnapshot, useDatabase } from "./wr
 export async function applyChanges(
   changes: LineSource,
   target: string,
-  options: ReadOptions = {},
-): Promise<Counts> {
-  return replaceLocked(target, async ({ path, work, old }) => {
+  options: ApplyOptions = {},
+): Promise<Counted> {
+  const apply = async ({ path, work, old }: Paths) => {
     await openedAs(target, () => accessSync(old, constants.R_OK));
     copyFileSync(old, work, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await openedAs(target, async () => (await openTables(work)).close());
-    const counts = await useDatabase(work, async (db) => {
+    const counted = await useDatabase(work, async (db) => {
       const before = readMeta(db).counts;
-      const counts = await change(db, changes, options);
-      if (!options.allowShrink) refuseShrinking(target, before, counts);
+      const counted = await change(db, changes, options);
+      if (!options.allowShrink) refuseShrinking(target, before, counted.counts);
       await saveSnapshot(db, path);
-      return counts;
+      return counted;
     });
     // Opening the file verifies its checksum. The full check that `import` runs is not needed,
     // because the changes were made to a verified copy.
     (await openTables(path)).close();
-    return counts;
-  });
+    return counted;
+  };
+  return replaceLocked(target, apply, options);
 }
 
 /** Rejects with a `SnapshotError` that names `target` if `open` fails. */
@@ -59,16 +68,15 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   });
 }
 
-async function change(db: Database, changes: LineSource, options: ReadOptions): Promise<Counts> {
+async function change(db: Database, changes: LineSource, options: ReadOptions): Promise<Counted> {
   const { featured } = readMeta(db);
-  const { counts } = await fillSnapshot(db, {}, async () => {
+  return fillSnapshot(db, {}, async () => {
     const changer = new RowChanger(db);
-    const { skipped } = await readDataset(changes, changer, options);
+    const { lines: _, ...read } = await readDataset(changes, changer, options);
     return {
-      skipped,
+      ...read,
       staleIndexes: changer.staleIndexes,
       featuredCandidates: changer.listFeaturedCandidates(featured),
     };
   });
-  return counts;
 }

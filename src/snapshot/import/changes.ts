@@ -4,7 +4,7 @@
  */
 import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type ChangeLine, parseChange } from "../../domain/dataset.ts";
+import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
@@ -31,7 +31,7 @@ interface Deletion {
 }
 
 export class RowChanger implements LineHandler<ChangeLine> {
-  readonly parse = parseChange;
+  readonly validate = validateChange;
   /** The name indexes that must be rebuilt. Set by {@link finish}. */
   staleIndexes: NameKind[] = [];
   private readonly db: Database;

@@ -3,7 +3,7 @@
  * written before the next batch is read. A failed import never leaves a partial file at the target.
  */
 import { existsSync } from "node:fs";
-import { findReplaceable, replaceLocked } from "../../files/replace.ts";
+import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
@@ -21,7 +21,7 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-export interface ImportOptions extends ReadOptions, WriteOptions {
+export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
@@ -48,25 +48,31 @@ export async function importDataset(
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
     const old = findMeta(file)?.counts;
     return fillSnapshot(db, options, async () => {
-      const { skipped, lines } = await fill(db, dataset, options);
+      const { lines, ...read } = await fill(db, dataset, options);
       const counts = countRows(db);
       if (!options.allowEmpty) refuseEmpty(counts, lines);
-      if (!options.allowShrink) refuseShrinking(target, old, counts, skipped.hidden);
-      return { skipped, staleIndexes: options.dryRun ? [] : ["company", "user"] };
+      if (!options.allowShrink) refuseShrinking(target, old, counts, read.skipped.hidden);
+      return { ...read, staleIndexes: options.dryRun ? [] : ["company", "user"] };
     });
   };
   if (options.dryRun) {
     return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
   }
-  return replaceLocked(target, async ({ path, work, old }) => {
-    const counted = await useDatabase(work, async (db) => {
-      const counted = await fillInstead(db, old);
-      await saveSnapshot(db, path);
+  // Locks `target` before it reads the dataset. Changes that arrive meanwhile wait for the lock, so
+  // the import cannot undo them.
+  return replaceLocked(
+    target,
+    async ({ path, work, old }) => {
+      const counted = await useDatabase(work, async (db) => {
+        const counted = await fillInstead(db, old);
+        await saveSnapshot(db, path);
+        return counted;
+      });
+      await checkSnapshot(path);
       return counted;
-    });
-    await checkSnapshot(path);
-    return counted;
-  });
+    },
+    options,
+  );
 }
 
 /** Builds a snapshot in memory from a dataset, which may be empty, and returns its bytes. */
@@ -76,8 +82,8 @@ export function buildSnapshot(
 ): Promise<Uint8Array> {
   return useDatabase(":memory:", async (db) => {
     await fillSnapshot(db, options, async () => {
-      const { skipped } = await fill(db, dataset, {});
-      return { skipped, staleIndexes: ["company", "user"] };
+      const { lines: _, ...read } = await fill(db, dataset, {});
+      return { ...read, staleIndexes: ["company", "user"] };
     });
     return serializeSnapshot(db);
   });

@@ -2,7 +2,14 @@
  * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
  * the lines and applies the valid ones.
  */
-import { type EndLine, type InvalidLine, isInvalid, type RecordKey } from "../../domain/dataset.ts";
+import {
+  cleanNames,
+  type EndLine,
+  InvalidLine,
+  parseObject,
+  type RawRecord,
+  type RecordKey,
+} from "../../domain/dataset.ts";
 import { detectOtherFormat, type ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
@@ -19,9 +26,9 @@ export type LineSource<Item extends object = object> =
   | Iterable<Item>
   | AsyncIterable<Uint8Array>;
 
-/** Parses the lines of a dataset or a change file and applies them to a database. */
+/** Validates the records of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
-  parse(text: string): Parsed | EndLine | InvalidLine;
+  validate(record: RawRecord, text: string): Parsed | EndLine | InvalidLine;
   /** Applies a line, or returns the errors in the line. */
   add(line: Parsed, number: number): ValidationError[];
   /**
@@ -52,8 +59,9 @@ export interface ReadOptions {
 }
 
 /**
- * Passes each line of `input` to `handler`. Resolves to the number of lines and the errors that
- * were skipped. Rejects with a {@link DatasetError} if any error was not skipped.
+ * Passes each line of `input` to `handler`. Resolves to the number of lines, how many names have
+ * been cleaned, and the errors that were skipped. Rejects with a {@link DatasetError} if any error
+ * was not skipped.
  */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource,
@@ -71,6 +79,7 @@ class DatasetReader<Parsed extends RecordKey> {
   private readonly skipped: LineErrorCollector;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
+  private cleaned = 0;
   private lineCount = 0;
   private lastLine = 0;
   private endLine = 0;
@@ -102,7 +111,7 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);
-    return { skipped: this.skipped.summary, lines: this.lineCount };
+    return { skipped: this.skipped.summary, cleaned: this.cleaned, lines: this.lineCount };
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
@@ -113,14 +122,22 @@ class DatasetReader<Parsed extends RecordKey> {
     } else if (problem !== undefined) {
       this.fail(line, [{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
     } else {
-      const parsed = this.handler.parse(text);
-      if (isInvalid(parsed)) this.skipOrFail(line, parsed.record, parsed, parsed.errors);
+      const parsed = this.validate(text);
+      if (parsed instanceof InvalidLine)
+        this.skipOrFail(line, parsed.record, parsed, parsed.errors);
       else if ("lines" in parsed) this.end(line, parsed);
       else {
         const errors = this.handler.add(parsed, number);
         if (errors.length > 0) this.skipOrFail(line, parsed, parsed, errors);
       }
     }
+  }
+
+  private validate(text: string): Parsed | EndLine | InvalidLine {
+    const record = parseObject(text);
+    if (record instanceof InvalidLine) return record;
+    this.cleaned += cleanNames(record);
+    return this.handler.validate(record, text);
   }
 
   private end(line: TextLine, { lines }: EndLine): void {
@@ -138,7 +155,7 @@ class DatasetReader<Parsed extends RecordKey> {
   ): void {
     const result = record && this.handler.skip?.(record, invalid, line.number);
     if (result === undefined) {
-      const isEnd = isInvalid(invalid) && invalid.value?.type === "end";
+      const isEnd = invalid instanceof InvalidLine && invalid.value?.type === "end";
       this.fail(line, errors, isEnd ? END : record);
       return;
     }

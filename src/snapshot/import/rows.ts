@@ -4,7 +4,7 @@
  */
 import { count, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type DatasetLine, parseLine } from "../../domain/dataset.ts";
+import { type DatasetLine, validateRecord } from "../../domain/dataset.ts";
 import { MAX_ACHIEVEMENTS_BYTES, type PublicUserLine } from "../../domain/model.ts";
 import { parseTime } from "../../domain/time.ts";
 import type { ValidationError } from "../../domain/validation.ts";
@@ -34,7 +34,7 @@ const isDefinition = (type: DatasetLine["type"]): type is Definition => type in 
 export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
-  readonly parse = parseLine;
+  readonly validate = validateRecord;
   /** The ids of the roles and achievements read so far. */
   protected readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   protected readonly db: Database;

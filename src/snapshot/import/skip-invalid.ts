@@ -7,8 +7,7 @@
 import { eq, sql } from "drizzle-orm";
 import {
   type DatasetLine,
-  type InvalidLine,
-  isInvalid,
+  InvalidLine,
   type RecordKey,
   salvageUser,
 } from "../../domain/dataset.ts";
@@ -30,7 +29,7 @@ export class SkippingWriter extends RowWriter {
 
   skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): Skipped {
     if (type !== "user") return "left out";
-    if (isInvalid(invalid)) {
+    if (invalid instanceof InvalidLine) {
       const rest = salvageUser(invalid);
       if (rest && this.add(rest, number).length === 0) {
         this.faulty.add.run(id);

@@ -20,10 +20,11 @@ export interface Counted {
   counts: Counts;
   /** The errors that were skipped because `skipInvalid` is set. */
   skipped: LineErrors;
+  /** In how many names control characters or extra white space were removed. */
+  cleaned: number;
 }
 
-export interface Filled {
-  skipped: LineErrors;
+export interface Filled extends Omit<Counted, "counts"> {
   /** The name indexes that must be built. */
   staleIndexes: readonly NameKind[];
   /** The ids of the users who might have the most points. Defaults to all users. */
@@ -47,7 +48,7 @@ export async function fillSnapshot(
   fill: (db: Database) => Promise<Filled>,
 ): Promise<Counted> {
   begin(db);
-  const { skipped, staleIndexes, featuredCandidates } = await fill(db);
+  const { staleIndexes, featuredCandidates, ...read } = await fill(db);
   const counts = countRows(db);
   writeMeta(db, {
     built_at: formatTime(Math.floor(builtAtMs / 1000)),
@@ -63,7 +64,7 @@ export async function fillSnapshot(
     }
   }
   db.$client.exec("COMMIT");
-  return { counts, skipped };
+  return { counts, ...read };
 }
 
 /**

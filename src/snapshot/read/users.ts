@@ -2,7 +2,7 @@
  * Reads profiles, achievements and the list of public users. For any other user, returns only
  * whether that user is private or unknown.
  */
-import { and, asc, eq, gte, lt, min, sql } from "drizzle-orm";
+import { and, eq, gte, lt, min, sql } from "drizzle-orm";
 import { LRUCache } from "lru-cache";
 import type { Achievement } from "../../domain/model.ts";
 import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
@@ -79,18 +79,19 @@ export function openUsers(db: Database) {
     listPages(): number[] {
       const pages: number[] = [];
       for (let page = 0; ; page++) {
-        const rank = queries.nextRank.get({ from: page * PAGE_RANKS })?.rank ?? undefined;
-        if (rank === undefined) return pages;
+        const rank = queries.nextRank.get({ from: page * PAGE_RANKS })?.rank ?? -1;
+        // Pages only ever go up, so this ends even if the table is out of order.
+        if (rank < page * PAGE_RANKS) return pages;
         page = Math.floor(rank / PAGE_RANKS);
         pages.push(page);
       }
     },
 
     /** Returns the ids of the users on a page. */
-    listIds: (page: number): number[] =>
-      queries.idsBetween
-        .all({ from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS })
-        .map(({ id }) => id),
+    listIds(page: number): number[] {
+      const range = { from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS };
+      return JSON.parse(queries.idsBetween.get(range)?.ids ?? "[]");
+    },
 
     /**
      * Returns the achievement with this icon, or the one with the lowest id if there are several.
@@ -133,11 +134,11 @@ function prepareQueries(db: Database) {
       .from(userName)
       .where(gte(userName.rank, from))
       .prepare(),
+    // One value, because thousands of rows would take several times as much memory.
     idsBetween: db
-      .select({ id: userName.id })
+      .select({ ids: sql<string>`json_group_array(${userName.id} ORDER BY ${userName.rank})` })
       .from(userName)
       .where(and(gte(userName.rank, from), lt(userName.rank, to)))
-      .orderBy(asc(userName.rank))
       .prepare(),
   };
 }

@@ -1,0 +1,17 @@
+/** Cleans text of characters that nobody sees. */
+
+const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
+const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}\p{Z}]/u;
+
+/**
+ * Drops the control and format characters of a name, except for the joiners that some scripts need,
+ * and collapses white space.
+ */
+export function cleanName(name: string): string {
+  return MAY_BE_UNCLEAN.test(name) ? collapseSpaces(name.replace(INVISIBLE, "")) : name;
+}
+
+/** Replaces each run of white space with a single space, and trims both ends. */
+export function collapseSpaces(text: string): string {
+  return text.replace(/\p{White_Space}+/gu, " ").replace(/^ | $/g, "");
+}
