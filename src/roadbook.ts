@@ -44,6 +44,8 @@ export interface RoadbookOptions extends PageOptions {
   dataset?: LineSource<DatasetLine | EndLine> | undefined;
   /** Serves the demo community that comes with Roadbook. */
   demo?: boolean | undefined;
+  /** Where to copy a large snapshot file before it is served. Default `/var/tmp`. */
+  cacheDir?: string | undefined;
   /** Returns the state of the snapshot's source, for /health. */
   snapshotSource?: (() => SourceStatus) | undefined;
   /** The base URL for avatar links and the API docs. Defaults to the origin of each request. */
@@ -170,7 +172,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   let faults = options.faults && createFaults(checkFaults(options.faults), faultSeed);
   const searchLimit = createSearchLimit(options);
   const appOptions = await appOptionsOf(options);
-  const reloadable = await openReloadableSnapshot(await findSnapshot(options));
+  const reloadable = await openReloadableSnapshot(await findSnapshot(options), options.cacheDir);
   let isClosed = false;
   const { app, fetch } = createApp({
     ...appOptions,
@@ -312,6 +314,7 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   snapshot: "a path or bytes",
   dataset: "a path, lines or bytes",
   demo: "true or false",
+  cacheDir: "a string",
   snapshotSource: "a function",
   publicUrl: "a string",
   basePath: "a string",

@@ -39,7 +39,7 @@ export function declareServe(program: AnyCommand) {
     .option("--fetch-timeout <TIME>", "how long a snapshot download may take", parseTime, 60_000)
     .option(
       "--cache-dir <FOLDER>",
-      "where to keep downloaded snapshots across restarts (default: a temporary folder)",
+      "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
     )
     .optionsGroup("Responses:")
     .option(

@@ -45,8 +45,6 @@ export async function runServe(config: ServeConfig): Promise<void> {
 /** The state that the parts of a running server share. */
 interface ServerState {
   isStopping: boolean;
-  /** The number of 503 responses since the latest snapshot was first served. */
-  unavailable: number;
   /** Undefined if there is no admin port. */
   metrics: Metrics | undefined;
 }
@@ -57,7 +55,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const source = await findSource(config, log);
   const limiter = await openLimiter(config, log);
-  const state: ServerState = { isStopping: false, unavailable: 0, metrics: undefined };
+  const state: ServerState = { isStopping: false, metrics: undefined };
   const path = source?.path ?? config.snapshot;
   const roadbook = await createRoadbook({
     ...optionsOf(config),
@@ -68,7 +66,6 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       state.metrics?.countResponse(facts);
-      if (facts.status === 503) state.unavailable++;
       if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
     },
   });
@@ -142,8 +139,7 @@ function startReloading(
       const replacement = await roadbook.refresh(isForced);
       if (!replacement) return;
       state.metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      logReplacement(log, replacement, state.unavailable);
-      if ("meta" in replacement) state.unavailable = 0;
+      logReplacement(log, replacement);
     } catch (error) {
       log.error({ err: error }, "bug");
     }
@@ -176,10 +172,10 @@ function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
   const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
-  const { title, accent, logo, featured } = config;
+  const { title, accent, logo, featured, cacheDir } = config;
   return {
     ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured },
+    ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured, cacheDir },
     searchWindow: formatDuration(config.searchWindow),
     kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
@@ -259,20 +255,14 @@ function logAccess(log: Logger, facts: ResponseFacts): void {
   log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
-/** `unavailable` is the number of 503 responses since the latest snapshot was first served. */
-function logReplacement(log: Logger, replacement: Replacement, unavailable: number): void {
+function logReplacement(log: Logger, replacement: Replacement): void {
   if ("meta" in replacement) {
     const { built_at: builtAt, counts } = replacement.meta;
-    const facts = { builtAt, counts, ...(unavailable > 0 && { unavailable }) };
-    log.info(facts, "serving a new snapshot");
+    log.info({ builtAt, counts }, "serving a new snapshot");
     return;
   }
-  const { refused, isSpoiled } = replacement;
-  const consequence = isSpoiled
-    ? "responding with 503 until a valid snapshot is in place"
-    : "serving the old snapshot";
-  const retrying = refused.isTransient && !isSpoiled ? ", trying again" : "";
-  log.error(`${refused.message}; ${consequence}${retrying}`);
+  const { message, isTransient } = replacement.refused;
+  log.error(`${message}; serving the old snapshot${isTransient ? ", trying again" : ""}`);
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

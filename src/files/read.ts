@@ -2,7 +2,7 @@
  * Reads regular files in chunks, without blocking the event loop. Opening anything else, such as a
  * FIFO, fails immediately.
  */
-import { type BigIntStats, constants, fstatSync, statSync } from "node:fs";
+import { constants, statSync } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./errors.ts";
@@ -45,15 +45,14 @@ export async function* readChunks(
   }
 }
 
-/** Returns a string that changes when the file at a path is replaced, written to or moved. */
-export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mtimeNs, ctimeNs].join();
-}
-
-/** Returns the identity of the file at a path, or an error code such as ENOENT. */
+/**
+ * Returns a string that changes when the file at a path is replaced, written to or moved. If there
+ * is no such file, the string is an error code such as ENOENT.
+ */
 export function findIdentity(path: string): string {
   try {
-    return identityOf(statSync(path, { bigint: true }));
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return [dev, ino, size, mtimeNs, ctimeNs].join();
   } catch (error) {
     return codeOf(error);
   }
@@ -62,23 +61,4 @@ export function findIdentity(path: string): string {
 /** Returns the part of an identity that stays the same when the file is written to or renamed. */
 export function fileOf(identity: string): string {
   return identity.split(",", 2).join();
-}
-
-/**
- * Returns a function that reports whether an open file has been written to since `watchWrites` was
- * called. Renaming the file or changing its permissions does not count. Linux updates the
- * modification time before it changes the data (`file_modified()`), so if the function returns
- * false, any data that was read before that is unchanged.
- */
-export function watchWrites({ fd }: FileHandle): () => boolean {
-  const { size, mtimeMs } = fstatSync(fd);
-  return () => {
-    try {
-      const now = fstatSync(fd);
-      return now.size !== size || now.mtimeMs !== mtimeMs;
-    } catch {
-      // The file system is no longer available, so a write cannot be ruled out.
-      return true;
-    }
-  };
 }

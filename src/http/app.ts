@@ -12,7 +12,6 @@
  */
 import { Elysia } from "elysia";
 import type { Clients } from "../limit/client-address.ts";
-import { SpoiledSnapshot } from "../snapshot/read/open.ts";
 import { methodNotAllowed, preflight } from "./cors.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";
@@ -76,7 +75,7 @@ export function createApp(options: AppOptions) {
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
   const app = new Elysia({ strictPath: true })
     .onError(({ code, error, request }) => {
-      if (isClosed() || error instanceof SpoiledSnapshot) return fail("unavailable");
+      if (isClosed()) return fail("unavailable");
       if (code === "NOT_FOUND") return fail("route_not_found");
       // Handlers validate their input and no route reads a body, so any other error is a bug.
       reportBug(options, error, contexts.of(request).requestId);

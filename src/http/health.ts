@@ -10,11 +10,7 @@ import type { SourceStatus } from "../snapshot/remote/source.ts";
 import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";
 import type { SearchLimit } from "./rate-limit.ts";
-import { fail } from "./result.ts";
 import { hooksOf, type Service } from "./service.ts";
-
-const OVERWRITTEN =
-  "The snapshot file was overwritten in place; no data is served until a valid file replaces it.";
 
 export interface HealthService extends Service {
   /** Why the newest snapshot file was refused; undefined if it was accepted. */
@@ -30,8 +26,7 @@ export const health = (service: HealthService) =>
   new Elysia({ strictPath: true }).get(
     "/health",
     () => {
-      const { meta, sha256, isSpoiled } = service.snapshot();
-      if (isSpoiled()) return fail("unavailable", { message: OVERWRITTEN });
+      const { meta, sha256 } = service.snapshot();
       const { built_at, counts } = meta;
       const limit = service.searchLimit?.limiter.status();
       return {

@@ -114,7 +114,6 @@ export function pages(service: PagesService): AnyElysia {
       stylePath,
       logoPath,
     });
-    if (snapshot().isSpoiled()) return toPage(html, language, 503);
     if (view.kind !== "problem") return toPage(html, language, 200);
     return toPage(html, language, statusOf[view.problem] ?? 200, view.retryAfterSeconds);
   };

@@ -7,15 +7,15 @@ import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { type Database, READ_CACHE, type SqliteDriver } from "./driver.ts";
+import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
 
 const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
 
 export const sqlite: SqliteDriver = {
-  openImmutable(path) {
+  openImmutable(path, isMapped) {
     const url = `${pathToFileURL(path)}?immutable=1`;
     const client = new Client(url, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-    client.run(READ_CACHE);
+    client.exec(cacheSql(isMapped));
     return open(client);
   },
   openBytes: (bytes) => open(Client.deserialize(bytes, { readonly: true })),

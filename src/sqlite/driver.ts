@@ -31,9 +31,10 @@ export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> 
 export interface SqliteDriver {
   /**
    * Opens a file for reading. Nothing may write to the open file, because Bun's driver does not
-   * lock it.
+   * lock it. If `isMapped` is set, the file is mapped into memory, and truncating it would end the
+   * process.
    */
-  openImmutable(path: string): Database;
+  openImmutable(path: string, isMapped?: boolean): Database;
   /** Opens the bytes of a database file for reading. */
   openBytes(bytes: Uint8Array): Database;
   /**
@@ -45,8 +46,8 @@ export interface SqliteDriver {
 }
 
 /**
- * Caches up to 32 MB of pages. The file is not memory-mapped, because overwriting a served file
- * would then crash the process with a bus error. Without a memory map, a search of a million names
- * takes 0.44 ms instead of 0.42 ms.
+ * Caches up to 32 MB of pages, or maps the file, up to SQLite's maximum of 2 GB. With a map, a read
+ * of a random user takes 1.7 µs instead of 2.8 µs.
  */
-export const READ_CACHE = "PRAGMA cache_size = -32768";
+export const cacheSql = (isMapped = false) =>
+  `PRAGMA cache_size = -32768; PRAGMA mmap_size = ${isMapped ? 2 ** 31 : 0}`;

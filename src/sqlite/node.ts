@@ -1,15 +1,15 @@
 /** The SQLite driver for Node, based on better-sqlite3. */
 import Client from "better-sqlite3";
 import { drizzle } from "drizzle-orm/better-sqlite3";
-import { type Database, READ_CACHE, type SqliteDriver } from "./driver.ts";
+import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
 
 export const sqlite: SqliteDriver = {
-  openImmutable(path) {
+  openImmutable(path, isMapped) {
     const client = new Client(path, { readonly: true });
     // better-sqlite3 does not accept a URI with immutable=1, so the connection holds a permanent
     // lock instead.
     client.exec("PRAGMA locking_mode = EXCLUSIVE");
-    return drizzle(client.exec(READ_CACHE)) as Database;
+    return drizzle(client.exec(cacheSql(isMapped))) as Database;
   },
   openBytes: (bytes) => drizzle(new Client(Buffer.from(bytes), { readonly: true })) as Database,
   openWritable(source) {

@@ -66,22 +66,17 @@ export const user = sqliteTable("user", {
 /**
  * The columns of a table of searched names. `folded` has all spellings of a name
  * (search/spellings.ts). `rank` gives the order of results within a tier, and is the document id in
- * the posting lists. There are gaps between ranks so that `apply` can insert names. The other
- * columns hold the search result, so that each hit takes a single read.
+ * the posting lists. There are gaps between ranks so that `apply` can insert names.
  */
 const searched = {
   rank: integer().primaryKey(),
   id: integer().notNull(),
   folded: text().notNull(),
-  name: text().notNull(),
 };
-export const userName = sqliteTable("user_name", {
-  ...searched,
-  avatarUrl: text("avatar_url"),
-  companyName: text("company_name"),
-});
+export const userName = sqliteTable("user_name", searched);
 export const companyName = sqliteTable("company_name", {
   ...searched,
+  /** The order of companies, as it was when the rank was assigned. */
   memberCount: integer("member_count").notNull(),
 });
 

@@ -7,7 +7,7 @@ import { type LockOptions, type Paths, replaceLocked } from "../../files/replace
 import type { Database } from "../../sqlite/driver.ts";
 import { TRAILER_BYTES } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
-import { openTables, snapshotError } from "../read/open.ts";
+import { openInPlace, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
@@ -35,7 +35,7 @@ export async function applyChanges(
     await openedAs(target, () => accessSync(old, constants.R_OK));
     copyFileSync(old, work, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await openedAs(target, async () => (await openTables(work)).close());
+    await openedAs(target, async () => (await openInPlace(work)).close());
     const counted = await useDatabase(work, async (db) => {
       const before = readMeta(db).counts;
       const counted = await change(db, changes, options);
@@ -45,7 +45,7 @@ export async function applyChanges(
     });
     // Opening the file verifies its checksum. The full check that `import` runs is not needed,
     // because the changes were made to a verified copy.
-    (await openTables(path)).close();
+    (await openInPlace(path)).close();
     return counted;
   };
   return replaceLocked(target, apply, options);

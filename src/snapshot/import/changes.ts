@@ -2,20 +2,12 @@
  * Applies the lines of a change file to a snapshot's rows and name index. References are checked
  * after the last line, so a record may be deleted before or after its last reference is removed.
  */
-import { type Column, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { type Column, eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import {
-  achievement,
-  company,
-  type NameKind,
-  privateUser,
-  role,
-  user,
-  userName,
-} from "../format/schema.ts";
+import { achievement, company, type NameKind, privateUser, role, user } from "../format/schema.ts";
 import { NameChanges } from "../name-index/change.ts";
 import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
@@ -82,7 +74,6 @@ export class RowChanger implements LineHandler<ChangeLine> {
     if (deletions.length > 0) yield* listReferenced(db, deletions);
     if (companies.length > 0) nameCompanies(db, isMemberOf(companies));
     this.staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
-    if (companies.length > 0) nameCompaniesInHits(db, isMemberOf(companies));
   }
 
   /**
@@ -121,16 +112,6 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
  */
 function isMemberOf(companies: number[]): SQL {
   return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
-}
-
-/** Updates the company name in the search results of the users that match `which`. */
-function nameCompaniesInHits(db: Database, which: SQL): void {
-  const name = db.select({ name: user.companyName }).from(user).where(eq(user.id, userName.id));
-  const members = db.select({ id: user.id }).from(user).where(which);
-  db.update(userName)
-    .set({ companyName: sql`(${name})` })
-    .where(inArray(userName.id, members))
-    .run();
 }
 
 /** Yields an error for each deleted record that is still referenced by a user. */

@@ -135,9 +135,20 @@ export class RowWriter implements LineHandler<DatasetLine> {
     const companyName = company
       ? (this.companyNames.get(company.id) ?? findCompany.get(company)?.name)
       : undefined;
-    const row = userRowOf(line, companyName ?? null);
-    if (addUser.run({ ...row }).changes === 0) return false;
-    this.longestList = Math.max(this.longestList, row.achievements.length);
+    const unlocks = listUnlocks(line);
+    const added = addUser.run(
+      id,
+      line.name,
+      line.avatar_url ?? null,
+      company?.id ?? null,
+      companyName ?? null,
+      company?.role ?? null,
+      JSON.stringify(line.roles?.toSorted((a, b) => a - b) ?? []),
+      parseTime(line.created_at) ?? 0,
+      JSON.stringify(unlocks),
+    );
+    if (added.changes === 0) return false;
+    this.longestList = Math.max(this.longestList, unlocks.length);
     if (company && companyName === undefined) {
       addPending.run(number, "company.id", "company", company.id, id);
     }
@@ -152,27 +163,11 @@ export class RowWriter implements LineHandler<DatasetLine> {
   }
 }
 
-/**
- * Returns the row for a public user. It has everything that a profile shows except the role names,
- * so reading a profile needs no join.
- */
-function userRowOf(line: PublicUserLine, companyName: string | null): typeof user.$inferSelect {
-  const { id, name, avatar_url = null, company, roles = [], achievements = [] } = line;
-  const unlocks = achievements.map(
-    ({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0],
-  );
-  unlocks.sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
-  return {
-    id,
-    name,
-    avatarUrl: avatar_url,
-    companyId: company?.id ?? null,
-    companyName,
-    companyRole: company?.role ?? null,
-    roles: roles.toSorted((a, b) => a - b),
-    createdAt: parseTime(line.created_at) ?? 0,
-    achievements: unlocks,
-  };
+/** Returns a user's achievements, newest first. */
+function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
+  return achievements
+    .map(({ id, tier, unlocked_at }): Unlock => [id, tier, parseTime(unlocked_at) ?? 0])
+    .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
 }
 
 /** A reference to a record that had not been read yet. */
@@ -191,7 +186,10 @@ function prepareStatements(db: Database) {
     addRole: prepareInsert(db, role),
     addAchievement: prepareInsert(db, achievement),
     addCompany: prepareInsert(db, company),
-    addUser: prepareInsert(db, user),
+    // Not in drizzle, which takes 3 s longer for a million users.
+    addUser: db.$client.prepare(`INSERT INTO user
+      (id, name, avatar_url, company_id, company_name, company_role, roles, created_at, achievements)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`),
     addPrivateUser: prepareInsert(db, privateUser),
     addPending: db.$client.prepare("INSERT INTO pending VALUES (?, ?, ?, ?, ?)"),
     findUser: db.select({ id: user.id }).from(user).where(eq(user.id, id)).prepare(),

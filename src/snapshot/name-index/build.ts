@@ -64,16 +64,11 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
-/** The columns that a search returns in addition to the id. */
-const hitColumns: Record<NameKind, string> = {
-  user: "name, avatar_url, company_name",
-  company: "name, member_count",
-};
-
 /** Returns SQL that adds a name. Its parameters are the rank, the folded name and the id. */
 export function addNameSql(kind: NameKind, folded = "?"): string {
-  return `INSERT INTO ${kind}_name (rank, folded, id, ${hitColumns[kind]})
-    SELECT ?, ${folded}, id, ${hitColumns[kind]} FROM ${kind} WHERE id = ?`;
+  if (kind === "user") return `INSERT INTO user_name (rank, folded, id) VALUES (?, ${folded}, ?)`;
+  return `INSERT INTO company_name (rank, folded, id, member_count)
+    SELECT ?, ${folded}, id, member_count FROM company WHERE id = ?`;
 }
 
 function clear(db: Sqlite, kind: NameKind): void {

@@ -8,7 +8,7 @@ import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";
-import { openTables, SpoiledSnapshot, snapshotError, type Tables } from "./open.ts";
+import { openTables, snapshotError, type Tables } from "./open.ts";
 
 interface UserRow {
   id: number;
@@ -73,10 +73,9 @@ function* listRecords(db: Database): Generator<DatasetLine> {
   for (const row of users.iterate()) yield lineOfUser(row);
 }
 
-function* listLinesOf(path: string, { db, isSpoiled, close }: Tables): Generator<string> {
+function* listLinesOf(path: string, { db, close }: Tables): Generator<string> {
   try {
     yield* listLines(db);
-    if (isSpoiled()) throw new SpoiledSnapshot();
   } catch (error) {
     throw snapshotError(path, error);
   } finally {

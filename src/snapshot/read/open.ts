@@ -1,49 +1,44 @@
 /**
  * Opens a snapshot from a file or from bytes, and never writes to it. Every byte is verified before
- * the first query. If the file is damaged or not a snapshot, the operator gets a
- * one-line error.
+ * the first query. A server reads a copy that no other program can write to, so nothing that
+ * happens to the file afterwards reaches a response. If the file is damaged or not a snapshot, the
+ * operator gets a one-line error.
  */
-import type { FileHandle } from "node:fs/promises";
+import { constants, existsSync, rmSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
-import { findIdentity, identityOf, openFile, watchWrites } from "../../files/read.ts";
+import { openFile } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { HEADER_BYTES, parseHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
 
-export type Snapshot = ReturnType<typeof snapshotOf>;
-
-/** Thrown if a file was written to after it was opened, so nothing read from it can be trusted. */
-export class SpoiledSnapshot extends Error {
-  override name = "SpoiledSnapshot";
-  override message = "is being overwritten in place (replace it with mv, never cp)";
-}
+export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
 /** The tables of an open snapshot. */
 export interface Tables {
   db: Database;
   /** The checksum of the file, in hexadecimal. */
   sha256: string;
-  /** Whether the file has been written to since it was opened. */
-  isSpoiled(): boolean;
   close(): void;
 }
 
-/**
- * A file of up to this size is read into memory, where nothing can overwrite it. A larger file is
- * read as needed, so it must be replaced rather than overwritten in place. Roadbook's own commands
- * always replace the file.
- */
+/** A file of up to this size is read into memory. A larger file is copied and mapped. */
 export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 
-/** The maximum number of attempts to open a file that changes while it is being opened. */
-const MAX_TRIES = 3;
+/** Where copies are made by default. Unlike /tmp, /var/tmp is never in memory. */
+const COPY_FOLDER = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 
-/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
-export async function openSnapshot(source: string | Uint8Array): Promise<Snapshot> {
-  const tables = await openTables(source);
+/**
+ * Opens a snapshot for the server's routes, from its path or its bytes. A large file is copied to
+ * `copyFolder`. Throws a {@link SnapshotError} if that fails.
+ */
+export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
+  const tables = await openTables(source, copyFolder);
   try {
     return snapshotOf(tables);
   } catch (error) {
@@ -52,67 +47,34 @@ export async function openSnapshot(source: string | Uint8Array): Promise<Snapsho
   }
 }
 
-/**
- * Returns the queries for the server's routes. Once the file has been overwritten in place, each
- * query throws a {@link SpoiledSnapshot}.
- */
-export function snapshotOf({ db, sha256, isSpoiled, close }: Tables) {
-  let isKnownSpoiled = false;
-  /** After returning true once, this function always returns true. */
-  const checkSpoiled = () => {
-    isKnownSpoiled ||= isSpoiled();
-    return isKnownSpoiled;
-  };
-  /** Runs the check after the read, because the file may be written to during the read. */
-  const guard =
-    <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
-    (...args: Args): Result => {
-      try {
-        if (!isKnownSpoiled) {
-          const result = read(...args);
-          if (!checkSpoiled()) return result;
-        }
-      } catch (error) {
-        if (!checkSpoiled()) throw error;
-      }
-      throw new SpoiledSnapshot();
-    };
-  const users = openUsers(db);
-  const search = openSearch(db);
-  return {
-    meta: readMeta(db),
-    /** The checksum of the file, in hexadecimal. */
-    sha256,
-    users: {
-      findProfile: guard(users.findProfile),
-      findName: guard(users.findName),
-      findAchievements: guard(users.findAchievements),
-      listPages: guard(users.listPages),
-      listIds: guard(users.listIds),
-      findAchievementByIcon: guard(users.findAchievementByIcon),
-    },
-    search: {
-      listCompanies: guard(search.listCompanies),
-      listUsers: guard(search.listUsers),
-    },
-    isSpoiled: checkSpoiled,
-    close,
-  };
+export function snapshotOf({ db, sha256, close }: Tables) {
+  return { meta: readMeta(db), sha256, users: openUsers(db), search: openSearch(db), close };
 }
 
-/** Opens a snapshot for reading whole tables. Throws a {@link SnapshotError} if that fails. */
-export async function openTables(source: string | Uint8Array): Promise<Tables> {
-  try {
-    return await (typeof source === "string" ? openPath(source) : openBytes(source));
-  } catch (error) {
-    throw snapshotError(source, error);
-  }
+/** Like {@link openSnapshot}, but for reading whole tables. */
+export async function openTables(
+  source: string | Uint8Array,
+  copyFolder = COPY_FOLDER,
+): Promise<Tables> {
+  return namingErrors(source, async () => {
+    if (typeof source !== "string") return openBytes(source);
+    await using file = await openFile(source);
+    const { size } = await file.stat();
+    if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile());
+    const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+    parseHeader(buffer, size);
+    return await openCopy(source, size, copyFolder);
+  });
+}
+
+/** Opens the file itself, for a command. Throws a {@link SnapshotError} if that fails. */
+export function openInPlace(path: string): Promise<Tables> {
+  return namingErrors(path, () => verifyAndOpen(path, false));
 }
 
 /** Converts any error from reading a snapshot to a {@link SnapshotError} that names the file. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SpoiledSnapshot) return new SnapshotError(error.message, file, true);
   if (error instanceof SnapshotError)
     return new SnapshotError(error.reason, file, error.isTransient);
   const isTransient = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
@@ -121,62 +83,55 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   return new SnapshotError(reason, file, isTransient);
 }
 
-/**
- * Verifies and opens the file at `path`. If the file is replaced in the meantime, starts again with
- * the new file, so that SQLite always opens the file that was verified.
- */
-async function openPath(path: string): Promise<Tables> {
-  for (let tries = 1; tries <= MAX_TRIES; tries++) {
-    const file = await openFile(path);
-    let isKept = false;
-    try {
-      const before = await file.stat({ bigint: true });
-      const isWritten = watchWrites(file);
-      const isSame = () => findIdentity(path) === identityOf(before);
-      const size = Number(before.size);
-      let db: Database;
-      let sha256: string;
-      try {
-        if (size <= MAX_BYTES_IN_MEMORY) {
-          return await openBytes(await file.readFile());
-        }
-        const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
-        const databaseBytes = parseHeader(buffer, size);
-        sha256 = await verifyChecksum(file, databaseBytes);
-        db = sqlite.openImmutable(path);
-      } catch (error) {
-        if (isSame()) throw error;
-        continue;
-      }
-      if (isSame()) {
-        isKept = true;
-        return watchedTables(db, sha256, file, isWritten);
-      }
-      db.$client.close();
-    } finally {
-      if (!isKept) await file.close();
-    }
+async function namingErrors<T>(source: string | Uint8Array, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (error) {
+    throw snapshotError(source, error);
   }
-  throw new SnapshotError("cannot be read: it keeps changing", path, true);
 }
 
-/** Keeps a second file handle open, because SQLite does not report writes by other programs. */
-function watchedTables(
-  db: Database,
-  sha256: string,
-  file: FileHandle,
-  isSpoiled: () => boolean,
-): Tables {
-  const close = () => {
-    db.$client.close();
-    file.close().catch(() => {});
+/**
+ * Opens a copy of the file at `path`, and removes the copy's name. The system deletes the copy when
+ * it is closed. A file system that can share blocks between files, such as XFS, copies nothing.
+ */
+async function openCopy(path: string, bytes: number, copyFolder: string): Promise<Tables> {
+  let folder = "";
+  const remove = () => {
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
   };
-  return { db, sha256, isSpoiled, close };
+  process.on("exit", remove);
+  try {
+    await mkdir(copyFolder, { recursive: true, mode: 0o700 });
+    // Only the owner can list this folder, or open what is in it.
+    folder = await mkdtemp(join(copyFolder, "roadbook-"));
+    const copy = join(folder, "copy");
+    await copyFile(path, copy, constants.COPYFILE_FICLONE);
+    return await verifyAndOpen(copy, true);
+  } catch (error) {
+    if (error instanceof SnapshotError) throw error;
+    const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
+    const advice = "serve takes another folder with --cache-dir";
+    const reason = `cannot be copied (${needed}): ${reasonOf(error)}; ${advice}`;
+    throw new SnapshotError(reason, undefined, true);
+  } finally {
+    remove();
+    process.off("exit", remove);
+  }
+}
+
+async function verifyAndOpen(path: string, isMapped: boolean): Promise<Tables> {
+  await using file = await openFile(path);
+  const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  const databaseBytes = parseHeader(buffer, (await file.stat()).size);
+  const sha256 = await verifyChecksum(file, databaseBytes);
+  const db = sqlite.openImmutable(path, isMapped);
+  return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<Tables> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
-  return { db, sha256, isSpoiled: () => false, close: () => db.$client.close() };
+  return { db, sha256, close: () => db.$client.close() };
 }

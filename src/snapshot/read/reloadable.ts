@@ -5,24 +5,26 @@
 import { fileOf, findIdentity } from "../../files/read.ts";
 import { SnapshotError } from "../format/file.ts";
 import type { Meta } from "../format/meta.ts";
-import { openSnapshot, type Snapshot, SpoiledSnapshot, snapshotError } from "./open.ts";
+import { openSnapshot, type Snapshot } from "./open.ts";
 
-/**
- * The result of a check that found a change. If `isSpoiled` is true, the file of the current
- * snapshot was overwritten in place, so nothing can be served until there is a good file.
- */
-export type Replacement = { meta: Meta } | { refused: SnapshotError; isSpoiled: boolean };
+/** The result of a check that found a change. */
+export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
 /** After a transient error, every fifth check tries to open the file again. */
 const CHECKS_UNTIL_RETRY = 5;
 
-/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
+/**
+ * Opens a snapshot from its path or its bytes. A large file is copied to `copyFolder`. Throws a
+ * {@link SnapshotError} if that fails.
+ */
 export async function openReloadableSnapshot(
   source: string | Uint8Array,
+  copyFolder?: string,
 ): Promise<ReloadableSnapshot> {
   // Gets the identity before the file is opened, so that a replacement in between is noticed.
   const identity = identityOf(source);
-  return new ReloadableSnapshot(source, identity, await openSnapshot(source));
+  const snapshot = await openSnapshot(source, copyFolder);
+  return new ReloadableSnapshot(source, copyFolder, identity, snapshot);
 }
 
 function identityOf(source: string | Uint8Array): string {
@@ -31,18 +33,23 @@ function identityOf(source: string | Uint8Array): string {
 
 class ReloadableSnapshot {
   #source: string | Uint8Array;
+  readonly #copyFolder: string | undefined;
   /** The file's identity at the last attempt to open it. */
   #identity: string;
   #snapshot: Snapshot;
   #refused: SnapshotError | undefined;
-  /** Which file was at the path when the snapshot was found to be spoiled; see {@link fileOf}. */
-  #spoiledFile: string | undefined;
   #checks = 0;
   #isClosed = false;
   #lastTask: Promise<unknown> = Promise.resolve();
 
-  constructor(source: string | Uint8Array, identity: string, snapshot: Snapshot) {
+  constructor(
+    source: string | Uint8Array,
+    copyFolder: string | undefined,
+    identity: string,
+    snapshot: Snapshot,
+  ) {
     this.#source = source;
+    this.#copyFolder = copyFolder;
     this.#identity = identity;
     this.#snapshot = snapshot;
   }
@@ -56,7 +63,8 @@ class ReloadableSnapshot {
   /**
    * Checks the file and resolves to the result, or to undefined if nothing has changed. A bad file
    * is opened again when it changes or, after a transient error, on a later check. With `isForced`,
-   * this check always opens a bad file again.
+   * this check always opens a bad file again. While a file is being written, only its first error
+   * is a result.
    */
   refresh = (isForced = false): Promise<Replacement | undefined> =>
     this.#enqueue(() => this.#check(isForced));
@@ -91,31 +99,21 @@ class ReloadableSnapshot {
 
   async #check(isForced: boolean): Promise<Replacement | undefined> {
     if (this.#isClosed) return undefined;
-    const identity = identityOf(this.#source);
-    if (this.#spoiledFile === undefined && this.#snapshot.isSpoiled()) {
-      // The spoiled file is reported before the new file is read, because reading takes time and
-      // requests fail in the meantime.
-      this.#spoiledFile = fileOf(identity);
-      this.#refused = snapshotError(this.#source, new SpoiledSnapshot());
-      return { refused: this.#refused, isSpoiled: true };
-    }
-    const isChanged = identity !== this.#identity;
-    const isSpoiled = this.#spoiledFile !== undefined;
-    const mayRetry = this.#refused?.isTransient || isSpoiled;
-    const isRetry = mayRetry && ++this.#checks % CHECKS_UNTIL_RETRY === 0;
-    if (!(isChanged || isRetry || (this.#refused && isForced))) return undefined;
+    const [before, identity] = [this.#identity, identityOf(this.#source)];
+    const isRetry = this.#refused?.isTransient && ++this.#checks % CHECKS_UNTIL_RETRY === 0;
+    const isDue = identity !== before || isRetry || (this.#refused && isForced);
+    if (!isDue) return undefined;
     this.#identity = identity;
     try {
-      const meta = this.#swap(await openSnapshot(this.#source));
+      const meta = this.#swap(await openSnapshot(this.#source, this.#copyFolder));
       return this.#isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      // While a file is being overwritten, each check may find a different error. Only the first
-      // error is reported.
-      const isSameFile = fileOf(identity) === this.#spoiledFile;
-      const isNew = (isChanged || error.message !== this.#refused?.message) && !isSameFile;
+      const isWritten = identity !== before && fileOf(identity) === fileOf(before);
+      const isSame = identity === before && error.message === this.#refused?.message;
+      const isKnown = this.#refused && (isWritten || isSame);
       this.#refused = error;
-      return isNew ? { refused: error, isSpoiled } : undefined;
+      return isKnown ? undefined : { refused: error };
     }
   }
 
@@ -127,7 +125,6 @@ class ReloadableSnapshot {
       this.#snapshot.close();
       this.#snapshot = next;
       this.#refused = undefined;
-      this.#spoiledFile = undefined;
     }
     return next.meta;
   }

@@ -12,7 +12,7 @@ import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
 import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
-import { openTables } from "../read/open.ts";
+import { openInPlace } from "../read/open.ts";
 import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
@@ -75,7 +75,7 @@ export class Source {
 
   /** See {@link openSource}. */
   async start(): Promise<void> {
-    const copy = await openTables(this.path).catch(() => undefined);
+    const copy = await openInPlace(this.path).catch(() => undefined);
     copy?.close();
     this.#hasCopy = copy !== undefined;
     const attempt = this.refresh();
@@ -137,7 +137,7 @@ export class Source {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       await replaceLocked(this.path, async ({ path }) => {
         this.#status.bytes += await save(readBody(response, timeoutMs), path);
-        (await openTables(path)).close();
+        (await openInPlace(path)).close();
       });
     } catch (error) {
       // If reading the body is what failed, cancelling it fails too.
