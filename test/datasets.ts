@@ -5,14 +5,13 @@ import {
   readFileSync,
   renameSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { seedDataset } from "../src/community/community.ts";
 import type { DatasetLine } from "../src/domain/dataset.ts";
 import type { PublicUserLine } from "../src/domain/model.ts";
-import { appendChecksum, TRAILER_BYTES } from "../src/snapshot/format/file.ts";
+import { finishFile } from "../src/snapshot/format/file.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
 import { exportDataset } from "../src/snapshot/read/export.ts";
 import { MAX_BYTES_IN_MEMORY } from "../src/snapshot/read/open.ts";
@@ -95,11 +94,10 @@ export async function makeSnapshot(lines: Iterable<object> = community): Promise
 
 /** Runs SQL on a snapshot and then gives the file a correct checksum. */
 export async function runSql(path: string, sql: string): Promise<void> {
-  truncateSync(path, statSync(path).size - TRAILER_BYTES);
   const db = sqlite.openWritable(path).$client;
   db.exec(sql);
   db.close();
-  await appendChecksum(path);
+  await finishFile(path);
 }
 
 /** Writes lines to a file in a new folder. Returns the file's path. */

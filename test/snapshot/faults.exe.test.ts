@@ -337,7 +337,8 @@ describe("on a memory disk", async () => {
     "writing to a full disk is a one-line error and leaves the old file unchanged",
     async () => {
       const { dataset, snapshot } = await makeSeeded(6000);
-      const disk = (await mount("size=2500k")) ?? "";
+      // The disk has space for one snapshot and a half.
+      const disk = (await mount(`size=${Math.round(statSync(snapshot).size * 1.5)}`)) ?? "";
       const target = join(disk, "snapshot");
       copyFileSync(snapshot, target);
       const before = stateOf(target);

@@ -4,9 +4,8 @@
  * rather than rows, so it detects every change and can be computed as fast as the file is read.
  */
 import { createHash } from "node:crypto";
-import { appendFileSync } from "node:fs";
-import type { FileHandle } from "node:fs/promises";
-import { openFile, readChunks } from "../../files/read.ts";
+import { type FileHandle, open } from "node:fs/promises";
+import { readChunks } from "../../files/read.ts";
 
 /** "RBOK" in ASCII. Distinguishes snapshots from other SQLite files. */
 export const APPLICATION_ID = 0x52424f4b;
@@ -37,6 +36,12 @@ export class SnapshotError extends Error {
     this.reason = reason;
     this.isTransient = isTransient;
   }
+}
+
+/** Reads the header of a file, or all of the file if that is shorter. */
+export async function readHeader(file: FileHandle): Promise<Uint8Array> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 /**
@@ -82,10 +87,50 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
 }
 
-/** Turns a finished database file into a snapshot by appending the trailer. */
-export async function appendChecksum(path: string): Promise<void> {
-  await using file = await openFile(path);
-  appendFileSync(path, trailerOf(await hashOf(file, (await file.stat()).size)));
+/**
+ * Turns a database file into a snapshot: clears the bytes that SQLite does not use, and writes the
+ * trailer after the last page. An old trailer is overwritten.
+ */
+export async function finishFile(path: string): Promise<void> {
+  await using file = await open(path, "r+");
+  const databaseBytes = parseFileBytes(await readHeader(file)) - TRAILER_BYTES;
+  const hash = createHash("sha256");
+  let at = 0;
+  for await (const chunk of readChunks(file, 0, databaseBytes)) {
+    if (clearUnused(chunk, at)) await file.write(chunk, 0, chunk.length, at);
+    hash.update(chunk);
+    at += chunk.length;
+  }
+  await file.write(trailerOf(hash.digest("hex")), databaseBytes);
+  await file.truncate(databaseBytes + TRAILER_BYTES);
+}
+
+/** SQLite's default. Roadbook creates databases with no other page size. */
+const PAGE_BYTES = 4096;
+/** The types of B-tree pages, and the lengths of their headers. */
+const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
+
+/**
+ * Fills the space between the cell pointers and the cells of each B-tree page with zeros. When
+ * SQLite moves rows to another page, it leaves copies there, even with `secure_delete`. `pages`
+ * begins at the offset `from` in the file. Returns whether anything has changed.
+ */
+function clearUnused(pages: Uint8Array, from: number): boolean {
+  let hasChanged = false;
+  for (let at = 0; at < pages.length; at += PAGE_BYTES) {
+    const page = Buffer.from(pages.buffer, pages.byteOffset + at, PAGE_BYTES);
+    const start = from + at === 0 ? HEADER_BYTES : 0;
+    // An overflow or free page begins with a page number, whose first byte is 0 in any file that
+    // is smaller than 64 GB.
+    const headerBytes = btreeHeaders[page[start] ?? 0];
+    if (headerBytes === undefined) continue;
+    const cells = page.readUInt16BE(start + 3);
+    const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
+    if (unused.every((byte) => byte === 0)) continue;
+    unused.fill(0);
+    hasChanged = true;
+  }
+  return hasChanged;
 }
 
 /** Returns the bytes of a database as those of a snapshot file. */

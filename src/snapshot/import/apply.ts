@@ -5,19 +5,14 @@
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { TRAILER_BYTES } from "../format/file.ts";
+import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
+import { renewSeparators } from "../name-index/fts5-segment.ts";
 import { openInPlace, snapshotError } from "../read/open.ts";
 import { RowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import {
-  type Counted,
-  fillSnapshot,
-  saveSnapshot,
-  serializeSnapshot,
-  useDatabase,
-} from "./write.ts";
+import { type Counted, fillSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
 
 export interface ApplyOptions extends ReadOptions, LockOptions {}
 
@@ -31,21 +26,18 @@ export async function applyChanges(
   target: string,
   options: ApplyOptions = {},
 ): Promise<Counted> {
-  const apply = async ({ path, work, old }: Paths) => {
+  const apply = async ({ path, old }: Paths) => {
     await openedAs(target, () => accessSync(old, constants.R_OK));
-    copyFileSync(old, work, constants.COPYFILE_FICLONE);
+    copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await openedAs(target, async () => (await openInPlace(work)).close());
-    const counted = await useDatabase(work, async (db) => {
+    await openedAs(target, async () => (await openInPlace(path)).close());
+    const counted = await useDatabase(path, async (db) => {
       const before = readMeta(db).counts;
       const counted = await change(db, changes, options);
       if (!options.allowShrink) refuseShrinking(target, before, counted.counts);
-      await saveSnapshot(db, path);
       return counted;
     });
-    // Opening the file verifies its checksum. The full check that `import` runs is not needed,
-    // because the changes were made to a verified copy.
-    (await openInPlace(path)).close();
+    await finishFile(path);
     return counted;
   };
   return replaceLocked(target, apply, options);
@@ -68,9 +60,11 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   });
 }
 
+/** Changes a database in place. Removed data is overwritten with zeros. */
 async function change(db: Database, changes: LineSource, options: ReadOptions): Promise<Counted> {
   const { featured } = readMeta(db);
-  return fillSnapshot(db, {}, async () => {
+  db.$client.exec("PRAGMA secure_delete = ON");
+  const counted = await fillSnapshot(db, {}, async () => {
     const changer = new RowChanger(db);
     const { lines: _, ...read } = await readDataset(changes, changer, options);
     return {
@@ -79,4 +73,6 @@ async function change(db: Database, changes: LineSource, options: ReadOptions): 
       featuredCandidates: changer.listFeaturedCandidates(featured),
     };
   });
+  for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
+  return counted;
 }

@@ -5,7 +5,7 @@
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
-import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
+import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
@@ -23,9 +23,8 @@ export function refuseEmpty({ users, companies }: Counts, lines: number): void {
  */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
   try {
-    parseFileBytes(buffer.subarray(0, bytesRead), true);
+    parseFileBytes(await readHeader(file), true);
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
     throw new Error(notOverwritten(target, "a Roadbook snapshot"));

@@ -7,7 +7,7 @@ import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { appendChecksum, withChecksum } from "../format/file.ts";
+import { finishFile, withChecksum } from "../format/file.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
 import type { NameKind, Unlock } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
@@ -87,7 +87,7 @@ export async function useDatabase<T>(
 export async function saveSnapshot(db: Database, path: string): Promise<void> {
   // Copies rows, not pages. Freed pages and cells, which may hold deleted data, are left behind.
   db.$client.prepare("VACUUM INTO ?").run(path);
-  await appendChecksum(path);
+  await finishFile(path);
 }
 
 /** Returns a filled database in memory as the bytes of a snapshot file. */

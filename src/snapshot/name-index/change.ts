@@ -49,6 +49,8 @@ export class NameChanges {
   readonly #before = new Map<number, string | undefined>();
 
   constructor(db: Sqlite, kind: NameKind) {
+    // FTS5 removes an entry at once, instead of adding a mark that the entry is no longer valid.
+    db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
     this.#db = db;
     this.#kind = kind;
     this.#sql = prepare(db, kind);
@@ -213,7 +215,7 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
     if (after !== undefined) longNames?.add(rank, after);
   }
   longLists.finish();
-  return setCounts(db, kind, changed) && areShortAfterMerge(db, kind, grownRare);
+  return setCounts(db, kind, changed) && areShort(db, kind, grownRare);
 }
 
 /**
@@ -233,10 +235,8 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
   return true;
 }
 
-/** Merges all lists in FTS5. Returns whether the given rare n-grams still have short lists. */
-function areShortAfterMerge(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
-  // FTS5 keeps removed entries in the file until all lists are merged into one segment.
-  db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram) VALUES ('optimize')`);
+/** Returns whether the given rare n-grams still have short lists. */
+function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,
   );

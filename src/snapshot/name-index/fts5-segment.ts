@@ -155,6 +155,43 @@ export class SegmentWriter {
   }
 }
 
+/**
+ * Replaces the separators that are left of removed terms. After a "secure-delete" of the first term
+ * on a page, FTS5 keeps the page's old separator, which is a prefix of that term.
+ */
+export function renewSeparators(db: Sqlite, table: string): void {
+  const pages = db
+    .prepare<{ segid: number; separator: Uint8Array; pgno: number; page: Uint8Array }>(
+      `SELECT segid, CAST(term AS BLOB) AS separator, pgno, block AS page
+        FROM ${table}_idx JOIN ${table}_data ON id = segid * ${PAGES} + pgno / 2`,
+    )
+    .all();
+  const renew = db.prepare(
+    `UPDATE ${table}_idx SET term = ? WHERE segid = ? AND CAST(term AS BLOB) = ? AND pgno = ?`,
+  );
+  for (const { segid, separator, pgno, page } of pages) {
+    const first = firstTermOn(Buffer.from(page));
+    // The term itself sorts after the term before it, too.
+    if (!first.subarray(0, separator.length).equals(separator)) {
+      renew.run(first, segid, separator, pgno);
+    }
+  }
+}
+
+/** Returns the first term on a page that has at least one term. */
+function firstTermOn(page: Buffer): Buffer {
+  // The term index begins after the lists, with the offset of the first term.
+  const [offset] = readVarint(page, page.readUInt16BE(2));
+  const [length, at] = readVarint(page, offset);
+  return page.subarray(at, at + length);
+}
+
+/** Reads a varint of at most two bytes, as page offsets and term lengths are. */
+function readVarint(bytes: Buffer, at: number): [value: number, end: number] {
+  const [first = 0, second = 0] = bytes.subarray(at, at + 2);
+  return first < 0x80 ? [first, at + 1] : [(first - 0x80) * 0x80 + second, at + 2];
+}
+
 class ByteWriter {
   readonly bytes = new Uint8Array(2 * PAGE_BYTES);
   size = 0;

@@ -12,7 +12,7 @@ import { sqlite } from "#sqlite";
 import { codeOf, reasonOf } from "../../files/errors.ts";
 import { openFile } from "../../files/read.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { HEADER_BYTES, parseHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
+import { parseHeader, readHeader, SnapshotError, verifyChecksum } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { openSearch } from "./search.ts";
 import { openUsers } from "./users.ts";
@@ -61,8 +61,7 @@ export async function openTables(
     await using file = await openFile(source);
     const { size } = await file.stat();
     if (size <= MAX_BYTES_IN_MEMORY) return await openBytes(await file.readFile());
-    const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
-    parseHeader(buffer, size);
+    parseHeader(await readHeader(file), size);
     return await openCopy(source, size, copyFolder);
   });
 }
@@ -122,8 +121,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string): Promis
 
 async function verifyAndOpen(path: string, isMapped: boolean): Promise<Tables> {
   await using file = await openFile(path);
-  const { buffer } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
-  const databaseBytes = parseHeader(buffer, (await file.stat()).size);
+  const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
   const db = sqlite.openImmutable(path, isMapped);
   return { db, sha256, close: () => db.$client.close() };
