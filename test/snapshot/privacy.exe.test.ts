@@ -128,6 +128,28 @@ test("making users private leaves no trace, even after an import in the worst or
   expect(findTraces(path)).toEqual(noTraces);
 }, 30_000);
 
+test("names that one apply brings and another takes away leave no n-gram behind", async () => {
+  // Enough names, in a script of their own, that their n-grams begin pages of the index.
+  const path = await makeSnapshot(seedDataset({ users: 12_000, companies: 300, seed: 3 }));
+  const letter = (at: number) => String.fromCodePoint(0x12000 + (at % 900));
+  const named = Array.from({ length: 1500 }, (_, at) =>
+    user(7 * at + 1, `${letter(at * 31)}${letter(at * 7)}${letter(at)} ${letter(at * 13)}`),
+  );
+  for (let at = 0; at < named.length; at += 300) {
+    await applyChanges(bytesOf(named.slice(at, at + 300)), path);
+  }
+  const letters = Array.from({ length: 900 }, (_, at) => letter(at));
+  const inFile = () => {
+    const bytes = readFileSync(path);
+    return letters.filter((letter) => bytes.includes(letter));
+  };
+  expect(inFile()).toEqual(letters);
+  const goes = named.map((line) => ({ ...goesPrivate, id: (line as { id: number }).id }));
+  for (const part of [goes.slice(0, 20), goes.slice(20)]) await applyChanges(bytesOf(part), path);
+  expect(inFile()).toEqual([]);
+  expect(findTraces(path)).toEqual(noTraces);
+}, 30_000);
+
 test("frequent n-grams keep no trace of a name after all users with it go private", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });
   const many = Array.from({ length: 400 }, (_, index) => user(1_000_000 + index, `Ǯöλξ ${index}`));

@@ -109,6 +109,7 @@ export async function finishFile(path: string): Promise<void> {
 const PAGE_BYTES = 4096;
 /** The types of B-tree pages, and the lengths of their headers. */
 const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
+const zeros = Buffer.alloc(PAGE_BYTES);
 
 /**
  * Fills the space between the cell pointers and the cells of each B-tree page with zeros. When
@@ -126,7 +127,7 @@ function clearUnused(pages: Uint8Array, from: number): boolean {
     if (headerBytes === undefined) continue;
     const cells = page.readUInt16BE(start + 3);
     const unused = page.subarray(start + headerBytes + 2 * cells, page.readUInt16BE(start + 5));
-    if (unused.every((byte) => byte === 0)) continue;
+    if (unused.equals(zeros.subarray(0, unused.length))) continue;
     unused.fill(0);
     hasChanged = true;
   }

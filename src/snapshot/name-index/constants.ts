@@ -55,7 +55,7 @@ export const NAMES_PER_GAP = 16;
 export const MAX_MOVES = 4096;
 
 /** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
-export const REBUILD_SHARE = 5;
+export const REBUILD_SHARE = 100;
 
 /** An import pauses after this many names or posting-list entries, so that it notices signals. */
 export const STEP_NAMES = 1 << 13;
