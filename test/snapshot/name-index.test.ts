@@ -198,11 +198,11 @@ describe("a search", () => {
     fc.assert(
       fc.property(community, ({ names, queries }) => {
         const { db, close } = openNames(names);
-        const changed = names.map((name, at) => (at % 40 === 0 ? (names[at + 1] ?? name) : name));
+        const changed = names.map((name, at) => (at % 120 === 0 ? (names[at + 1] ?? name) : name));
         rename(
           db,
           [...changed.entries()]
-            .filter(([at]) => at % 40 === 0)
+            .filter(([at]) => at % 120 === 0)
             .map(([at, name]) => [at + 1, name]),
         );
         const find = openIds(db);
