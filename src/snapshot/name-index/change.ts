@@ -48,14 +48,14 @@ export class NameChanges {
   /** The folded name at each rank before its first change, or undefined if the rank was free. */
   readonly #before = new Map<number, string | undefined>();
 
-  constructor(db: Sqlite, kind: NameKind) {
+  constructor(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
     // FTS5 removes an entry at once, instead of adding a mark that the entry is no longer valid.
     db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
     this.#db = db;
     this.#kind = kind;
     this.#sql = prepare(db, kind);
     this.#neededEqualLookup = needsEqualLookup(db, kind);
-    this.#maxChanges = this.#lastRank() / REBUILD_SHARE;
+    this.#maxChanges = this.#lastRank() / rebuildShare;
   }
 
   /** Must be called once per id, before the row with this id is added, changed or removed. */
