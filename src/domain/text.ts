@@ -1,7 +1,8 @@
 /** Cleans text of characters that nobody sees. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
-const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}\p{Z}]/u;
+/** Matches control and format characters, and white space other than single spaces inside. */
+const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
 
 /**
  * Drops the control and format characters of a name, except for the joiners that some scripts need,
