@@ -125,8 +125,7 @@ function createManifest() {
 
 /** Returns the project's dependencies that the package imports, statically or dynamically. */
 function listDependencies(): Record<string, string> {
-  // commander is a peer dependency of @commander-js/extra-typings.
-  const imported = new Set(["commander"]);
+  const imported = new Set<string>();
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");
     for (const [, name = ""] of text.matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"#][^/"]*)/g))

@@ -8,37 +8,43 @@ import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { formatDuration } from "../options.ts";
-import { createRoadbook, type Roadbook, type RoadbookOptions } from "../roadbook.ts";
+import { openRoadbook, type Roadbook } from "../roadbook.ts";
 import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
 import { readTls } from "../server/tls.ts";
+import type { serveSettings, Values } from "../settings.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
+import { UsageError } from "../values.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
-import type { ServeFlags } from "./serve-flags.ts";
 
 /** How often to look for a new snapshot file, which must be served within a second. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, plus settings derived from the flags and the environment. */
-interface ServeConfig extends ServeFlags {
-  /** Where to fetch the snapshot from, if it is not a file. */
-  location: RemoteLocation | undefined;
-  /** The environment variables that look like settings but match no flag. */
-  unknownVariables: string[];
-}
+type ServeConfig = Values<typeof serveSettings>;
 
-export async function runServe(config: ServeConfig): Promise<void> {
+/** `unknownVariables` look like settings but are not. They are reported in the log. */
+export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
+  refuseConflicts(config);
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
   try {
-    await serve(config, log);
+    await serve(config, log, unknownVariables);
   } finally {
     await log.close();
+  }
+}
+
+function refuseConflicts({ tlsCert, tlsKey, kiosk, page, reusePort }: ServeConfig): void {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key must be given together");
+  }
+  if (kiosk && !page) throw new UsageError("--kiosk and --no-page are mutually exclusive");
+  if (reusePort && process.platform !== "linux") {
+    throw new UsageError("--reuse-port works only on Linux");
   }
 }
 
@@ -50,15 +56,16 @@ interface ServerState {
 }
 
 /** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
-async function serve(config: ServeConfig, log: Logger): Promise<void> {
-  const { tlsCert: cert, tlsKey: key } = config;
+async function serve(config: ServeConfig, log: Logger, unknownVariables: string[]): Promise<void> {
+  const { tlsCert: cert, tlsKey: key, snapshot } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const source = await findSource(config, log);
+  const isRemote = typeof snapshot === "object";
+  const source = isRemote ? await openRemote(snapshot, config, log) : undefined;
   const limiter = await openLimiter(config, log);
   const state: ServerState = { isStopping: false, metrics: undefined };
-  const path = source?.path ?? config.snapshot;
-  const roadbook = await createRoadbook({
-    ...optionsOf(config),
+  const path = isRemote ? source?.path : snapshot;
+  const roadbook = await openRoadbook({
+    ...config,
     snapshot: path,
     demo: path === undefined,
     snapshotSource: source?.status,
@@ -76,7 +83,16 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const stopSignal = nextSignal();
   const reloading = startReloading(config, log, state, roadbook, source);
   process.on("SIGHUP", reloading.now);
-  logStart(config, log, roadbook);
+  const { built_at: builtAt, counts } = roadbook.meta();
+  const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
+  log.info({ version, snapshot: name, builtAt, counts }, "starting");
+  for (const variable of unknownVariables) {
+    log.warn({ variable }, "unknown environment variable, ignored");
+  }
+  for (const fault of config.faults ?? []) {
+    const { faultSeed } = config;
+    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
+  }
   if (admin) log.info(`admin listening on ${admin.origin}`);
   writeStdout(`roadbook listening on ${listener.origin}\n`);
   log.info({ url: listener.origin }, "ready");
@@ -155,39 +171,12 @@ function startReloading(
   };
 }
 
-function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
-  const { built_at: builtAt, counts } = roadbook.meta();
-  const snapshot = config.location?.name ?? config.snapshot ?? "the bundled data";
-  log.info({ version, snapshot, builtAt, counts }, "starting");
-  for (const variable of config.unknownVariables) {
-    log.warn({ variable }, "unknown environment variable, ignored");
-  }
-  for (const fault of config.fault) {
-    const { faultSeed } = config;
-    log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
-  }
-}
-
-/** Maps the flags to the library's options. */
-function optionsOf(config: ServeConfig): RoadbookOptions {
-  const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
-  const { title, accent, logo, featured, cacheDir } = config;
-  return {
-    ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured, cacheDir },
-    searchWindow: formatDuration(config.searchWindow),
-    kioskIdle: formatDuration(config.kioskIdle),
-    cacheMaxAge: String(config.cacheMaxAge),
-    // An empty list would permit `setFaults`, at the cost of an extra wait in every request.
-    faults: fault.length > 0 ? fault : undefined,
-  };
-}
-
-/** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
-async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
-  const { location, cacheDir, fetchTimeout: timeoutMs } = config;
-  if (!location) return undefined;
+/** Opens the source of a snapshot on another machine. */
+async function openRemote(
+  location: RemoteLocation,
+  { cacheDir, fetchTimeout: timeoutMs }: ServeConfig,
+  log: Logger,
+): Promise<Source> {
   const { openSource } = await import("../snapshot/remote/source.ts");
   const open = () =>
     openSource({
