@@ -16,7 +16,6 @@ import {
   basePath,
   baseUrl,
   boolean,
-  checks,
   cidr,
   colour,
   integer,
@@ -92,7 +91,7 @@ export function variableOf(setting: Setting): string | undefined {
 
 const fault: Kind<Fault, string | Fault> = {
   value: "FAULT",
-  takes: "a string or an object",
+  takes: ["string", "object"],
   parse: parseFault,
   convert(given) {
     if (typeof given === "string") return parseFault(given);
@@ -103,7 +102,7 @@ const fault: Kind<Fault, string | Fault> = {
 
 const logo: Kind<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: "a path or bytes",
+  takes: ["string", "object"],
   parse: (path) => path,
   convert: (given) => given,
 };
@@ -282,47 +281,47 @@ interface Option extends Pick<Setting, "list"> {
 }
 
 /** Declares an option that only the library has. */
-function option<Given>(takes: keyof typeof checks) {
+function option<Given>(...takes: string[]) {
   return { kind: { takes, convert: (given: Given) => given } };
 }
 
 /** The options that only the library has. */
 const libraryOptions = {
   /** The path or bytes of a snapshot. Give exactly one of `snapshot`, `dataset` and `demo`. */
-  snapshot: option<string | Uint8Array>("a path or bytes"),
+  snapshot: option<string | Uint8Array>("string", "object"),
   /** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
-  dataset: option<LineSource<DatasetLine | EndLine>>("a path, lines or bytes"),
+  dataset: option<LineSource<DatasetLine | EndLine>>("string", "array", "object"),
   /** Serves the demo community that comes with Roadbook. */
-  demo: option<boolean>("true or false"),
+  demo: option<boolean>("boolean"),
   /** Returns the state of the snapshot's source, for /health. */
-  snapshotSource: option<() => SourceStatus>("a function"),
+  snapshotSource: option<() => SourceStatus>("function"),
   /**
    * The path where another program mounts Roadbook, such as `/rb`. All links start with this path,
    * but requests may omit it. Defaults to the path of `publicUrl`, if that option is set.
    */
   basePath: { kind: basePath },
   /** The search limit's clock, in milliseconds like `Date.now`. Meant for tests. */
-  clock: option<() => number>("a function"),
+  clock: option<() => number>("function"),
   /** The client address for requests without one. By default, their searches are not counted. */
   defaultPeer: { kind: text("ADDRESS") },
   /** Counts searches instead of the built-in limiter. The caller must close it. */
-  limiter: option<Limiter>("an object"),
+  limiter: option<Limiter>("object"),
   /**
    * Whether to compress responses. Set this to false if the host program compresses them, as
    * Next.js does. Default true.
    */
-  compress: option<boolean>("true or false"),
+  compress: option<boolean>("boolean"),
   /** The web page's scripts and style. Defaults to the files that come with Roadbook. */
-  pageAssets: option<() => Promise<PageAssets>>("a function"),
+  pageAssets: option<() => Promise<PageAssets>>("function"),
   /** The script for the page at /docs, gzip-compressed. Defaults to the script in the package. */
-  docsScript: option<DocsScript>("a function"),
+  docsScript: option<DocsScript>("function"),
   /**
    * Called with every error that causes a 500 response, and with every error that `onResponse`
    * throws. Defaults to `console.error`.
    */
-  onBug: option<(error: unknown, requestId: string) => void>("a function"),
+  onBug: option<(error: unknown, requestId: string) => void>("function"),
   /** Called with facts about every response. */
-  onResponse: option<(facts: ResponseFacts) => void>("a function"),
+  onResponse: option<(facts: ResponseFacts) => void>("function"),
 };
 
 type InsideOf<T> = T extends { kind: { convert(given: never): infer Inside } }
@@ -365,23 +364,21 @@ export type Config = Values<Shared> & Partial<Values<typeof libraryOptions>>;
  */
 export function readOptions(options: RoadbookOptions): Config {
   const shared = Object.entries<Setting>(serveSettings).filter(([, { library }]) => library);
-  const known: Record<string, Option> = { ...Object.fromEntries(shared), ...libraryOptions };
+  const known = { ...Object.fromEntries(shared), ...libraryOptions };
   checkNames(options, Object.keys(known));
+  const config = Object.fromEntries(shared.map(([name, one]) => [name, defaultOf(one)]));
   const given: Record<string, unknown> = { ...options };
-  return Object.fromEntries([
-    ...shared.map(([name, setting]) => [name, defaultOf(setting)]),
-    ...Object.entries(known).flatMap(([name, option]) => {
-      const value = given[name];
-      return value === undefined ? [] : [[name, readOption(name, option, value)]];
-    }),
-  ]);
+  for (const [name, option] of Object.entries<Option>(known)) {
+    if (given[name] !== undefined) config[name] = readOption(name, option, given[name]);
+  }
+  return config as Config;
 }
 
 function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
-  const takes = list ? "an array" : kind.takes;
-  if (!checks[takes](given)) {
-    const got = typeof given === "object" ? "an object" : `a ${typeof given}`;
-    throw new TypeError(`${name} must be ${takes}, got ${got}`);
+  const type = Array.isArray(given) ? "array" : typeof given;
+  const takes = list ? ["array"] : kind.takes;
+  if (!takes.includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${type}`);
   }
   const convert = (value: unknown) => parseNamed(name, value, () => kind.convert(value as never));
   return list && Array.isArray(given) ? given.map(convert) : convert(given);

@@ -22,31 +22,11 @@ export type Environment = Record<string, string | undefined>;
 export interface Kind<Inside, Given = string> {
   /** The name of the value in the help. A kind without one is set by the flag alone. */
   value?: string;
-  takes: keyof typeof checks;
+  /** What `typeof` returns for a value that the library takes. */
+  takes: readonly string[];
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
   parse(text: string, env: Environment): Inside;
-}
-
-/** Checks the types of the library's options, because JavaScript programs can pass any value. */
-export const checks = {
-  "true or false": (value: unknown) => typeof value === "boolean",
-  "a number": (value: unknown) => typeof value === "number",
-  "a string": (value: unknown) => typeof value === "string",
-  "an array": Array.isArray,
-  "a function": (value: unknown) => typeof value === "function",
-  "an object": isObject,
-  "a string or an object": isStringOrObject,
-  "a path or bytes": isStringOrObject,
-  "a path, lines or bytes": isStringOrObject,
-};
-
-function isObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-function isStringOrObject(value: unknown): boolean {
-  return typeof value === "string" || isObject(value);
 }
 
 /** Runs a parser. Its error then begins with the setting's name and ends with the value. */
@@ -61,7 +41,7 @@ export function parseNamed<T>(name: string, value: unknown, parse: () => T): T {
 }
 
 function kind<Inside>(value: string, parse: Kind<Inside>["parse"]): Kind<Inside> {
-  return { value, takes: "a string", parse, convert: (given) => parse(given, {}) };
+  return { value, takes: ["string"], parse, convert: (given) => parse(given, {}) };
 }
 
 function secret(message: string): UsageError {
@@ -71,7 +51,7 @@ function secret(message: string): UsageError {
 export const text = (value: string) => kind(value, (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
-  takes: "true or false",
+  takes: ["boolean"],
   convert: (given) => given,
   parse(text) {
     if (/^(?:1|true)$/.test(text)) return true;
@@ -91,7 +71,7 @@ export function integer(
     if (/^(?:0|[1-9]\d*)$/.test(text) && value >= min && value <= max) return value;
     throw new UsageError(message);
   };
-  return { value: "N", takes: "a number", parse, convert: (given) => parse(String(given)) };
+  return { value: "N", takes: ["number"], parse, convert: (given) => parse(String(given)) };
 }
 
 export const port = integer(0, 65_535);
@@ -110,7 +90,7 @@ export function oneOf<const Choice extends string>(
     if (found !== undefined) return found;
     throw new UsageError(`must be one of ${choices.join(", ")}`);
   };
-  return { value, takes: "a string", parse, convert: parse };
+  return { value, takes: ["string"], parse, convert: parse };
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };

@@ -70,7 +70,7 @@ function readArguments(
     const { rawName, value, inlineValue } = token;
     const setting = flags.get(rawName);
     if (!setting) {
-      const advice = adviseOn(rawName, [...flags.keys()], `roadbook ${name}`);
+      const advice = adviseOn(rawName, [...flags.keys(), "--help"], `roadbook ${name}`);
       throw new UsageError(`unknown flag ${rawName}; ${advice}`);
     }
     const isSwitch = setting.kind === boolean;

@@ -8,7 +8,7 @@ import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { openRoadbook, type Roadbook } from "../roadbook.ts";
+import { openRoadbook } from "../roadbook.ts";
 import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
@@ -48,22 +48,16 @@ function refuseConflicts({ tlsCert, tlsKey, kiosk, page, reusePort }: ServeConfi
   }
 }
 
-/** The state that the parts of a running server share. */
-interface ServerState {
-  isStopping: boolean;
-  /** Undefined if there is no admin port. */
-  metrics: Metrics | undefined;
-}
-
 /** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
 async function serve(config: ServeConfig, log: Logger, unknownVariables: string[]): Promise<void> {
-  const { tlsCert: cert, tlsKey: key, snapshot } = config;
+  const { tlsCert: cert, tlsKey: key, snapshot, adminHost, adminPort } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const isRemote = typeof snapshot === "object";
   const source = isRemote ? await openRemote(snapshot, config, log) : undefined;
-  const limiter = await openLimiter(config, log);
-  const state: ServerState = { isStopping: false, metrics: undefined };
   const path = isRemote ? source?.path : snapshot;
+  const limiter = await openLimiter(config, log);
+  let metrics: Metrics | undefined;
+  let isStopping = false;
   const roadbook = await openRoadbook({
     ...config,
     snapshot: path,
@@ -71,20 +65,39 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     snapshotSource: source?.status,
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onResponse: (facts) => {
-      state.metrics?.countResponse(facts);
+    onResponse(facts) {
+      metrics?.countResponse(facts);
       if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
     },
   });
-  const admin = await openAdmin(config, state, roadbook, source);
-  const respond = createRespond(roadbook, state);
+  let admin: Listener | undefined;
+  if (adminPort !== undefined) {
+    // Imported only if needed, because the metrics slow down startup.
+    const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
+    metrics = createMetrics({ ...roadbook, source: source?.status });
+    const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
+    admin = await openListener(
+      address,
+      createAdminFetch(metrics, () => !isStopping),
+    );
+  }
+  const respond = createRespond(roadbook.fetch, () => isStopping);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
-  const reloading = startReloading(config, log, state, roadbook, source);
-  process.on("SIGHUP", reloading.now);
   const { built_at: builtAt, counts } = roadbook.meta();
   const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
+  const refresh = async (isForced: boolean) => {
+    try {
+      const replacement = await roadbook.refresh(isForced);
+      if (!replacement) return;
+      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      logReplacement(log, replacement);
+    } catch (error) {
+      log.error({ err: error }, "bug");
+    }
+  };
+  startReloading(refresh, source, config.refresh);
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
@@ -98,77 +111,53 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
   log.info({ url: listener.origin }, "ready");
 
   const signal = await stopSignal;
-  state.isStopping = true;
-  process.off("SIGHUP", reloading.now);
+  isStopping = true;
   log.info({ signal }, "stopping");
   // A second signal or the timeout cuts off requests that are still in progress.
   await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
   await Promise.all([listener.close(), admin?.close()]);
-  reloading.stop();
   limiter?.close();
-  roadbook.close();
+  await roadbook.close();
   log.info("stopped");
 }
 
-/** Opens the admin port and sets `state.metrics`, if an admin port is configured. */
-async function openAdmin(
-  config: ServeConfig,
-  state: ServerState,
-  roadbook: Roadbook,
-  source: Source | undefined,
-): Promise<Listener | undefined> {
-  const { adminHost: host, adminPort: port } = config;
-  if (port === undefined) return undefined;
-  // Imported only if needed, because the metrics slow down startup.
-  const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
-  state.metrics = createMetrics({ ...roadbook, source: source?.status });
-  const respond = createAdminFetch(state.metrics, () => !state.isStopping);
-  return openListener({ host, port, flagPrefix: "--admin-" }, respond);
-}
-
 /** Adds `Connection: close` during shutdown, and adds the `Date` that Bun omits for HEAD. */
-function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
+function createRespond(handle: FetchHandler, isStopping: () => boolean): FetchHandler {
   const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
     const response = await responding;
-    if (state.isStopping) response.headers.set("connection", "close");
+    if (isStopping()) response.headers.set("connection", "close");
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
   // Awaiting every response would noticeably slow down requests for profiles.
   return (request, peer) => {
-    const response = roadbook.fetch(request, peer);
-    const isComplete = !state.isStopping && request.method !== "HEAD";
+    const response = handle(request, peer);
+    const isComplete = !isStopping() && request.method !== "HEAD";
     return isComplete ? response : complete(request, response);
   };
 }
 
-/** Checks for a new snapshot at intervals, and immediately when `now` is called. */
+/** Looks for a new snapshot at intervals, and immediately on SIGHUP, until the process ends. */
 function startReloading(
-  config: ServeConfig,
-  log: Logger,
-  state: ServerState,
-  roadbook: Roadbook,
+  refresh: (isForced: boolean) => Promise<void>,
   source: Source | undefined,
-) {
-  const refresh = async (isForced = false) => {
-    try {
-      const replacement = await roadbook.refresh(isForced);
-      if (!replacement) return;
-      state.metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      logReplacement(log, replacement);
-    } catch (error) {
-      log.error({ err: error }, "bug");
-    }
-  };
-  const timer = setInterval(refresh, REFRESH_MS);
-  const fetching = source && fetchRepeatedly(source, config.refresh, refresh);
-  return {
-    now: () => (fetching ? fetching.now() : void refresh(true)),
-    stop() {
-      clearInterval(timer);
-      fetching?.stop();
-    },
-  };
+  refreshMs: number,
+): void {
+  setInterval(refresh, REFRESH_MS, false);
+  if (!source) return void process.on("SIGHUP", () => refresh(true));
+  let timer: Timer;
+  function fetchLater(): void {
+    clearTimeout(timer);
+    // Servers that were started together must not send their requests at the same time.
+    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5), false);
+  }
+  async function fetchNow(isForced: boolean): Promise<void> {
+    clearTimeout(timer);
+    if (await source?.refresh(isForced)) await refresh(false);
+    fetchLater();
+  }
+  process.on("SIGHUP", () => fetchNow(true));
+  fetchLater();
 }
 
 /** Opens the source of a snapshot on another machine. */
@@ -194,32 +183,6 @@ function makeTemporaryFolder(): string {
   const folder = mkdtempSync("/var/tmp/roadbook-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/**
- * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so
- * that servers started together do not send their requests at the same time.
- */
-function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
-  let timer: Timer | undefined;
-  let isStopped = false;
-  function schedule(): void {
-    clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(run, refreshMs * (1 - Math.random() / 5));
-  }
-  async function run(isForced = false): Promise<void> {
-    clearTimeout(timer);
-    if (await source.refresh(isForced)) await onNew();
-    schedule();
-  }
-  schedule();
-  return {
-    now: () => void run(true),
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
 }
 
 /** Opens the limiter that counts searches in the shared store, if there is one. */
