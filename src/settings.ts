@@ -1,7 +1,6 @@
 /**
- * The settings of the server: the flags of `serve` and the options of the library. A setting is
- * declared only here. Its variable, its type, its help and its rows in the documents follow from
- * its declaration. A value is parsed once, when it is read.
+ * The settings of the server: the flags of `serve` and the options of the library. Types, names,
+ * environment variables, help and the tables in the documents all follow from these declarations.
  */
 import { closest, distance } from "fastest-levenshtein";
 import type { DatasetLine, EndLine } from "./domain/dataset.ts";
@@ -23,6 +22,7 @@ import {
   maxAge,
   oneOf,
   parseNamed,
+  pathOrBytes,
   port,
   seed,
   snapshotLocation,
@@ -35,60 +35,6 @@ import {
 import { DEFAULT_TITLE } from "./web/brand.ts";
 import { type Language, languages } from "./web/texts.ts";
 
-interface Row {
-  kind: Kind<unknown, never>;
-  help: string;
-  /** Replaces the flag's name, which follows from the property. Every argument has a name. */
-  name?: string;
-  /** The default, as an operator would write it. Without one, a setting can be undefined. */
-  default?: string;
-  /** Whether the command fails without this setting. */
-  required?: true;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
-  list?: "," | ";";
-  /** The environment variable of an argument. Every flag has one. */
-  variable?: string;
-  /** Whether the library has an option with the name of the property. */
-  library?: true;
-}
-
-/** A flag or an argument of a command. */
-export interface Setting extends Row {
-  /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
-  name: string;
-  /** The heading in the help. */
-  group: string;
-}
-
-export type Settings = Record<string, Setting>;
-
-/** Declares the settings under a heading of the help. */
-export function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
-  const settings = Object.entries(rows).map(([key, row]) => {
-    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const { value } = row.kind;
-    return [key, { name: value === undefined ? flag : `${flag} ${value}`, group, ...row }];
-  });
-  return Object.fromEntries(settings) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
-  };
-}
-
-export function isFlag({ name }: Setting): boolean {
-  return name.startsWith("--");
-}
-
-/** Returns a flag without its value, or the name of an argument. */
-export function termOf({ name }: Setting): string {
-  return name.replace(/ .*/, "");
-}
-
-/** Returns the environment variable that sets a flag or argument, if there is one. */
-export function variableOf(setting: Setting): string | undefined {
-  if (!isFlag(setting)) return setting.variable;
-  return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
-}
-
 const fault: Kind<Fault, string | Fault> = {
   value: "FAULT",
   takes: ["string", "object"],
@@ -98,13 +44,6 @@ const fault: Kind<Fault, string | Fault> = {
     checkStatus(given);
     return given;
   },
-};
-
-const logo: Kind<string | Uint8Array, string | Uint8Array> = {
-  value: "FILE",
-  takes: ["string", "object"],
-  parse: (path) => path,
-  convert: (given) => given,
 };
 
 /** The flags of `serve`, in the order of the help. */
@@ -143,7 +82,7 @@ export const serveSettings = {
     page: {
       name: "--no-page",
       kind: boolean,
-      library: true,
+      library: "serves the web page at / and /drivers/{id} (default: false)",
       help: "do not serve the web page (/ and /drivers/{id})",
     },
     kiosk: {
@@ -180,8 +119,8 @@ export const serveSettings = {
       help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
     },
     logo: {
-      kind: logo,
-      library: true,
+      kind: pathOrBytes,
+      library: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
     allowIndexing: {
@@ -264,7 +203,8 @@ export const serveSettings = {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
-      library: true,
+      library:
+        "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
       help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: {
@@ -276,77 +216,65 @@ export const serveSettings = {
   }),
 };
 
-interface Option extends Pick<Setting, "list"> {
-  kind: Pick<Setting["kind"], "takes" | "convert">;
-}
-
-/** Declares an option that only the library has. */
-function option<Given>(...takes: string[]) {
-  return { kind: { takes, convert: (given: Given) => given } };
-}
-
 /** The options that only the library has. */
-const libraryOptions = {
-  /** The path or bytes of a snapshot. Give exactly one of `snapshot`, `dataset` and `demo`. */
-  snapshot: option<string | Uint8Array>("string", "object"),
-  /** The path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects. */
-  dataset: option<LineSource<DatasetLine | EndLine>>("string", "array", "object"),
-  /** Serves the demo community that comes with Roadbook. */
-  demo: option<boolean>("boolean"),
-  /** Returns the state of the snapshot's source, for /health. */
-  snapshotSource: option<() => SourceStatus>("function"),
-  /**
-   * The path where another program mounts Roadbook, such as `/rb`. All links start with this path,
-   * but requests may omit it. Defaults to the path of `publicUrl`, if that option is set.
-   */
-  basePath: { kind: basePath },
-  /** The search limit's clock, in milliseconds like `Date.now`. Meant for tests. */
-  clock: option<() => number>("function"),
-  /** The client address for requests without one. By default, their searches are not counted. */
-  defaultPeer: { kind: text("ADDRESS") },
-  /** Counts searches instead of the built-in limiter. The caller must close it. */
-  limiter: option<Limiter>("object"),
-  /**
-   * Whether to compress responses. Set this to false if the host program compresses them, as
-   * Next.js does. Default true.
-   */
-  compress: option<boolean>("boolean"),
-  /** The web page's scripts and style. Defaults to the files that come with Roadbook. */
-  pageAssets: option<() => Promise<PageAssets>>("function"),
-  /** The script for the page at /docs, gzip-compressed. Defaults to the script in the package. */
-  docsScript: option<DocsScript>("function"),
-  /**
-   * Called with every error that causes a 500 response, and with every error that `onResponse`
-   * throws. Defaults to `console.error`.
-   */
-  onBug: option<(error: unknown, requestId: string) => void>("function"),
-  /** Called with facts about every response. */
-  onResponse: option<(facts: ResponseFacts) => void>("function"),
-};
-
-type InsideOf<T> = T extends { kind: { convert(given: never): infer Inside } }
-  ? T extends { list: string }
-    ? Inside[]
-    : Inside
-  : never;
-type GivenOf<T> = T extends { kind: { convert(given: infer Given): unknown } }
-  ? T extends { list: string }
-    ? readonly Given[]
-    : Given
-  : never;
-type Defined = { default: string } | { required: true } | { kind: typeof boolean };
-
-/** The parsed values of settings. */
-export type Values<T> = {
-  [Name in keyof T]: InsideOf<T[Name]> | (T[Name] extends Defined ? never : undefined);
+export const libraryOptions = {
+  snapshot: option<string | Uint8Array>(
+    ["string", "object"],
+    "the path or bytes of a snapshot; give exactly one of snapshot, dataset and demo",
+  ),
+  dataset: option<LineSource<DatasetLine | EndLine>>(
+    ["string", "object", "array"],
+    "the path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects",
+  ),
+  demo: option<boolean>(["boolean"], "serves the demo community that comes with Roadbook"),
+  snapshotSource: option<() => SourceStatus>(
+    ["function"],
+    "returns the state of the snapshot's source, for /health",
+  ),
+  basePath: {
+    kind: basePath,
+    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+  },
+  clock: option<() => number>(
+    ["function"],
+    "the search limit's clock, in milliseconds like Date.now, for tests",
+  ),
+  defaultPeer: {
+    kind: text("ADDRESS"),
+    help: "the client address for requests without one (default: their searches are not counted)",
+  },
+  limiter: option<Limiter>(
+    ["object"],
+    "counts searches instead of the built-in limiter; the caller must close it",
+  ),
+  compress: option<boolean>(
+    ["boolean"],
+    "whether to compress responses; set it to false if the host program does (default: true)",
+  ),
+  pageAssets: option<() => Promise<PageAssets>>(
+    ["function"],
+    "the web page's scripts and style (default: the files that come with Roadbook)",
+  ),
+  docsScript: option<DocsScript>(
+    ["function"],
+    "the script for the page at /docs, gzip-compressed (default: the script in the package)",
+  ),
+  onBug: option<(error: unknown, requestId: string) => void>(
+    ["function"],
+    "called with every error that causes a 500, and every error that onResponse throws (default: console.error)",
+  ),
+  onResponse: option<(facts: ResponseFacts) => void>(
+    ["function"],
+    "called with facts about every response",
+  ),
 };
 
 type ServeSettings = typeof serveSettings;
-type Shared = {
-  [Name in keyof ServeSettings as ServeSettings[Name] extends { library: true }
-    ? Name
-    : never]: ServeSettings[Name];
-};
+type SharedName = {
+  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: unknown } ? Name : never;
+}[keyof ServeSettings];
+/** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
+type Shared = Pick<ServeSettings, SharedName>;
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
 /**
@@ -382,6 +310,86 @@ function readOption(name: string, { kind, list }: Option, given: unknown): unkno
   }
   const convert = (value: unknown) => parseNamed(name, value, () => kind.convert(value as never));
   return list && Array.isArray(given) ? given.map(convert) : convert(given);
+}
+
+interface Row {
+  kind: Kind<unknown, never>;
+  help: string;
+  /** Replaces the flag's name, which follows from the property. Every argument has a name. */
+  name?: string;
+  /** The default, as an operator would write it. Without one, a setting can be undefined. */
+  default?: string;
+  /** Whether the command fails without this setting. */
+  required?: true;
+  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  list?: "," | ";";
+  /** The environment variable of an argument. Every flag has one. */
+  variable?: string;
+  /** Set if the library has an option with the property's name: its help, if that differs. */
+  library?: true | string;
+}
+
+/** A flag or an argument of a command. */
+export interface Setting extends Row {
+  /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
+  name: string;
+  /** The heading in the help. */
+  group: string;
+}
+
+export type Settings = Record<string, Setting>;
+
+/** Declares the settings under a heading of the help. */
+export function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  const settings = Object.entries(rows).map(([key, row]) => {
+    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const { value } = row.kind;
+    return [key, { name: value === undefined ? flag : `${flag} ${value}`, group, ...row }];
+  });
+  return Object.fromEntries(settings) as {
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+  };
+}
+
+export function isFlag({ name }: Setting): boolean {
+  return name.startsWith("--");
+}
+
+/** Returns a flag without its value, or the name of an argument. */
+export function termOf({ name }: Setting): string {
+  return name.replace(/ .*/, "");
+}
+
+/** Returns the environment variable that sets a flag or argument, if there is one. */
+export function variableOf(setting: Setting): string | undefined {
+  if (!isFlag(setting)) return setting.variable;
+  return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
+}
+
+type InsideOf<T> = T extends { kind: { convert(given: never): infer Inside } }
+  ? T extends { list: string }
+    ? Inside[]
+    : Inside
+  : never;
+type GivenOf<T> = T extends { kind: { convert(given: infer Given): unknown } }
+  ? T extends { list: string }
+    ? readonly Given[]
+    : Given
+  : never;
+type Defined = { default: string } | { required: true } | { kind: typeof boolean };
+
+/** The parsed values of settings. */
+export type Values<T> = {
+  [Name in keyof T]: InsideOf<T[Name]> | (T[Name] extends Defined ? never : undefined);
+};
+
+interface Option extends Pick<Row, "list" | "help"> {
+  kind: Pick<Row["kind"], "takes" | "convert">;
+}
+
+/** Declares an option that only the library has, and that takes a value as it is. */
+function option<Given>(takes: string[], help: string) {
+  return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
 /** Returns a setting's value if it is not set. */

@@ -156,6 +156,14 @@ export const colour = kind("COLOUR", (text) => {
   throw new UsageError("must be a colour such as #0a7d4f");
 });
 
+/** A file to read, which the library also takes as bytes. */
+export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
+  value: "FILE",
+  takes: ["string", "object"],
+  parse: (path) => path,
+  convert: (given) => given,
+};
+
 const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
 /** The path of a file to write. */

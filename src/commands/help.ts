@@ -16,7 +16,7 @@ export const programRows: Row[] = [["-V, --version", "print the version"], helpR
 type Row = readonly [string, string];
 
 /** Describes a setting and its default. */
-export function describe({ help, default: text }: Setting): string {
+export function describe({ help, default: text }: Pick<Setting, "help" | "default">): string {
   return text === undefined ? help : `${help} (default: ${text})`;
 }
 
