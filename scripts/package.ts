@@ -16,7 +16,9 @@ import { join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
 import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
+import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
+import { libraryOptions, type Setting, serveSettings } from "../src/settings.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
 
 const root = join(import.meta.dir, "..");
@@ -71,7 +73,19 @@ async function bundleTypes(): Promise<void> {
       plugins: [dts({ dtsInput: true, tsconfig: false })],
     });
     await bundle.write({ dir: join(out, "types"), format: "esm" });
+    addHelp(join(out, "types", `${name}.d.ts`));
   }
+}
+
+/** Adds the help of each setting as a comment, which editors show for the library's option. */
+function addHelp(file: string): void {
+  let text = readFileSync(file, "utf8");
+  const rows = { ...serveSettings, ...libraryOptions };
+  for (const [name, row] of Object.entries<Pick<Setting, "help" | "default" | "library">>(rows)) {
+    const help = sentenceOf(typeof row.library === "string" ? row.library : describe(row));
+    text = text.replaceAll(`\n  ${name}: {\n    `, (found) => `\n  /** ${help} */${found}`);
+  }
+  writeFileSync(file, text);
 }
 
 /** Makes a script executable by adding a first line that runs it with Node.js. */
@@ -125,8 +139,7 @@ function createManifest() {
 
 /** Returns the project's dependencies that the package imports, statically or dynamically. */
 function listDependencies(): Record<string, string> {
-  // commander is a peer dependency of @commander-js/extra-typings.
-  const imported = new Set(["commander"]);
+  const imported = new Set<string>();
   for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
     const text = readFileSync(join(out, file), "utf8");
     for (const [, name = ""] of text.matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"#][^/"]*)/g))

@@ -9,7 +9,7 @@ import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { parseDuration, UsageError } from "./options.ts";
+import { parseDuration, UsageError } from "./values.ts";
 
 /**
  * The routes that each target covers. `*` omits /health, because programs wait for a healthy server

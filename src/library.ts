@@ -9,7 +9,8 @@ import type {
   UserSearchResult,
 } from "./domain/model.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
-import { createRoadbook as create, type Roadbook, type RoadbookOptions } from "./roadbook.ts";
+import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
+import type { RoadbookOptions } from "./settings.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
@@ -37,14 +38,15 @@ export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
-export type { PageAssets, PageOptions } from "./http/pages.ts";
+export type { PageAssets } from "./http/pages.ts";
 export type { Peer } from "./http/peer.ts";
 export type { ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
-export type { Listening, ListenOptions, Roadbook, RoadbookOptions } from "./roadbook.ts";
+export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
 export type { NodeListener } from "./server/node-listener.ts";
+export type { RoadbookOptions } from "./settings.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";

@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Fault, parseFault } from "../src/faults.ts";
-import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { createRoadbook } from "../src/roadbook.ts";
+import type { RoadbookOptions } from "../src/settings.ts";
 import { community } from "./datasets.ts";
 
 const paths = {
@@ -74,7 +75,7 @@ test("the error for the option names the option and the fault", async () => {
   );
   const fault: Fault = { ...parseFault("health:status=500"), status: 403 };
   await expect(createRoadbook({ dataset: [], faults: [fault] })).rejects.toThrow(
-    'faults must have a status of 405 or 500 to 599 for health, got "health:status=403"',
+    'faults must have a status of 405 or 500 to 599 for health, got {"target":"health","status":403',
   );
 });
 

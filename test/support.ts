@@ -2,7 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
-import { createRoadbook, type RoadbookOptions } from "../src/roadbook.ts";
+import { createRoadbook } from "../src/roadbook.ts";
+import type { RoadbookOptions } from "../src/settings.ts";
 import type { LineSource } from "../src/snapshot/import/read-dataset.ts";
 import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";

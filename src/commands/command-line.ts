@@ -1,295 +1,121 @@
 /**
- * Declares every command with its arguments, flags, defaults and help. The flags of `serve` are in
- * serve-flags.ts. This is the only file that reads the environment. It loads a command's code only
- * when that command runs, so that `--version`, `--help` and `serve` start fast.
+ * Reads a command line: finds the command, parses its flags, arguments and environment variables,
+ * and runs it. This is the only file that reads the environment.
  */
-import {
-  type CommandUnknownOpts as AnyCommand,
-  Command,
-  CommanderError,
-} from "@commander-js/extra-typings";
+import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
-import {
-  formatDuration,
-  parseBaseUrl,
-  parseInteger,
-  parsePort,
-  parseTime,
-  UsageError,
-} from "../options.ts";
-import {
-  completeDeclaration,
-  type Environment,
-  listUnknownVariables,
-  usageOf,
-  variableOf,
-} from "./environment.ts";
-import { readLocation } from "./location.ts";
-import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
-import { declareServe } from "./serve-flags.ts";
-import { parseFile, requireBun } from "./values.ts";
-
-const parseMaxErrors = parseInteger(1, 1_000_000);
+import { defaultOf, findSimilar, isFlag, type Setting, termOf, variableOf } from "../settings.ts";
+import { boolean, type Environment, parseNamed, UsageError } from "../values.ts";
+import { type Command, commands } from "./commands.ts";
+import { formatCommandHelp, formatProgramHelp } from "./help.ts";
+import { writeStdout } from "./output.ts";
 
 /** Runs a command line. Rejects with a {@link UsageError} or with the command's own error. */
 export async function runCommandLine(argv: string[]): Promise<void> {
-  const program = createProgram(process.env);
-  const args = completeArguments(program, argv);
-  const command = program.commands.find((command) => command.name() === args[0]);
-  try {
-    await program.parseAsync(dropStrayValues(command, args), { from: "user" });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    // Commander throws an error even after --help and --version.
-    if (error.exitCode !== 0) throw usageErrorOf(error, command ?? program);
-  }
-}
-
-export function createProgram(env: Environment): AnyCommand {
-  const program: AnyCommand = new Command("roadbook");
-  program
-    .usage("[COMMAND] [flags]")
-    .description("Read-only API server for driver profiles, achievements and name search")
-    .enablePositionalOptions()
-    .exitOverride()
-    .configureOutput({
-      writeOut: writeStdout,
-      outputError: () => {},
-      getOutHelpWidth: () => Math.min(process.stdout.columns || 80, 80),
-    })
-    .configureHelp({
-      styleTitle: (title) => (title === "Options:" ? "Flags:" : title),
-      commandDescription: (command) =>
-        `${command.description().replace(/^./, (letter) => letter.toUpperCase())}.`,
-      optionTerm: (option) => option.flags.replace(/[<>]/g, ""),
-      optionDescription: ({ description, defaultValue, flags }) => {
-        if (!/^(?:number|string)$/.test(typeof defaultValue)) return description;
-        const isTime = flags.endsWith("<TIME>");
-        return `${description} (default: ${isTime ? formatDuration(defaultValue) : defaultValue})`;
-      },
-      subcommandTerm: (command) =>
-        `${command.name()} ${command.usage().replace(/ ?\[flags\]$/, "")}`.trimEnd(),
-    })
-    .optionsGroup("Help:")
-    .helpOption("-h, --help", "print this help")
-    .version(`roadbook ${version}`, "-V, --version", "print the version")
-    .helpCommand("help [COMMAND]", "print help for a command")
-    .addHelpText(
-      "after",
-      `
-Without a command, roadbook serves the bundled data on http://127.0.0.1:3000.
-For the flags of a command and their defaults, run roadbook COMMAND --help.
-Exit codes: 0 success, 1 failure, 2 usage error.`,
-    )
-    .addHelpText("afterAll", ({ command }) => environmentHelp(command));
-
-  declareServe(program).action(async (flags) => {
-    if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
-      throw new UsageError("--tls-cert and --tls-key must be given together");
-    }
-    if (flags.kiosk && !flags.page) {
-      throw new UsageError("--kiosk and --no-page are mutually exclusive");
-    }
-    if (flags.rateLimitStore !== undefined) requireBun("--rate-limit-store");
-    if (flags.reusePort && process.platform !== "linux") {
-      throw new UsageError("--reuse-port works only on Linux");
-    }
-    const { runServe } = await import("./serve.ts");
-    await runServe({
-      ...flags,
-      location: readLocation(flags.snapshot, env),
-      unknownVariables: listUnknownVariables(program, env),
-    });
-  });
-
-  program
-    .command("import")
-    .usage("DATASET --to FILE [flags]")
-    .description("build a snapshot from a dataset (NDJSON, plain or gzip)")
-    .argument("<DATASET>", "the dataset file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to write", parseFile)
-    .option("--dry-run", "check the dataset without writing anything", false)
-    .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option(
-      "--allow-shrink",
-      "allow the removal of more than half of the users or companies",
-      false,
-    )
-    .option("--force", "overwrite the target even if it is not a snapshot", false)
-    .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
-    .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
-    .option("--wait <TIME>", "how long to wait while FILE is being written", parseTime, 60_000)
-    .action(async (dataset, { wait: waitMs, ...flags }) => {
-      await (await import("./import-apply.ts")).runImport(dataset, { ...flags, waitMs });
-    });
-
-  program
-    .command("apply")
-    .usage("CHANGES --to FILE [flags]")
-    .description("apply a change file to a snapshot")
-    .argument("<CHANGES>", "the change file; - for standard input")
-    .requiredOption("--to <FILE>", "the snapshot to change", parseFile)
-    .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
-    .option(
-      "--allow-shrink",
-      "allow the removal of more than half of the users or companies",
-      false,
-    )
-    .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
-    .option("--wait <TIME>", "how long to wait while FILE is being written", parseTime, 60_000)
-    .addHelpText("after", "\nA running server switches to the new snapshot within a second.")
-    .action(async (changes, { wait: waitMs, ...flags }) => {
-      await (await import("./import-apply.ts")).runApply(changes, { ...flags, waitMs });
-    });
-
-  program
-    .command("export")
-    .usage("FILE [--to OUT] [flags]")
-    .description("export the data of a snapshot as a dataset")
-    .argument("<FILE>", "the snapshot")
-    .option("--to <OUT>", "the file to write (default: standard output)", parseFile)
-    .option("--force", "overwrite the target even if it is not a dataset", false)
-    .action(async (path, flags) => {
-      const { exportDataset } = await import("../snapshot/read/export.ts");
-      const { writeLines } = await import("./write-lines.ts");
-      if (flags.to !== undefined) refuseSameFile(path, flags.to);
-      await writeLines(await exportDataset(path), flags);
-    });
-
-  program
-    .command("check")
-    .usage("FILE")
-    .description("verify a snapshot and report any damage")
-    .argument("<FILE>", "the snapshot")
-    .action(async (path) => {
-      const { checkSnapshot } = await import("../snapshot/read/check.ts");
-      const { built_at, counts } = await checkSnapshot(path);
-      writeStdout(`${path} is intact: built ${built_at}, ${describeCounts(counts)}\n`);
-    });
-
-  program
-    .command("seed")
-    .usage("--users N [flags]")
-    .description("generate a made-up dataset of any size")
-    .requiredOption("--users <N>", "how many users to generate", parseInteger(0, 100_000_000))
-    .option(
-      "--companies <M>",
-      "how many companies to generate (default: one per 25 users)",
-      parseInteger(0, 50_000_000),
-    )
-    .option(
-      "--seed <S>",
-      "random seed; the same seed always generates the same dataset",
-      parseInteger(0, 0xffff_ffff),
-      1,
-    )
-    .option("--to <OUT>", "the file to write (default: standard output)", parseFile)
-    .option("--force", "overwrite the target even if it is not a dataset", false)
-    .action(async (flags) => (await import("./seed.ts")).runSeed(flags));
-
-  program
-    .command("schema")
-    .usage("[flags]")
-    .description("print the JSON Schema for dataset lines")
-    .action(async () => {
-      const { datasetSchema } = await import("../domain/dataset.ts");
-      writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
-    });
-
-  program
-    .command("openapi")
-    .usage("[flags]")
-    .description("print the OpenAPI document for the API")
-    .option(
-      "--public-url <URL>",
-      "the server URL in the document",
-      parseBaseUrl,
-      "http://127.0.0.1:3000",
-    )
-    .action(async ({ publicUrl }) => {
-      const { createRoadbook } = await import("../roadbook.ts");
-      await using roadbook = await createRoadbook({ demo: true, publicUrl });
-      const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
-      writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
-    });
-
-  program
-    .command("health")
-    .usage("[URL] [flags]")
-    .description("check whether a running server is healthy")
-    .argument("[URL]", "the server's base URL, such as https://api.example.org", parseBaseUrl)
-    .option("--host <ADDRESS>", "the server's address, if no URL is given", "127.0.0.1")
-    .option("--port <N>", "the server's port, if no URL is given", parsePort, 3000)
-    .option("--tls-cert <FILE>", "connect over https, if no URL is given (the file is not read)")
-    .addHelpText(
-      "after",
-      `
-These flags use the same environment variables as serve, so both commands can
-share one environment. The exit code is 1 if the server does not
-respond or is unhealthy.`,
-    )
-    .action(async (url, flags) => (await import("./health.ts")).runHealth(url, flags));
-
-  for (const command of program.commands) completeDeclaration(command, env);
-  return program;
-}
-
-/** Returns help text about a command's environment variables; empty if the command has no flags. */
-function environmentHelp({ parent, options }: AnyCommand): string {
-  const [option] = options;
-  if (!parent || !option) return "";
-  const hasBoolean = options.some((other) => other.isBoolean());
-  const booleanHelp = hasBoolean
-    ? "\nFor a flag that takes no value, set the variable to 1 or 0."
-    : "";
-  return `
-Every flag can also be set by an environment variable; the flag wins.
-For example, ${variableOf(option)} sets --${option.name()}.${booleanHelp}`;
-}
-
-/**
- * Inserts `serve` if no command is named. Drops the arguments after an unknown command, because
- * --help there would keep Commander from reporting the unknown command.
- */
-function completeArguments(program: AnyCommand, argv: string[]): string[] {
   const [first = "serve", ...rest] = argv;
-  const [second = first] = rest;
-  const has = (name: string) => program.commands.some((command) => command.name() === name);
-  if (first === "help") {
-    if (second.startsWith("-") || second === first) return ["--help"];
-    return has(second) ? [second, "--help"] : [second];
+  const [second = "--help"] = rest;
+  if (/^(?:-V|--version)$/.test(first)) return void writeStdout(`roadbook ${version}\n`);
+  const isHelp = first === "help" && (second === "help" || second.startsWith("-"));
+  if (isHelp || /^(?:-h|--help)$/.test(first)) return void writeStdout(formatProgramHelp());
+  if (first === "help") return run(second, ["--help"]);
+  return first.startsWith("-") ? run("serve", argv) : run(first, rest);
+}
+
+async function run(name: string, args: string[]): Promise<void> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) {
+    const advice = adviseOn(name, Object.keys(commands), "roadbook");
+    throw new UsageError(`unknown command "${name}"; ${advice}`);
   }
-  if (!first.startsWith("-")) return has(first) ? [first, ...rest] : [first];
-  return /^(?:-h|--help|-V|--version)$/.test(first) ? argv : ["serve", ...argv];
+  const texts = readArguments(name, command, args);
+  if (!texts) return void writeStdout(formatCommandHelp(name, command));
+  const values = Object.entries(command.settings).map(([key, setting]) => {
+    const value = readValue(setting, texts.get(setting), process.env);
+    if (value !== undefined || !setting.required) return [key, value];
+    throw new UsageError(`${termOf(setting)} is missing; ${usageOf(name, command)}`);
+  });
+  await command.run(Object.fromEntries(values), listUnknownVariables(process.env));
 }
 
 /**
- * Reduces `--flag=value` to `--flag` if the flag is unknown, because the value may be a secret and
- * would keep Commander from suggesting the right flag.
+ * Returns the texts that the arguments give for each setting, or undefined if they ask for help. No
+ * error repeats the value of an unknown flag, which may be a secret.
  */
-function dropStrayValues(command: AnyCommand | undefined, args: string[]): string[] {
-  const end = args.indexOf("--");
-  return args.map((arg, at) => {
-    const [, name] = /^(--[^=]+)=/.exec(arg) ?? [];
-    if (name === undefined || (end >= 0 && at > end)) return arg;
-    const option = command?.options.find(({ long }) => long === name);
-    if (option?.isBoolean()) throw new UsageError(`${name} takes no value`);
-    return option ? arg : name;
+function readArguments(
+  name: string,
+  command: Command,
+  args: string[],
+): Map<Setting, string[]> | undefined {
+  const settings = Object.values(command.settings);
+  const flags = new Map(settings.filter(isFlag).map((setting) => [termOf(setting), setting]));
+  const expected = settings.filter((setting) => !isFlag(setting));
+  const types = [...flags].map(([flag, { kind }]) => {
+    return [flag.slice(2), { type: kind === boolean ? "boolean" : "string" }] as const;
   });
+  const options = Object.fromEntries(types);
+  const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
+  const texts = new Map<Setting, string[]>();
+  const add = (setting: Setting, text: string) => {
+    texts.set(setting, [...(texts.get(setting) ?? []), text]);
+  };
+  const names = tokens.map((token) => token.kind === "option" && token.rawName);
+  if (names.includes("-h") || names.includes("--help")) return undefined;
+  for (const token of tokens) {
+    if (token.kind === "positional") {
+      const argument = expected.shift();
+      if (!argument) throw new UsageError(`too many arguments; ${usageOf(name, command)}`);
+      add(argument, token.value);
+    }
+    if (token.kind !== "option") continue;
+    const { rawName, value, inlineValue } = token;
+    const setting = flags.get(rawName);
+    if (!setting) {
+      const advice = adviseOn(rawName, [...flags.keys(), "--help"], `roadbook ${name}`);
+      throw new UsageError(`unknown flag ${rawName}; ${advice}`);
+    }
+    const isSwitch = setting.kind === boolean;
+    if (isSwitch && inlineValue) throw new UsageError(`${rawName} takes no value`);
+    // The next flag was most likely not meant as the value.
+    if (!isSwitch && (value === undefined || (value.startsWith("--") && !inlineValue))) {
+      throw new UsageError(`${rawName} needs a value; see roadbook ${name} --help`);
+    }
+    add(setting, value ?? "1");
+  }
+  return texts;
 }
 
-/** Rewords a Commander error in one line. Never repeats a flag's value, which may be a secret. */
-function usageErrorOf({ code, message }: CommanderError, command: AnyCommand): UsageError {
-  const [, subject = ""] = /'(-[^\s=']*|.*(?='))/s.exec(message) ?? [];
-  const [, hint] = /\(Did you mean (?:one of )?(.*)\?\)$/.exec(message) ?? [];
-  const name = command.parent ? `roadbook ${command.name()}` : "roadbook";
-  const help = hint ? `did you mean ${hint.replaceAll(", ", " or ")}?` : `see ${name} --help`;
-  const messages: Record<string, string> = {
-    "commander.unknownCommand": `unknown command "${subject}"; ${help}`,
-    "commander.unknownOption": `unknown flag ${subject}; ${help}`,
-    "commander.optionMissingArgument": `${subject} needs a value; ${help}`,
-    "commander.missingArgument": `${subject} is missing; ${usageOf(command)}`,
-    "commander.excessArguments": `too many arguments; ${usageOf(command)}`,
+/** Parses a setting's value from its texts on the command line, its variable or its default. */
+function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
+  const { kind, list } = setting;
+  const variable = variableOf(setting) ?? "";
+  const name = texts ? termOf(setting) : variable;
+  const given = texts ?? [env[variable]].filter((text) => text !== undefined);
+  const parse = (text: string) => {
+    // Never means the default, because an empty host would listen on every address.
+    if (text === "") throw new UsageError(`${name} must not be empty`);
+    return parseNamed(name, text, () => kind.parse(text, env));
   };
-  return new UsageError(messages[code] ?? `${message}; ${help}`);
+  if (list && given.length > 0) {
+    return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
+  }
+  const [last] = given.slice(-1);
+  const value = last === undefined ? defaultOf(setting) : parse(last);
+  return setting.name.startsWith("--no-") ? !value : value;
+}
+
+/** Lists the variables that look like settings but are not, most likely because of a typo. */
+function listUnknownVariables(env: Environment): string[] {
+  const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
+  const known = new Set(settings.map(variableOf));
+  return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
+}
+
+function usageOf(name: string, { usage }: Command): string {
+  return `usage: roadbook ${name} ${usage}`;
+}
+
+/** Returns the end of the error for an unknown name. */
+function adviseOn(name: string, known: readonly string[], program: string): string {
+  const similar = findSimilar(name, known);
+  return similar ? `did you mean ${similar}?` : `see ${program} --help`;
 }

@@ -1,7 +1,7 @@
 /** `roadbook health`: checks a running server, for use in scripts and container health checks. */
 import { networkReasonOf } from "../files/errors.ts";
+import { requireBun } from "../values.ts";
 import { writeStdout } from "./output.ts";
-import { requireBun } from "./values.ts";
 
 const TIMEOUT_MS = 5_000;
 
@@ -14,7 +14,7 @@ export async function runHealth(
   { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
 ): Promise<void> {
   // Under Node, `fetch` cannot skip the check of a certificate's host name.
-  if (base === undefined && tlsCert) requireBun("--tls-cert without URL");
+  if (base === undefined && tlsCert) requireBun("--tls-cert without URL ");
   const scheme = tlsCert ? "https" : "http";
   const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
   url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");

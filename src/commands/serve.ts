@@ -8,186 +8,164 @@ import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
 import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
-import { formatDuration } from "../options.ts";
-import { createRoadbook, type Roadbook, type RoadbookOptions } from "../roadbook.ts";
+import { openRoadbook } from "../roadbook.ts";
 import type { Listener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { openListener } from "../server/open.ts";
 import { readTls } from "../server/tls.ts";
+import type { serveSettings, Values } from "../settings.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
+import { UsageError } from "../values.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
-import type { ServeFlags } from "./serve-flags.ts";
 
 /** How often to look for a new snapshot file, which must be served within a second. */
 const REFRESH_MS = 200;
 
-/** The flags of `serve`, plus settings derived from the flags and the environment. */
-interface ServeConfig extends ServeFlags {
-  /** Where to fetch the snapshot from, if it is not a file. */
-  location: RemoteLocation | undefined;
-  /** The environment variables that look like settings but match no flag. */
-  unknownVariables: string[];
-}
+type ServeConfig = Values<typeof serveSettings>;
 
-export async function runServe(config: ServeConfig): Promise<void> {
+/** `unknownVariables` look like settings but are not. They are reported in the log. */
+export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
+  refuseConflicts(config);
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
   try {
-    await serve(config, log);
+    await serve(config, log, unknownVariables);
   } finally {
     await log.close();
   }
 }
 
-/** The state that the parts of a running server share. */
-interface ServerState {
-  isStopping: boolean;
-  /** Undefined if there is no admin port. */
-  metrics: Metrics | undefined;
+function refuseConflicts({ tlsCert, tlsKey, kiosk, page, reusePort }: ServeConfig): void {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key must be given together");
+  }
+  if (kiosk && !page) throw new UsageError("--kiosk and --no-page are mutually exclusive");
+  if (reusePort && process.platform !== "linux") {
+    throw new UsageError("--reuse-port works only on Linux");
+  }
 }
 
 /** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
-async function serve(config: ServeConfig, log: Logger): Promise<void> {
-  const { tlsCert: cert, tlsKey: key } = config;
+async function serve(config: ServeConfig, log: Logger, unknownVariables: string[]): Promise<void> {
+  const { tlsCert: cert, tlsKey: key, snapshot, adminHost, adminPort } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
-  const source = await findSource(config, log);
+  const isRemote = typeof snapshot === "object";
+  const source = isRemote ? await openRemote(snapshot, config, log) : undefined;
+  const path = isRemote ? source?.path : snapshot;
   const limiter = await openLimiter(config, log);
-  const state: ServerState = { isStopping: false, metrics: undefined };
-  const path = source?.path ?? config.snapshot;
-  const roadbook = await createRoadbook({
-    ...optionsOf(config),
+  let metrics: Metrics | undefined;
+  let isStopping = false;
+  const roadbook = await openRoadbook({
+    ...config,
     snapshot: path,
     demo: path === undefined,
     snapshotSource: source?.status,
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
-    onResponse: (facts) => {
-      state.metrics?.countResponse(facts);
+    onResponse(facts) {
+      metrics?.countResponse(facts);
       if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
     },
   });
-  const admin = await openAdmin(config, state, roadbook, source);
-  const respond = createRespond(roadbook, state);
+  let admin: Listener | undefined;
+  if (adminPort !== undefined) {
+    // Imported only if needed, because the metrics slow down startup.
+    const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
+    metrics = createMetrics({ ...roadbook, source: source?.status });
+    const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
+    admin = await openListener(
+      address,
+      createAdminFetch(metrics, () => !isStopping),
+    );
+  }
+  const respond = createRespond(roadbook.fetch, () => isStopping);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
-  const reloading = startReloading(config, log, state, roadbook, source);
-  process.on("SIGHUP", reloading.now);
-  logStart(config, log, roadbook);
-  if (admin) log.info(`admin listening on ${admin.origin}`);
-  writeStdout(`roadbook listening on ${listener.origin}\n`);
-  log.info({ url: listener.origin }, "ready");
-
-  const signal = await stopSignal;
-  state.isStopping = true;
-  process.off("SIGHUP", reloading.now);
-  log.info({ signal }, "stopping");
-  // A second signal or the timeout cuts off requests that are still in progress.
-  await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
-  await Promise.all([listener.close(), admin?.close()]);
-  reloading.stop();
-  limiter?.close();
-  roadbook.close();
-  log.info("stopped");
-}
-
-/** Opens the admin port and sets `state.metrics`, if an admin port is configured. */
-async function openAdmin(
-  config: ServeConfig,
-  state: ServerState,
-  roadbook: Roadbook,
-  source: Source | undefined,
-): Promise<Listener | undefined> {
-  const { adminHost: host, adminPort: port } = config;
-  if (port === undefined) return undefined;
-  // Imported only if needed, because the metrics slow down startup.
-  const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
-  state.metrics = createMetrics({ ...roadbook, source: source?.status });
-  const respond = createAdminFetch(state.metrics, () => !state.isStopping);
-  return openListener({ host, port, flagPrefix: "--admin-" }, respond);
-}
-
-/** Adds `Connection: close` during shutdown, and adds the `Date` that Bun omits for HEAD. */
-function createRespond(roadbook: Roadbook, state: ServerState): FetchHandler {
-  const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
-    const response = await responding;
-    if (state.isStopping) response.headers.set("connection", "close");
-    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-    return response;
-  };
-  // Awaiting every response would noticeably slow down requests for profiles.
-  return (request, peer) => {
-    const response = roadbook.fetch(request, peer);
-    const isComplete = !state.isStopping && request.method !== "HEAD";
-    return isComplete ? response : complete(request, response);
-  };
-}
-
-/** Checks for a new snapshot at intervals, and immediately when `now` is called. */
-function startReloading(
-  config: ServeConfig,
-  log: Logger,
-  state: ServerState,
-  roadbook: Roadbook,
-  source: Source | undefined,
-) {
-  const refresh = async (isForced = false) => {
+  const { built_at: builtAt, counts } = roadbook.meta();
+  const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
+  const refresh = async (isForced: boolean) => {
     try {
       const replacement = await roadbook.refresh(isForced);
       if (!replacement) return;
-      state.metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
+      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
       logReplacement(log, replacement);
     } catch (error) {
       log.error({ err: error }, "bug");
     }
   };
-  const timer = setInterval(refresh, REFRESH_MS);
-  const fetching = source && fetchRepeatedly(source, config.refresh, refresh);
-  return {
-    now: () => (fetching ? fetching.now() : void refresh(true)),
-    stop() {
-      clearInterval(timer);
-      fetching?.stop();
-    },
-  };
-}
-
-function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
-  const { built_at: builtAt, counts } = roadbook.meta();
-  const snapshot = config.location?.name ?? config.snapshot ?? "the bundled data";
-  log.info({ version, snapshot, builtAt, counts }, "starting");
-  for (const variable of config.unknownVariables) {
+  startReloading(refresh, source, config.refresh);
+  log.info({ version, snapshot: name, builtAt, counts }, "starting");
+  for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
-  for (const fault of config.fault) {
+  for (const fault of config.faults ?? []) {
     const { faultSeed } = config;
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
+  if (admin) log.info(`admin listening on ${admin.origin}`);
+  writeStdout(`roadbook listening on ${listener.origin}\n`);
+  log.info({ url: listener.origin }, "ready");
+
+  const signal = await stopSignal;
+  isStopping = true;
+  log.info({ signal }, "stopping");
+  // A second signal or the timeout cuts off requests that are still in progress.
+  await Promise.race([listener.drain(), nextSignal(), sleep(config.shutdownTimeout)]);
+  await Promise.all([listener.close(), admin?.close()]);
+  limiter?.close();
+  await roadbook.close();
+  log.info("stopped");
 }
 
-/** Maps the flags to the library's options. */
-function optionsOf(config: ServeConfig): RoadbookOptions {
-  const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
-  const { title, accent, logo, featured, cacheDir } = config;
-  return {
-    ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
-    ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured, cacheDir },
-    searchWindow: formatDuration(config.searchWindow),
-    kioskIdle: formatDuration(config.kioskIdle),
-    cacheMaxAge: String(config.cacheMaxAge),
-    // An empty list would permit `setFaults`, at the cost of an extra wait in every request.
-    faults: fault.length > 0 ? fault : undefined,
+/** Adds `Connection: close` during shutdown, and adds the `Date` that Bun omits for HEAD. */
+function createRespond(handle: FetchHandler, isStopping: () => boolean): FetchHandler {
+  const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
+    const response = await responding;
+    if (isStopping()) response.headers.set("connection", "close");
+    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+    return response;
+  };
+  // Awaiting every response would noticeably slow down requests for profiles.
+  return (request, peer) => {
+    const response = handle(request, peer);
+    const isComplete = !isStopping() && request.method !== "HEAD";
+    return isComplete ? response : complete(request, response);
   };
 }
 
-/** Opens the source that the snapshot is fetched from, if the snapshot is not a file. */
-async function findSource(config: ServeConfig, log: Logger): Promise<Source | undefined> {
-  const { location, cacheDir, fetchTimeout: timeoutMs } = config;
-  if (!location) return undefined;
+/** Looks for a new snapshot at intervals, and immediately on SIGHUP, until the process ends. */
+function startReloading(
+  refresh: (isForced: boolean) => Promise<void>,
+  source: Source | undefined,
+  refreshMs: number,
+): void {
+  setInterval(refresh, REFRESH_MS, false);
+  if (!source) return void process.on("SIGHUP", () => refresh(true));
+  let timer: Timer;
+  function fetchLater(): void {
+    clearTimeout(timer);
+    // Servers that were started together must not send their requests at the same time.
+    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5), false);
+  }
+  async function fetchNow(isForced: boolean): Promise<void> {
+    clearTimeout(timer);
+    if (await source?.refresh(isForced)) await refresh(false);
+    fetchLater();
+  }
+  process.on("SIGHUP", () => fetchNow(true));
+  fetchLater();
+}
+
+/** Opens the source of a snapshot on another machine. */
+async function openRemote(
+  location: RemoteLocation,
+  { cacheDir, fetchTimeout: timeoutMs }: ServeConfig,
+  log: Logger,
+): Promise<Source> {
   const { openSource } = await import("../snapshot/remote/source.ts");
   const open = () =>
     openSource({
@@ -205,32 +183,6 @@ function makeTemporaryFolder(): string {
   const folder = mkdtempSync("/var/tmp/roadbook-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-/**
- * Refreshes from the source repeatedly. Each wait is up to a fifth shorter than `refreshMs`, so
- * that servers started together do not send their requests at the same time.
- */
-function fetchRepeatedly(source: Source, refreshMs: number, onNew: () => Promise<void>) {
-  let timer: Timer | undefined;
-  let isStopped = false;
-  function schedule(): void {
-    clearTimeout(timer);
-    if (!isStopped) timer = setTimeout(run, refreshMs * (1 - Math.random() / 5));
-  }
-  async function run(isForced = false): Promise<void> {
-    clearTimeout(timer);
-    if (await source.refresh(isForced)) await onNew();
-    schedule();
-  }
-  schedule();
-  return {
-    now: () => void run(true),
-    stop() {
-      isStopped = true;
-      clearTimeout(timer);
-    },
-  };
 }
 
 /** Opens the limiter that counts searches in the shared store, if there is one. */

@@ -18,20 +18,16 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 /** The cache is cleared when it has this many hops, which take about 1 MB. */
 const MAX_CACHED_HOPS = 4096;
 
+/** A network: an address and the length of its prefix. */
+export type Cidr = [Address, number];
+
 export type Clients = ReturnType<typeof createClients>;
 
 /**
- * @param trusted the addresses and networks of trusted proxies; see {@link parseCidr}
+ * @param trusted the addresses and networks of trusted proxies
  * @param ipv6Prefix the number of leading bits, 0 to 128, that identify an IPv6 client
  */
-export function createClients({
-  trusted,
-  ipv6Prefix,
-}: {
-  trusted: readonly string[];
-  ipv6Prefix: number;
-}) {
-  const proxies = trusted.map(parseCidr);
+export function createClients({ trusted, ipv6Prefix }: { trusted: Cidr[]; ipv6Prefix: number }) {
   const cache = new Map<string, Hop | undefined>();
 
   /** Returns undefined if `text` is not an address. */
@@ -42,7 +38,7 @@ export function createClients({
     const address = parseHop(text);
     const hop = address && {
       key: formatKey(address, ipv6Prefix),
-      trusted: ipaddr.subnetMatch(address, { proxy: proxies }, "other") === "proxy",
+      trusted: ipaddr.subnetMatch(address, { proxy: trusted }, "other") === "proxy",
       isLoopback: address.range() === "loopback",
     };
     if (cache.size >= MAX_CACHED_HOPS) cache.clear();
@@ -76,7 +72,7 @@ export function createClients({
      * @param forwardedFor the X-Forwarded-For header, with multiple lines joined by commas
      */
     keyOf(peer: string | undefined, forwardedFor: string | null): string {
-      if (proxies.length === 0 && peer?.includes(":") === false) return peer;
+      if (trusted.length === 0 && peer?.includes(":") === false) return peer;
       return findClient(peer, forwardedFor)?.key ?? "unknown";
     },
     /** Whether the client is on this machine and is not behind an untrusted proxy. */
@@ -85,7 +81,7 @@ export function createClients({
       return findClient(peer, forwardedFor)?.isLoopback ?? false;
     },
     /** Whether there are any trusted proxies. */
-    trustsAny: proxies.length > 0,
+    trustsAny: trusted.length > 0,
     /** Whether the peer is a trusted proxy. */
     trusts: (peer: string | undefined) => findHop(peer)?.trusted === true,
   };
@@ -97,7 +93,7 @@ export function createClients({
  *
  * @throws RangeError if `text` is invalid.
  */
-export function parseCidr(text: string): [Address, number] {
+export function parseCidr(text: string): Cidr {
   const [, host = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = parseAddress(host);
   const max = host.includes(":") ? 128 : 32;

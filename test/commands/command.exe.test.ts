@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { parseStoreUrl } from "../../src/options.ts";
+import { storeUrl } from "../../src/values.ts";
 import {
   community,
   executable,
@@ -92,10 +92,7 @@ describe("a usage error prints one clear line and exits with 2", () => {
     [["serve", "extra"], "too many arguments; usage: roadbook serve [flags]"],
     [["--", "--port"], "too many arguments; usage: roadbook serve [flags]"],
     [["--port"], "--port needs a value; see roadbook serve --help"],
-    [
-      ["--host", "--port", "1"],
-      '--host needs a value, got "--port"; for a file with this name, write ./--port',
-    ],
+    [["--host", "--port", "1"], "--host needs a value; see roadbook serve --help"],
     [["--port", "abc"], '--port must be a whole number from 0 to 65535, got "abc"'],
     [["--port", "65536"], '--port must be a whole number from 0 to 65535, got "65536"'],
     [["--port", "0x50"], '--port must be a whole number from 0 to 65535, got "0x50"'],
@@ -656,7 +653,7 @@ describe("a store's URL", () => {
     "rediss://:secret@store.example",
     "valkey://[::1]:6379",
   ])("%p is valid", (url) => {
-    expect(parseStoreUrl(url)).toBe(url);
+    expect(storeUrl.parse(url, {})).toBe(url);
   });
 
   test.each([
@@ -673,6 +670,6 @@ describe("a store's URL", () => {
     "redis://user:12#secret@store.example",
     "redis://user:12?secret@store.example",
   ])("%p is invalid", (url) => {
-    expect(() => parseStoreUrl(url)).toThrow("must be a redis://, rediss:// or valkey:// URL");
+    expect(() => storeUrl.parse(url, {})).toThrow("must be a redis://, rediss:// or valkey:// URL");
   });
 });

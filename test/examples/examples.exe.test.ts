@@ -232,7 +232,7 @@ describe.if(isRequired)("the package", () => {
       );
       expect(await inFolder(roadbook("check", file))).toMatchObject(passes);
       for (const [words, flag] of [
-        [["--snapshot", "s3://bucket/key"], "s3://"],
+        [["--snapshot", "s3://bucket/key"], "--snapshot with s3://"],
         [["--rate-limit-store", "redis://localhost"], "--rate-limit-store"],
       ] as const) {
         expect(await inFolder(roadbook("serve", ...words))).toEqual({

@@ -6,7 +6,7 @@ import { runs } from "../runs.ts";
 
 const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
 const { keyOf: proxied, trusts } = createClients({
-  trusted: ["10.0.0.0/8", "fd00::/8", "::1"],
+  trusted: ["10.0.0.0/8", "fd00::/8", "::1"].map(parseCidr),
   ipv6Prefix: 64,
 });
 
@@ -187,17 +187,16 @@ describe("a CIDR", () => {
   ])("%p is invalid, and the error quotes the text", (text) => {
     expect(() => parseCidr(text)).toThrow(RangeError);
     expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
-    expect(() => createClients({ trusted: [text], ipv6Prefix: 64 })).toThrow(RangeError);
   });
 
   test("a CIDR with address bits beyond its prefix covers the whole network", () => {
-    const { keyOf } = createClients({ trusted: ["10.200.3.4/9"], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: [parseCidr("10.200.3.4/9")], ipv6Prefix: 64 });
     expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
     expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
   test("a CIDR that covers all IPv4 addresses covers no IPv6 addresses", () => {
-    const { keyOf } = createClients({ trusted: ["0.0.0.0/0"], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: [parseCidr("0.0.0.0/0")], ipv6Prefix: 64 });
     expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
 });

@@ -7,9 +7,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { formatManPage } from "../../scripts/release/man.ts";
-import { createProgram } from "../../src/commands/command-line.ts";
-import { variableOf } from "../../src/commands/environment.ts";
+import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
+import { isFlag, termOf, variableOf } from "../../src/settings.ts";
 import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
@@ -109,11 +109,11 @@ test.if(hasDpkg || isRequired)("the same executable always gives the same packag
 const manPage = formatManPage(new Date(0));
 
 test("the manual page lists every command, flag and variable", () => {
-  for (const command of createProgram({}).commands) {
-    expect(manPage).toContain(`.SS "roadbook ${command.name()}`);
-    for (const option of command.options) {
-      const texts = [option.long?.replaceAll("-", "\\-") ?? "", `.B ${variableOf(option)}\n`];
-      for (const text of texts) expect(manPage.includes(text)).toBe(!option.hidden);
+  for (const [name, { settings }] of Object.entries(commands)) {
+    expect(manPage).toContain(`.SS "roadbook ${name}`);
+    for (const setting of Object.values(settings).filter(isFlag)) {
+      expect(manPage).toContain(termOf(setting).replaceAll("-", "\\-"));
+      expect(manPage).toContain(`.B ${variableOf(setting)}\n`);
     }
   }
 });

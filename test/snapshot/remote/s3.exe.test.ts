@@ -79,7 +79,7 @@ test("an s3:// URL is a usage error if the credentials are not set", async () =>
   const { code, stderr } = await roadbook(["--snapshot", "s3://bucket/key"]);
   expect([code, stderr]).toEqual([
     2,
-    "roadbook: s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
+    "roadbook: --snapshot with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\n",
   ]);
 });
 

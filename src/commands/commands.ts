@@ -1,0 +1,222 @@
+/**
+ * Declares every command with its arguments, its flags and its help. The flags of `serve` are in
+ * settings.ts. A command's code is loaded only when that command runs, so that `--version`,
+ * `--help` and `serve` start fast.
+ */
+import { group, type Settings, serveSettings, type Values } from "../settings.ts";
+import { baseUrl, boolean, integer, port, seed, target, text, time } from "../values.ts";
+import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
+
+export interface Command<Given extends Settings = Settings> {
+  usage: string;
+  summary: string;
+  settings: Given;
+  /** Paragraphs for the help. */
+  notes?: readonly string[];
+  run(values: Values<Given>, unknownVariables: string[]): Promise<void>;
+}
+
+/** Infers the types of the values that a command's `run` gets. */
+function command<Given extends Settings>(given: Command<Given>): Command {
+  return given;
+}
+
+const file = { name: "FILE", kind: text("FILE"), required: true, help: "the snapshot" } as const;
+/** The flags of commands that write a dataset. */
+const output = group("Flags", {
+  to: { name: "--to OUT", kind: target, help: "the file to write (default: standard output)" },
+  force: { kind: boolean, help: "overwrite the target even if it is not a dataset" },
+});
+/** The flags of commands that write a snapshot. */
+const expectEnd = {
+  kind: boolean,
+  help: 'fail unless the last line is {"type":"end","lines":N}',
+};
+const allowShrink = {
+  kind: boolean,
+  help: "allow the removal of more than half of the users or companies",
+};
+const maxErrors = {
+  kind: integer(1, 1_000_000),
+  default: "5",
+  help: "how many errors of each kind to report",
+};
+const waitMs = {
+  name: "--wait TIME",
+  kind: time,
+  default: "1m",
+  help: "how long to wait while FILE is being written",
+};
+
+export const commands: Record<string, Command> = {
+  serve: command({
+    usage: "[flags]",
+    summary: "start the server (the default command)",
+    settings: serveSettings,
+    notes: [
+      "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
+      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have jitter=50ms (vary the delay) and rate=0.1 (affect only this share of the requests).",
+    ],
+    run: async (values, unknown) => (await import("./serve.ts")).runServe(values, unknown),
+  }),
+
+  import: command({
+    usage: "DATASET --to FILE [flags]",
+    summary: "build a snapshot from a dataset (NDJSON, plain or gzip)",
+    settings: {
+      ...group("Arguments", {
+        source: {
+          name: "DATASET",
+          kind: text("DATASET"),
+          required: true,
+          help: "the dataset file; - for standard input",
+        },
+      }),
+      ...group("Flags", {
+        to: { kind: target, required: true, help: "the snapshot to write" },
+        dryRun: { kind: boolean, help: "check the dataset without writing anything" },
+        expectEnd,
+        allowShrink,
+        force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
+        skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
+        maxErrors,
+        waitMs,
+      }),
+    },
+    run: async ({ source, ...flags }) =>
+      (await import("./import-apply.ts")).runImport(source, flags),
+  }),
+
+  apply: command({
+    usage: "CHANGES --to FILE [flags]",
+    summary: "apply a change file to a snapshot",
+    settings: {
+      ...group("Arguments", {
+        changes: {
+          name: "CHANGES",
+          kind: text("CHANGES"),
+          required: true,
+          help: "the change file; - for standard input",
+        },
+      }),
+      ...group("Flags", {
+        to: { kind: target, required: true, help: "the snapshot to change" },
+        expectEnd,
+        allowShrink,
+        maxErrors,
+        waitMs,
+      }),
+    },
+    notes: ["A running server switches to the new snapshot within a second."],
+    run: async ({ changes, ...flags }) =>
+      (await import("./import-apply.ts")).runApply(changes, flags),
+  }),
+
+  export: command({
+    usage: "FILE [--to OUT] [flags]",
+    summary: "export the data of a snapshot as a dataset",
+    settings: { ...group("Arguments", { file }), ...output },
+    async run({ file, ...flags }) {
+      const { exportDataset } = await import("../snapshot/read/export.ts");
+      const { writeLines } = await import("./write-lines.ts");
+      if (flags.to !== undefined) refuseSameFile(file, flags.to);
+      await writeLines(await exportDataset(file), flags);
+    },
+  }),
+
+  check: command({
+    usage: "FILE",
+    summary: "verify a snapshot and report any damage",
+    settings: group("Arguments", { file }),
+    async run({ file }) {
+      const { checkSnapshot } = await import("../snapshot/read/check.ts");
+      const { built_at, counts } = await checkSnapshot(file);
+      writeStdout(`${file} is intact: built ${built_at}, ${describeCounts(counts)}\n`);
+    },
+  }),
+
+  seed: command({
+    usage: "--users N [flags]",
+    summary: "generate a made-up dataset of any size",
+    settings: {
+      ...group("Flags", {
+        users: {
+          kind: integer(0, 100_000_000),
+          required: true,
+          help: "how many users to generate",
+        },
+        companies: {
+          name: "--companies M",
+          kind: integer(0, 50_000_000),
+          help: "how many companies to generate (default: one per 25 users)",
+        },
+        seed: {
+          name: "--seed S",
+          kind: seed,
+          default: "1",
+          help: "random seed; the same seed always generates the same dataset",
+        },
+      }),
+      ...output,
+    },
+    run: async (values) => (await import("./seed.ts")).runSeed(values),
+  }),
+
+  schema: command({
+    usage: "[flags]",
+    summary: "print the JSON Schema for dataset lines",
+    settings: {},
+    async run() {
+      const { datasetSchema } = await import("../domain/dataset.ts");
+      writeStdout(`${JSON.stringify(datasetSchema(), null, 2)}\n`);
+    },
+  }),
+
+  openapi: command({
+    usage: "[flags]",
+    summary: "print the OpenAPI document for the API",
+    settings: group("Flags", {
+      publicUrl: {
+        kind: baseUrl,
+        default: "http://127.0.0.1:3000",
+        help: "the server URL in the document",
+      },
+    }),
+    async run({ publicUrl }) {
+      const { createRoadbook } = await import("../roadbook.ts");
+      await using roadbook = await createRoadbook({ demo: true, publicUrl });
+      const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
+      writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
+    },
+  }),
+
+  health: command({
+    usage: "[URL] [flags]",
+    summary: "check whether a running server is healthy",
+    settings: {
+      ...group("Arguments", {
+        url: {
+          name: "URL",
+          kind: baseUrl,
+          help: "the server's base URL, such as https://api.example.org",
+        },
+      }),
+      ...group("Flags", {
+        host: {
+          kind: text("ADDRESS"),
+          default: "127.0.0.1",
+          help: "the server's address, if no URL is given",
+        },
+        port: { kind: port, default: "3000", help: "the server's port, if no URL is given" },
+        tlsCert: {
+          kind: text("FILE"),
+          help: "connect over https, if no URL is given (the file is not read)",
+        },
+      }),
+    },
+    notes: [
+      "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",
+    ],
+    run: async ({ url, ...flags }) => (await import("./health.ts")).runHealth(url, flags),
+  }),
+};

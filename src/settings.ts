@@ -1,0 +1,413 @@
+/**
+ * The settings of the server: the flags of `serve` and the options of the library. Types, names,
+ * environment variables, help and the tables in the documents all follow from these declarations.
+ */
+import { closest, distance } from "fastest-levenshtein";
+import type { DatasetLine, EndLine } from "./domain/dataset.ts";
+import { checkStatus, type Fault, parseFault } from "./faults.ts";
+import type { DocsScript } from "./http/docs.ts";
+import type { PageAssets } from "./http/pages.ts";
+import type { ResponseFacts } from "./http/request-context.ts";
+import type { Limiter } from "./limit/limiter.ts";
+import type { LineSource } from "./snapshot/import/read-dataset.ts";
+import type { SourceStatus } from "./snapshot/remote/source.ts";
+import {
+  basePath,
+  baseUrl,
+  boolean,
+  cidr,
+  colour,
+  integer,
+  type Kind,
+  maxAge,
+  oneOf,
+  parseNamed,
+  pathOrBytes,
+  port,
+  seed,
+  snapshotLocation,
+  storeUrl,
+  text,
+  time,
+  title,
+  userId,
+} from "./values.ts";
+import { DEFAULT_TITLE } from "./web/brand.ts";
+import { type Language, languages } from "./web/texts.ts";
+
+const fault: Kind<Fault, string | Fault> = {
+  value: "FAULT",
+  takes: ["string", "object"],
+  parse: parseFault,
+  convert(given) {
+    if (typeof given === "string") return parseFault(given);
+    checkStatus(given);
+    return given;
+  },
+};
+
+/** The flags of `serve`, in the order of the help. */
+export const serveSettings = {
+  ...group("Snapshot", {
+    snapshot: {
+      kind: snapshotLocation,
+      help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
+    },
+    refresh: {
+      kind: time,
+      default: "10s",
+      help: "how often to check a snapshot URL for a new version",
+    },
+    fetchTimeout: { kind: time, default: "1m", help: "how long a snapshot download may take" },
+    cacheDir: {
+      kind: text("FOLDER"),
+      library: true,
+      help: "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
+    },
+  }),
+  ...group("Responses", {
+    publicUrl: {
+      kind: baseUrl,
+      library: true,
+      help: "base URL for links, avatars and the API docs (default: the request's)",
+    },
+    cacheMaxAge: {
+      kind: maxAge,
+      default: "0",
+      library: true,
+      help: "how long caches may reuse a response without revalidating it",
+    },
+  }),
+  ...group("Page", {
+    page: {
+      name: "--no-page",
+      kind: boolean,
+      library: "serves the web page at / and /drivers/{id} (default: false)",
+      help: "do not serve the web page (/ and /drivers/{id})",
+    },
+    kiosk: {
+      kind: boolean,
+      library: true,
+      help: "run the page as an unattended kiosk: no external links, no search limit for this machine",
+    },
+    kioskIdle: {
+      kind: time,
+      default: "2m",
+      library: true,
+      help: "idle time before a kiosk returns to the start page",
+    },
+    language: {
+      kind: oneOf("LANGUAGE", Object.keys(languages) as Language[]),
+      library: true,
+      help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
+    },
+    featured: {
+      kind: userId,
+      list: ",",
+      library: true,
+      help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
+    },
+    title: {
+      kind: title,
+      default: DEFAULT_TITLE,
+      library: true,
+      help: "the community's name on the page",
+    },
+    accent: {
+      kind: colour,
+      library: true,
+      help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
+    },
+    logo: {
+      kind: pathOrBytes,
+      library: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
+      help: "an SVG or PNG of at most 256 KB to show next to the name",
+    },
+    allowIndexing: {
+      kind: boolean,
+      library: true,
+      help: "let search engines index the page and its drivers, and serve /sitemap.xml",
+    },
+  }),
+  ...group("Search limit", {
+    searchLimit: {
+      kind: integer(0, 1_000_000),
+      default: "30",
+      library: true,
+      help: "how many searches a client may make per window; 0 for no limit",
+    },
+    searchWindow: {
+      kind: time,
+      default: "1h",
+      library: true,
+      help: "length of the window, such as 1h, 2s or 500ms",
+    },
+    ipv6Prefix: {
+      kind: integer(0, 128),
+      default: "64",
+      library: true,
+      help: "IPv6 addresses with the same first N bits count as one client",
+    },
+    maxClients: {
+      kind: integer(1, 2 ** 24),
+      default: "100000",
+      library: true,
+      help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
+    },
+    rateLimitStore: {
+      kind: storeUrl,
+      help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
+    },
+  }),
+  ...group("Network", {
+    host: { kind: text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
+    port: { kind: port, default: "3000", help: "port to listen on; 0 picks a free one" },
+    reusePort: {
+      kind: boolean,
+      help: "share the port with other processes of the same user (Linux)",
+    },
+    tlsCert: { kind: text("FILE"), help: "serve https with this certificate (PEM)" },
+    tlsKey: { kind: text("FILE"), help: "the private key of that certificate (PEM)" },
+    trustedProxies: {
+      name: "--trusted-proxy CIDR",
+      kind: cidr,
+      list: ",",
+      library: true,
+      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
+    },
+    shutdownTimeout: {
+      kind: time,
+      default: "10s",
+      help: "how long open requests may take to finish after SIGTERM",
+    },
+  }),
+  ...group("Logs and metrics", {
+    logLevel: {
+      kind: oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+      default: "info",
+      help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
+    },
+    accessLog: { kind: boolean, help: "log every request with its client's address" },
+    adminPort: {
+      kind: port,
+      help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
+    },
+    adminHost: {
+      kind: text("ADDRESS"),
+      default: "127.0.0.1",
+      help: "address for the admin port; anyone who can reach it can read the metrics",
+    },
+  }),
+  ...group("Fault injection, for tests", {
+    faults: {
+      name: "--fault FAULT",
+      kind: fault,
+      list: ";",
+      library:
+        "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
+      help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
+    },
+    faultSeed: {
+      kind: seed,
+      default: "1",
+      library: true,
+      help: "random seed; the same seed and requests give the same faults",
+    },
+  }),
+};
+
+/** The options that only the library has. */
+export const libraryOptions = {
+  snapshot: option<string | Uint8Array>(
+    ["string", "object"],
+    "the path or bytes of a snapshot; give exactly one of snapshot, dataset and demo",
+  ),
+  dataset: option<LineSource<DatasetLine | EndLine>>(
+    ["string", "object", "array"],
+    "the path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects",
+  ),
+  demo: option<boolean>(["boolean"], "serves the demo community that comes with Roadbook"),
+  snapshotSource: option<() => SourceStatus>(
+    ["function"],
+    "returns the state of the snapshot's source, for /health",
+  ),
+  basePath: {
+    kind: basePath,
+    help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
+  },
+  clock: option<() => number>(
+    ["function"],
+    "the search limit's clock, in milliseconds like Date.now, for tests",
+  ),
+  defaultPeer: {
+    kind: text("ADDRESS"),
+    help: "the client address for requests without one (default: their searches are not counted)",
+  },
+  limiter: option<Limiter>(
+    ["object"],
+    "counts searches instead of the built-in limiter; the caller must close it",
+  ),
+  compress: option<boolean>(
+    ["boolean"],
+    "whether to compress responses; set it to false if the host program does (default: true)",
+  ),
+  pageAssets: option<() => Promise<PageAssets>>(
+    ["function"],
+    "the web page's scripts and style (default: the files that come with Roadbook)",
+  ),
+  docsScript: option<DocsScript>(
+    ["function"],
+    "the script for the page at /docs, gzip-compressed (default: the script in the package)",
+  ),
+  onBug: option<(error: unknown, requestId: string) => void>(
+    ["function"],
+    "called with every error that causes a 500, and every error that onResponse throws (default: console.error)",
+  ),
+  onResponse: option<(facts: ResponseFacts) => void>(
+    ["function"],
+    "called with facts about every response",
+  ),
+};
+
+type ServeSettings = typeof serveSettings;
+type SharedName = {
+  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: unknown } ? Name : never;
+}[keyof ServeSettings];
+/** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
+type Shared = Pick<ServeSettings, SharedName>;
+type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
+
+/**
+ * The options of the library. Most have the same meaning and default as the flag of `serve`, except
+ * that there is a web page only if `page` is true. Options that take a list have plural names.
+ */
+export interface RoadbookOptions extends Options<Shared>, Options<typeof libraryOptions> {}
+
+/** The parsed options of the library. */
+export type Config = Values<Shared> & Partial<Values<typeof libraryOptions>>;
+
+/**
+ * Parses options. Throws a `TypeError` for an unknown name or a value of the wrong type, and a
+ * `RangeError` for any other invalid value.
+ */
+export function readOptions(options: RoadbookOptions): Config {
+  const shared = Object.entries<Setting>(serveSettings).filter(([, { library }]) => library);
+  const known = { ...Object.fromEntries(shared), ...libraryOptions };
+  checkNames(options, Object.keys(known));
+  const config = Object.fromEntries(shared.map(([name, one]) => [name, defaultOf(one)]));
+  const given: Record<string, unknown> = { ...options };
+  for (const [name, option] of Object.entries<Option>(known)) {
+    if (given[name] !== undefined) config[name] = readOption(name, option, given[name]);
+  }
+  return config as Config;
+}
+
+function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
+  const type = Array.isArray(given) ? "array" : typeof given;
+  const takes = list ? ["array"] : kind.takes;
+  if (!takes.includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${type}`);
+  }
+  const convert = (value: unknown) => parseNamed(name, value, () => kind.convert(value as never));
+  return list && Array.isArray(given) ? given.map(convert) : convert(given);
+}
+
+interface Row {
+  kind: Kind<unknown, never>;
+  help: string;
+  /** Replaces the flag's name, which follows from the property. Every argument has a name. */
+  name?: string;
+  /** The default, as an operator would write it. Without one, a setting can be undefined. */
+  default?: string;
+  /** Whether the command fails without this setting. */
+  required?: true;
+  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  list?: "," | ";";
+  /** The environment variable of an argument. Every flag has one. */
+  variable?: string;
+  /** Set if the library has an option with the property's name: its help, if that differs. */
+  library?: true | string;
+}
+
+/** A flag or an argument of a command. */
+export interface Setting extends Row {
+  /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
+  name: string;
+  /** The heading in the help. */
+  group: string;
+}
+
+export type Settings = Record<string, Setting>;
+
+/** Declares the settings under a heading of the help. */
+export function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  const settings = Object.entries(rows).map(([key, row]) => {
+    const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    const { value } = row.kind;
+    return [key, { name: value === undefined ? flag : `${flag} ${value}`, group, ...row }];
+  });
+  return Object.fromEntries(settings) as {
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+  };
+}
+
+export function isFlag({ name }: Setting): boolean {
+  return name.startsWith("--");
+}
+
+/** Returns a flag without its value, or the name of an argument. */
+export function termOf({ name }: Setting): string {
+  return name.replace(/ .*/, "");
+}
+
+/** Returns the environment variable that sets a flag or argument, if there is one. */
+export function variableOf(setting: Setting): string | undefined {
+  if (!isFlag(setting)) return setting.variable;
+  return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
+}
+
+type InsideOf<T> = T extends { kind: { convert(given: never): infer Inside } }
+  ? T extends { list: string }
+    ? Inside[]
+    : Inside
+  : never;
+type GivenOf<T> = T extends { kind: { convert(given: infer Given): unknown } }
+  ? T extends { list: string }
+    ? readonly Given[]
+    : Given
+  : never;
+type Defined = { default: string } | { required: true } | { kind: typeof boolean };
+
+/** The parsed values of settings. */
+export type Values<T> = {
+  [Name in keyof T]: InsideOf<T[Name]> | (T[Name] extends Defined ? never : undefined);
+};
+
+interface Option extends Pick<Row, "list" | "help"> {
+  kind: Pick<Row["kind"], "takes" | "convert">;
+}
+
+/** Declares an option that only the library has, and that takes a value as it is. */
+function option<Given>(takes: string[], help: string) {
+  return { kind: { takes, convert: (given: Given) => given }, help };
+}
+
+/** Returns a setting's value if it is not set. */
+export function defaultOf({ kind, default: text }: Setting): unknown {
+  if (text !== undefined) return kind.parse(text, {});
+  return kind === boolean ? false : undefined;
+}
+
+/** Throws a `TypeError` for an unknown option. */
+export function checkNames(options: object, known: readonly string[]): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const similar = findSimilar(unknown, known);
+  throw new TypeError(`unknown option ${unknown}${similar ? `; did you mean ${similar}?` : ""}`);
+}
+
+/** Returns the known name that was most likely meant, if one is similar enough. */
+export function findSimilar(name: string, known: readonly string[]): string | undefined {
+  const similar = closest(name, known);
+  return distance(name, similar) <= name.length / 2 ? similar : undefined;
+}
