@@ -69,6 +69,8 @@ export interface RoadbookOptions extends PageOptions {
   limiter?: Limiter | undefined;
   /** The proxies (CIDRs) whose X-Forwarded-For, -Proto and -Host are trusted. Default none. */
   trustedProxies?: readonly string[] | undefined;
+  /** The clients (CIDRs) whose searches are not counted. Default none. */
+  unlimited?: readonly string[] | undefined;
   /** IPv6 addresses that share a prefix of this length count as one client. Default 64. */
   ipv6Prefix?: number | undefined;
   /** How long caches may reuse a response without revalidating it, such as `5m`. Default `0`. */
@@ -86,8 +88,8 @@ export interface RoadbookOptions extends PageOptions {
   docsScript?: DocsScript;
   /**
    * Makes requests fail on purpose, like `--fault`: `search:status=503,rate=0.1`,
-   * `profile:delay=200ms,jitter=50ms`, `*:close`. With `close`, `fetch` returns a response whose
-   * body fails. `setFaults` requires this option, but the list may be empty.
+   * `profile:delay=200ms,jitter=50ms`, `*:close,times=2`. With `close`, `fetch` returns a
+   * response whose body fails. `setFaults` requires this option, but the list may be empty.
    */
   faults?: readonly (string | Fault)[] | undefined;
   /** The seed for the faults. The same seed and requests give the same faults. Default 1. */
@@ -150,8 +152,8 @@ export interface Roadbook extends AsyncDisposable {
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /**
-   * Replaces the faults, starting with the next request, and restarts their random sequence. Throws
-   * if a fault is invalid or if `createRoadbook` was called without `faults`.
+   * Replaces the faults, starting with the next request, and restarts their random sequence and
+   * their counts. Throws if a fault is invalid or if `createRoadbook` was called without `faults`.
    */
   setFaults(faults: readonly (string | Fault)[], seed?: number): void;
   /** Resets the search count of every client. Throws if `limiter` has no `reset` method. */
@@ -235,6 +237,9 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   };
 }
 
+/** The clients whose searches a kiosk does not count: those on the server's own machine. */
+const LOOPBACK = ["127.0.0.0/8", "::1"];
+
 /** The options for `createApp` that do not depend on an open snapshot. */
 async function appOptionsOf(options: RoadbookOptions) {
   return {
@@ -243,6 +248,7 @@ async function appOptionsOf(options: RoadbookOptions) {
     basePath: basePathOf(options),
     clients: createClients({
       trusted: options.trustedProxies ?? [],
+      unlimited: [...(options.unlimited ?? []), ...(options.kiosk ? LOOPBACK : [])],
       ipv6Prefix: options.ipv6Prefix ?? 64,
     }),
     cacheMaxAgeSeconds: explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge),
@@ -325,6 +331,7 @@ const optionKinds: Record<keyof RoadbookOptions, keyof typeof kinds> = {
   maxClients: "a number",
   limiter: "a limiter",
   trustedProxies: "an array",
+  unlimited: "an array",
   ipv6Prefix: "a number",
   cacheMaxAge: "a string",
   compress: "true or false",
@@ -359,7 +366,7 @@ function checkOptions(options: RoadbookOptions): void {
     throw new RangeError(`${name} must be a whole number from ${min} to ${max}, got ${value}`);
   }
   const { snapshot, dataset, demo, publicUrl, kioskIdle, language } = options;
-  const { trustedProxies = [], featured = [] } = options;
+  const { trustedProxies = [], unlimited = [], featured = [] } = options;
   if ([snapshot, dataset, demo || undefined].filter((each) => each !== undefined).length !== 1) {
     throw new TypeError("give exactly one of snapshot, dataset and demo");
   }
@@ -371,6 +378,7 @@ function checkOptions(options: RoadbookOptions): void {
     );
   }
   for (const cidr of trustedProxies) explain("trustedProxies", cidr, parseCidr);
+  for (const cidr of unlimited) explain("unlimited", cidr, parseCidr);
   for (const id of featured) explain("featured", String(id), parseUserId);
 }
 

@@ -1,6 +1,6 @@
 /** Declares the flags of `serve`, with their defaults and help. */
 import type { CommandUnknownOpts as AnyCommand } from "@commander-js/extra-typings";
-import { parseFault } from "../faults.ts";
+import { type Fault, parseFault } from "../faults.ts";
 import {
   bounds,
   parseBaseUrl,
@@ -57,7 +57,7 @@ export function declareServe(program: AnyCommand) {
     .option("--no-page", "do not serve the web page (/ and /drivers/{id})")
     .option(
       "--kiosk",
-      "run the page as an unattended kiosk: no external links, no search limit for this machine",
+      "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
       false,
     )
     .option(
@@ -102,6 +102,12 @@ export function declareServe(program: AnyCommand) {
       "length of the window, such as 1h, 2s or 500ms",
       parseTime,
       3_600_000,
+    )
+    .option(
+      "--unlimited <CIDR>",
+      "do not count searches from these addresses, such as your own site; repeatable",
+      parseList(parseCidr),
+      [],
     )
     .option(
       "--ipv6-prefix <N>",
@@ -160,8 +166,7 @@ export function declareServe(program: AnyCommand) {
     .option(
       "--fault <FAULT>",
       "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
-      parseList(parseFault, ";"),
-      [],
+      parseFaults,
     )
     .option(
       "--fault-seed <N>",
@@ -174,14 +179,23 @@ export function declareServe(program: AnyCommand) {
       `
 A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.
 
-If a flag is repeated, the last value wins, except that --trusted-proxy and
---fault keep every value. In an environment variable, separate multiple values
-with commas (ROADBOOK_TRUSTED_PROXY) or semicolons (ROADBOOK_FAULT).
+If a flag is repeated, the last value wins, except that --trusted-proxy,
+--unlimited and --fault keep every value. In an environment variable, separate
+multiple values with commas (ROADBOOK_TRUSTED_PROXY, ROADBOOK_UNLIMITED) or
+semicolons (ROADBOOK_FAULT).
 
 A FAULT is a target, a colon and a comma-separated list. The target is search,
 profile, achievements, health, or * for the first three. The list has at least
 one of status=503 (respond with this error), close (close the connection without
 a response) and delay=200ms (respond later). It may also have jitter=50ms (vary
-the delay) and rate=0.1 (affect only this share of the requests).`,
+the delay), rate=0.1 (affect only this share of the requests) and times=2 (stop
+after two requests). With --fault none, nothing fails yet. With --fault and
+--admin-port, PUT /faults on the admin port replaces the faults (the body is a
+JSON list of them) and DELETE /search-limit resets the search limit.`,
     );
+}
+
+/** Parses faults, or `none`, which allows faults to be set later through the admin port. */
+function parseFaults(text: string, previous: Fault[] = []): Fault[] {
+  return text === "none" ? previous : parseList(parseFault, ";")(text, previous);
 }

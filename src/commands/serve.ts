@@ -104,9 +104,14 @@ async function openAdmin(
   const { adminHost: host, adminPort: port } = config;
   if (port === undefined) return undefined;
   // Imported only if needed, because the metrics slow down startup.
-  const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
+  const { createMetrics } = await import("../http/metrics.ts");
+  const { createAdminFetch } = await import("../http/admin.ts");
   state.metrics = createMetrics({ ...roadbook, source: source?.status });
-  const respond = createAdminFetch(state.metrics, () => !state.isStopping);
+  const respond = createAdminFetch({
+    metrics: state.metrics,
+    isReady: () => !state.isStopping,
+    rig: config.fault && roadbook,
+  });
   return openListener({ host, port, flagPrefix: "--admin-" }, respond);
 }
 
@@ -162,8 +167,8 @@ function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
   for (const variable of config.unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
-  for (const fault of config.fault) {
-    const { faultSeed } = config;
+  const { fault: faults, faultSeed } = config;
+  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
 }
@@ -171,16 +176,16 @@ function logStart(config: ServeConfig, log: Logger, roadbook: Roadbook): void {
 /** Maps the flags to the library's options. */
 function optionsOf(config: ServeConfig): RoadbookOptions {
   const { publicUrl, searchLimit, maxClients, ipv6Prefix, faultSeed, fault } = config;
-  const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies } = config;
+  const { page, kiosk, allowIndexing, language, trustedProxy: trustedProxies, unlimited } = config;
   const { title, accent, logo, featured, cacheDir } = config;
   return {
-    ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, faultSeed },
+    ...{ publicUrl, searchLimit, maxClients, ipv6Prefix, trustedProxies, unlimited, faultSeed },
     ...{ page, kiosk, allowIndexing, language, title, accent, logo, featured, cacheDir },
     searchWindow: formatDuration(config.searchWindow),
     kioskIdle: formatDuration(config.kioskIdle),
     cacheMaxAge: String(config.cacheMaxAge),
-    // An empty list would permit `setFaults`, at the cost of an extra wait in every request.
-    faults: fault.length > 0 ? fault : undefined,
+    // An empty list permits `setFaults`, at the cost of an extra wait in every request.
+    faults: fault,
   };
 }
 
