@@ -214,6 +214,15 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     });
 
   program
+    .command("licences")
+    .usage("[flags]")
+    .description("print the licences of all parts of this program")
+    .action(async () => {
+      const { licences } = await import("../assets.ts");
+      writeStdout(await licences());
+    });
+
+  program
     .command("health")
     .usage("[URL] [flags]")
     .description("check whether a running server is healthy")
