@@ -10,7 +10,7 @@ import { DEMO_SNAPSHOT, LICENCES, makeAssets, OWN_SNAPSHOT } from "../src/assets
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { packFiles } from "./release/pack.ts";
-import { formatLicences, listParts } from "./release/parts.ts";
+import { formatLicences, listExecutableParts } from "./release/parts.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
@@ -59,7 +59,7 @@ async function writeEmbedded(): Promise<string[]> {
   const builtAtMs = sourceDateMs() ?? (dataset ? undefined : commitDateMs());
   await importDataset(dataset ?? demoDataset(), snapshot, { builtAtMs });
   const files = [snapshot];
-  const licences = formatLicences(await listParts(["src/main.ts"], { runtime: true }));
+  const licences = formatLicences(await listExecutableParts());
   for (const [name, content] of Object.entries({ ...(await makeAssets()), [LICENCES]: licences })) {
     files.push(join(folder, name));
     writeFileSync(join(folder, name), content);

@@ -23,33 +23,31 @@ const root = join(import.meta.dir, "../..");
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-.].*)?$/i;
 const RULE = "=".repeat(80);
 
-/**
- * Returns the parts of the bundle with these entry points. `runtime` says whether Bun and what it
- * links are parts as well, as in an executable.
- */
-export async function listParts(
-  entrypoints: readonly string[],
-  { external = [], runtime }: { external?: string[]; runtime: boolean },
-): Promise<Part[]> {
+/** Returns the parts of the executable. */
+export async function listExecutableParts(): Promise<Part[]> {
   const { metafile } = await Bun.build({
-    entrypoints: entrypoints.map((file) => join(root, file)),
+    entrypoints: [join(root, "src/main.ts")],
     target: "bun",
-    external: ["better-sqlite3", ...external],
+    external: ["better-sqlite3"],
     metafile: true,
-    root,
   });
-  const folders = new Set(Object.keys(metafile?.inputs ?? {}).flatMap(folderOf));
+  const modules = Object.keys(metafile?.inputs ?? {}).map((path) => join(root, path));
+  return [...listParts(modules), ...listRuntimeParts()];
+}
+
+/** Returns the packages that modules with these absolute paths are from, and the docs page's. */
+export function listParts(modules: readonly string[]): Part[] {
+  const folders = new Set(modules.flatMap(folderOf));
   // The script of the docs page is a bundle without a list of its parts, so all packages that
   // @scalar/api-reference depends on are taken for its parts.
   addWithDependencies(join(root, "node_modules/@scalar/api-reference"), folders);
   const packages = [...folders].map(readPackage);
-  packages.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
-  return runtime ? [...packages, ...listRuntimeParts()] : packages;
+  return packages.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
 }
 
 function folderOf(file: string): string[] {
   const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
-  return folder === undefined ? [] : [join(root, folder)];
+  return folder === undefined ? [] : [folder];
 }
 
 function addWithDependencies(folder: string, folders: Set<string>): void {
@@ -136,13 +134,15 @@ function describe({ name, version, licence, url }: Part): string {
 }
 
 /** Returns the CycloneDX list of the parts of a file. The same parts give the same bytes. */
-export function formatBom(file: { name: string; sha256: string }, parts: readonly Part[]): string {
+export function formatBom(file: { name: string; sha256?: string }, parts: readonly Part[]): string {
   const bom = new Models.Bom();
   bom.metadata.component = new Models.Component(Enums.ComponentType.Application, name, {
     bomRef: name,
     version,
     description: file.name,
-    hashes: new Models.HashDictionary([[Enums.HashAlgorithm["SHA-256"], file.sha256]]),
+    hashes: new Models.HashDictionary(
+      file.sha256 ? [[Enums.HashAlgorithm["SHA-256"], file.sha256]] : [],
+    ),
   });
   for (const part of parts) {
     const { name, version, licence } = part;

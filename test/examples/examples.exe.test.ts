@@ -100,7 +100,6 @@ describe.if(isRequired)("the package", () => {
       "LICENSE",
       "README.md",
       "assets",
-      "data",
       "lib",
       "package.json",
       "types",
