@@ -1,7 +1,8 @@
 /**
  * The files that come with Roadbook: the demo, the docs page's script, the web page's scripts and
- * style, and the licences. scripts/build.ts embeds them in the executable, and scripts/package.ts adds them to
- * the package. When Roadbook runs from source, Bun builds each file when it is first needed.
+ * style, and the licences. scripts/build.ts embeds them in the executable, and scripts/package.ts
+ * adds them to the package. When Roadbook runs from source, Bun builds each file when it is first
+ * needed.
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";

@@ -41,8 +41,11 @@ export function listParts(modules: readonly string[]): Part[] {
   // The script of the docs page is a bundle without a list of its parts, so all packages that
   // @scalar/api-reference depends on are taken for its parts.
   addWithDependencies(join(root, "node_modules/@scalar/api-reference"), folders);
-  const packages = [...folders].map(readPackage);
-  return packages.sort((a, b) => (`${a.name} ${a.version}` < `${b.name} ${b.version}` ? -1 : 1));
+  // The same version may be installed in several folders.
+  const packages = new Map(
+    [...folders].map(readPackage).map((part) => [`${part.name} ${part.version}`, part]),
+  );
+  return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
 }
 
 function folderOf(file: string): string[] {
@@ -146,7 +149,7 @@ export function formatBom(file: { name: string; sha256?: string }, parts: readon
   });
   for (const part of parts) {
     const { name, version, licence } = part;
-    const id = version === undefined ? name : `pkg:npm/${encodeURI(name)}@${version}`;
+    const id = version === undefined ? name : `pkg:npm/${name.replace("@", "%40")}@${version}`;
     const license = spdx[licence] ? Models.SpdxLicense : Models.NamedLicense;
     bom.components.add(
       new Models.Component(Enums.ComponentType.Library, name, {

@@ -41,10 +41,12 @@ else
     chmodSync(image, 0o755);
     for (const name of ["dev", "proc", "usr/bin"])
       mkdirSync(join(image, name), { recursive: true });
+    copyFileSync(await executable(), join(image, "usr/bin/roadbook"));
     const [, commands = ""] = /^RUN (.*)$/m.exec(file) ?? [];
     const made = await run(["sh", "-ec", commands.replaceAll("/root-of-image", image)]);
     expect([made.code, made.stderr]).toEqual([0, ""]);
-    copyFileSync(await executable(), join(image, "usr/bin/roadbook"));
+    const licences = readFileSync(join(image, "usr/share/doc/roadbook/licences.txt"), "utf8");
+    expect(licences).toContain("LGPL");
 
     const [, user = ""] = /^USER (.*)$/m.exec(file) ?? [];
     const [, settings = ""] = /^ENV (.*)$/m.exec(file) ?? [];
