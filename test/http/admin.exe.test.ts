@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { makeSnapshot } from "../datasets.ts";
-import { openExecutable, type Target, until } from "../support.ts";
+import { openExecutable, root, run, type Target, until } from "../support.ts";
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
@@ -115,6 +116,18 @@ describe("metrics", () => {
     renameSync(`${snapshot}.new`, snapshot);
     await until(async () => (await replacements("refused")) !== 0);
     expect(await replacements("swapped")).toBe(1);
+  });
+
+  test("are what the alerts for Prometheus use", async () => {
+    const text = await (await fetch(`${target.admin}/metrics`)).text();
+    const file = join(root, "scripts/deploy/alerts.yaml");
+    const names = new Set((await Bun.file(file).text()).match(/(?:roadbook|http|nodejs)_\w+/g));
+    expect(names.size).toBeGreaterThan(5);
+    // A server of a local file has no source.
+    names.delete("roadbook_snapshot_source_up");
+    for (const name of names) expect(text).toContain(`# TYPE ${name} `);
+    if (!Bun.which("promtool") && !process.env.ROADBOOK_REQUIRE_ALL) return;
+    expect(await run(["promtool", "check", "rules", file])).toMatchObject({ code: 0 });
   });
 
   test("contain no name, query or address", async () => {
