@@ -6,10 +6,11 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
-import { DEMO_SNAPSHOT, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { packFiles } from "./release/pack.ts";
+import { formatLicences, listExecutableParts } from "./release/parts.ts";
 import { findRuntime, isWindows, type Platform, platforms } from "./release/platforms.ts";
 
 const root = join(import.meta.dir, "..");
@@ -58,7 +59,8 @@ async function writeEmbedded(): Promise<string[]> {
   const builtAtMs = sourceDateMs() ?? (dataset ? undefined : commitDateMs());
   await importDataset(dataset ?? demoDataset(), snapshot, { builtAtMs });
   const files = [snapshot];
-  for (const [name, content] of Object.entries(await makeAssets())) {
+  const licences = formatLicences(await listExecutableParts());
+  for (const [name, content] of Object.entries({ ...(await makeAssets()), [LICENCES]: licences })) {
     files.push(join(folder, name));
     writeFileSync(join(folder, name), content);
   }
@@ -102,7 +104,7 @@ async function compile(file: string, embedded: string[], platform?: Platform): P
     naming: { entry: "[name].[ext]", asset: "[name].[ext]" },
     // pino's modules look for workers at these paths. The real paths differ between machines.
     define: { __dirname: '"/"', __filename: '"/"' },
-    loader: { ".snapshot": "file", ".gz": "file", ".asset": "file" },
+    loader: { ".snapshot": "file", ".gz": "file", ".asset": "file", ".txt": "file" },
     // Only Node.js needs better-sqlite3. On Bun, #sqlite resolves to bun:sqlite.
     external: ["better-sqlite3"],
     compile: {

@@ -1,25 +1,18 @@
 /**
  * `bun run package` makes the npm package in dist/package and packs it. The package contains
- * JavaScript and source maps from tsc, one declaration file per entry point, the assets, and a
- * package.json derived from the project's package.json.
+ * JavaScript compiled by tsc and bundled by rolldown, one declaration file per entry point, the
+ * assets, and a package.json derived from the project's package.json.
  */
-import {
-  chmodSync,
-  copyFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
-import { DEMO_SNAPSHOT, makeAssets } from "../src/assets.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
 import { libraryOptions, type Setting, serveSettings } from "../src/settings.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
+import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 
 const root = join(import.meta.dir, "..");
 const tools = join(import.meta.dir, "package");
@@ -34,24 +27,64 @@ const values = new Command("bun run package")
   .parse()
   .opts();
 const out = resolve(values.out);
-const declarations = `${out}.types`;
-/** Modules that have side effects when they are imported. */
-const sideEffects = ["bin", "main", "node-version"].map((name) => `./lib/${name}.js`);
+const compiled = `${out}.compiled`;
 const entryPoints = { library: "src/library", elysia: "src/elysia" };
+/** Modules that are imported by path, or that must run before anything else is imported. */
+const modules = {
+  ...{ bin: "src/bin", "node-version": "src/node-version" },
+  ...{ "sqlite/bun": "src/sqlite/bun", "sqlite/node": "src/sqlite/node" },
+};
+/**
+ * The packages that are not bundled. An app is mounted in another only if both use the same copy of
+ * Elysia, which shares TypeBox with its users. better-sqlite3 contains compiled code.
+ */
+const dependencies = ["elysia", "@sinclair/typebox", "better-sqlite3"] as const;
 
 rmSync(out, { recursive: true, force: true });
 try {
-  run(["node_modules/.bin/tsc", "-p", tools, "--outDir", out, "--declarationDir", declarations]);
-  renameSync(join(out, "src"), join(out, "lib"));
+  run(["node_modules/.bin/tsc", "-p", tools, "--outDir", compiled]);
+  run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
+  const bundled = await bundleCode();
   await bundleTypes();
   addInterpreter(join(out, "lib/bin.js"));
-  await writeAssets();
+  await writeAssets(bundled);
   for (const file of ["LICENSE", "CHANGELOG.md"]) copyFileSync(join(root, file), join(out, file));
   copyFileSync(join(tools, "README.md"), join(out, "README.md"));
   writeFileSync(join(out, "package.json"), `${JSON.stringify(createManifest(), null, 2)}\n`);
   run([process.execPath, "pm", "pack", "--quiet", "--destination", ".."], out);
 } finally {
-  rmSync(declarations, { recursive: true, force: true });
+  rmSync(compiled, { recursive: true, force: true });
+}
+
+/**
+ * Bundles the code with the packages that it uses, because Node.js takes a millisecond or more for
+ * each file that it imports. What is imported dynamically gets its own files. Returns the paths of
+ * all modules in the bundle.
+ */
+async function bundleCode(): Promise<string[]> {
+  const { rolldown } = await requireTool("rolldown");
+  const input = Object.entries({ ...entryPoints, ...modules }).map(([name, file]) => [
+    name,
+    join(compiled, `${file}.js`),
+  ]);
+  const bundle = await rolldown({
+    cwd: compiled,
+    input: Object.fromEntries(input),
+    platform: "node",
+    // Relative to the root, where the packages are installed.
+    resolve: { modules: ["node_modules", join(root, "node_modules")] },
+    external: [/^(?:bun|#sqlite)$/, /^(?:bun|node):/, ...dependencies.map(isFrom)],
+  });
+  const { output } = await bundle.write({ dir: join(out, "lib"), format: "esm" });
+  return output.flatMap((file: { moduleIds?: string[] }) => file.moduleIds ?? []);
+}
+
+function isFrom(name: string): RegExp {
+  return new RegExp(`^${name}(?:/|$)`);
+}
+
+function requireTool(name: string) {
+  return import(Bun.resolveSync(name, tools));
 }
 
 /**
@@ -60,15 +93,13 @@ try {
  * `roadbook/elysia` needs Elysia's types.
  */
 async function bundleTypes(): Promise<void> {
-  run([process.execPath, "install", "--frozen-lockfile", "--silent"], tools);
-  const require = (name: string) => import(Bun.resolveSync(name, tools));
-  const { rolldown } = await require("rolldown");
-  const { dts } = await require("rolldown-plugin-dts");
+  const { rolldown } = await requireTool("rolldown");
+  const { dts } = await requireTool("rolldown-plugin-dts");
   for (const [name, file] of Object.entries(entryPoints)) {
     const bundle = await rolldown({
       // Makes the paths in generated comments relative to this folder instead of absolute.
-      cwd: declarations,
-      input: { [name]: join(declarations, `${file}.d.ts`) },
+      cwd: compiled,
+      input: { [name]: join(compiled, `${file}.d.ts`) },
       external: (id: string) => !/^[./]/.test(id),
       plugins: [dts({ dtsInput: true, tsconfig: false })],
     });
@@ -94,31 +125,41 @@ function addInterpreter(file: string): void {
   chmodSync(file, 0o755);
 }
 
-async function writeAssets(): Promise<void> {
+async function writeAssets(bundled: string[]): Promise<void> {
   mkdirSync(join(out, "assets"));
   // A release fixes the build time, so that the package is reproducible.
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   const builtAtMs = seconds ? Number(seconds) * 1000 : undefined;
   const demo = await buildSnapshot(demoDataset(), { builtAtMs });
-  const files = { ...(await makeAssets()), [DEMO_SNAPSHOT]: demo };
+  const parts = listParts(bundled);
+  const files = {
+    ...(await makeAssets()),
+    [DEMO_SNAPSHOT]: demo,
+    [LICENCES]: formatLicences(parts),
+    "parts.cdx.json": formatBom({ name: packageJson.name }, parts),
+  };
   for (const [name, content] of Object.entries(files)) {
     writeFileSync(join(out, "assets", name), content);
   }
 }
 
 function createManifest() {
-  const { name, version, description, license, type } = packageJson;
+  const { name, version, description, license, author, homepage, repository } = packageJson;
   return {
     name,
     version,
     description,
     keywords: ["api", "search", "sqlite", "test-rig", "mock-server"],
     license,
-    type,
-    sideEffects,
+    author,
+    homepage,
+    repository,
+    type: packageJson.type,
+    // Modules that have side effects when they are imported.
+    sideEffects: ["./lib/bin.js", "./lib/main-*.js", "./lib/node-version.js"],
     bin: { roadbook: "./lib/bin.js" },
     engines: { node: ">=22.15", bun: `>=${packageJson.engines.bun}` },
-    files: ["lib", "types", "assets", "data", "CHANGELOG.md"],
+    files: ["lib", "types", "assets", "CHANGELOG.md"],
     imports: { "#sqlite": { bun: "./lib/sqlite/bun.js", node: "./lib/sqlite/node.js" } },
     exports: {
       ".": {
@@ -133,21 +174,10 @@ function createManifest() {
       },
       "./package.json": "./package.json",
     },
-    dependencies: listDependencies(),
+    dependencies: Object.fromEntries(
+      dependencies.map((name) => [name, packageJson.dependencies[name]]),
+    ),
   };
-}
-
-/** Returns the project's dependencies that the package imports, statically or dynamically. */
-function listDependencies(): Record<string, string> {
-  const imported = new Set<string>();
-  for (const file of new Bun.Glob("**/*.{js,d.ts}").scanSync(out)) {
-    const text = readFileSync(join(out, file), "utf8");
-    for (const [, name = ""] of text.matchAll(/(?:from |import\()"((?:@[^/"]+\/)?[^./"#][^/"]*)/g))
-      imported.add(name);
-  }
-  return Object.fromEntries(
-    Object.entries(packageJson.dependencies).filter(([name]) => imported.has(name)),
-  );
 }
 
 function run(command: string[], cwd = root): void {

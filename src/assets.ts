@@ -1,7 +1,8 @@
 /**
- * The files that come with Roadbook: the demo, the docs page's script, and the web page's scripts
- * and style. scripts/build.ts embeds them in the executable, and scripts/package.ts adds them to
- * the package. When Roadbook runs from source, Bun builds each file when it is first needed.
+ * The files that come with Roadbook: the demo, the docs page's script, the web page's scripts and
+ * style, and the licences. scripts/build.ts embeds them in the executable, and scripts/package.ts
+ * adds them to the package. When Roadbook runs from source, Bun builds each file when it is first
+ * needed.
  */
 import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
@@ -14,6 +15,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** The name of the demo's snapshot in the executable and in the package's `assets` folder. */
 export const DEMO_SNAPSHOT = "demo.snapshot";
+/** The name of the file with the licences of all parts, in the executable and in the package. */
+export const LICENCES = "licences.txt";
 /** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 const pageLanguages = Object.keys(languages) as Language[];
@@ -33,6 +36,13 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   const { demoDataset } = await import("./community/community.ts");
   const { buildSnapshot } = await import("./snapshot/import/import.ts");
   return buildSnapshot(demoDataset());
+}
+
+/** Returns the licences of all parts. Only a build knows its parts. */
+export async function licences(): Promise<string> {
+  const text = await findReady(LICENCES);
+  if (text) return new TextDecoder().decode(text);
+  throw new Error("the licences are part of the executable only; make it with `bun run build`");
 }
 
 /** Makes every file except the demo, keyed by name. */

@@ -9,7 +9,7 @@ import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { type Content, failWithHeaders } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { parseDuration, UsageError } from "./values.ts";
+import { integer, parseDuration, UsageError } from "./values.ts";
 
 /**
  * The routes that each target covers. `*` omits /health, because programs wait for a healthy server
@@ -41,6 +41,8 @@ export interface Fault {
   jitterMs: number;
   /** The fraction of requests that get this fault, above 0 and at most 1. */
   rate: number;
+  /** How many requests get this fault before it stops. Unlimited if undefined. */
+  times: number | undefined;
 }
 
 /** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
@@ -48,7 +50,7 @@ const RETRY_AFTER_MS = 1000;
 
 const EXAMPLE = "as in search:status=503,rate=0.1";
 
-const PARTS = ["status", "close", "delay", "jitter", "rate"];
+const PARTS = ["status", "close", "delay", "jitter", "rate", "times"];
 
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `UsageError`. */
 export function parseFault(text: string): Fault {
@@ -63,7 +65,9 @@ export function parseFault(text: string): Fault {
     const [name = "", value] = part.trim().split(/=(.*)/s);
     if (values.has(name)) throw new UsageError(`must have only one ${name}`);
     if (!PARTS.includes(name)) {
-      throw new UsageError(`must list only status, close, delay, jitter and rate, ${EXAMPLE}`);
+      throw new UsageError(
+        `must list only status, close, delay, jitter, rate and times, ${EXAMPLE}`,
+      );
     }
     values.set(name, value);
   }
@@ -80,6 +84,7 @@ export function parseFault(text: string): Fault {
     delayMs: has("delay") ? parseTime("delay", values.get("delay")) : 0,
     jitterMs: has("jitter") ? parseTime("jitter", values.get("jitter")) : 0,
     rate: has("rate") ? parseRate(values.get("rate")) : 1,
+    times: has("times") ? times.parse(values.get("times") ?? "", {}) : undefined,
   };
 }
 
@@ -100,15 +105,24 @@ export function checkStatus({ target, status }: Pick<Fault, "target" | "status">
   throw new UsageError(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
-/** Returns a hook that injects faults. Each fault gets its own random sequence from `seed`. */
+/**
+ * Returns a hook that injects faults. Each fault gets its own random sequence from `seed`, and its
+ * own count for `times`.
+ */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
-  const drawn = faults.map((fault, index) => ({ fault, random: createRandom(seed, index) }));
+  const drawn = faults.map((fault, index) => ({
+    fault,
+    random: createRandom(seed, index),
+    left: fault.times ?? Number.POSITIVE_INFINITY,
+  }));
   return async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
     const template = routes.find((known) => route.endsWith(known)) ?? "";
     const due = drawn.filter(
-      ({ fault, random }) => routesOf[fault.target].includes(template) && random.chance(fault.rate),
+      ({ fault, random, left }) =>
+        left > 0 && routesOf[fault.target].includes(template) && random.chance(fault.rate),
     );
+    for (const one of due) one.left--;
     if (due.length === 0) return undefined;
     const delayMs = due.reduce((sum, { fault: { delayMs, jitterMs }, random }) => {
       const jitter = jitterMs === 0 ? 0 : jitterMs * (2 * random.next() - 1);
@@ -141,6 +155,8 @@ function parseRate(text = ""): number {
   if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return rate;
   throw new UsageError("must have a rate above 0 and at most 1");
 }
+
+const times = integer(1, 1_000_000, "must have times from 1 to 1000000");
 
 /** The codes of the errors that the API can return from a route. */
 function codesOf(route: string): ErrorCode[] {

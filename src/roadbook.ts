@@ -7,7 +7,7 @@ import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
-import { createClients } from "./limit/client-address.ts";
+import { createClients, parseCidr } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
@@ -65,8 +65,8 @@ export interface Roadbook extends AsyncDisposable {
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /**
-   * Replaces the faults, starting with the next request, and restarts their random sequence. Throws
-   * if a fault is invalid or if `createRoadbook` was called without `faults`.
+   * Replaces the faults, starting with the next request, and restarts their random sequence and
+   * their counts. Throws if a fault is invalid or if `createRoadbook` was called without `faults`.
    */
   setFaults(faults: readonly (string | Fault)[], seed?: number): void;
   /** Resets the search count of every client. Throws if `limiter` has no `reset` method. */
@@ -85,6 +85,9 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   return openRoadbook(readOptions(options));
 }
 
+/** The clients whose searches a kiosk does not count: those on the server's own machine. */
+const loopback = ["127.0.0.0/8", "::1"].map(parseCidr);
+
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
   const { faultSeed, searchLimit: limit, searchWindow: windowMs, clock } = config;
@@ -98,7 +101,11 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     // Settings that the app uses as they are.
     ...config,
     basePath: config.basePath ?? pathOf(config.publicUrl),
-    clients: createClients({ ...config, trusted: config.trustedProxies ?? [] }),
+    clients: createClients({
+      trusted: config.trustedProxies,
+      unlimited: [...(config.unlimited ?? []), ...(config.kiosk ? loopback : [])],
+      ipv6Prefix: config.ipv6Prefix,
+    }),
     cacheMaxAgeSeconds: config.cacheMaxAge,
     compress: config.compress ?? true,
     page,

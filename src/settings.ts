@@ -88,7 +88,7 @@ export const serveSettings = {
     kiosk: {
       kind: boolean,
       library: true,
-      help: "run the page as an unattended kiosk: no external links, no search limit for this machine",
+      help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
     },
     kioskIdle: {
       kind: time,
@@ -141,6 +141,12 @@ export const serveSettings = {
       default: "1h",
       library: true,
       help: "length of the window, such as 1h, 2s or 500ms",
+    },
+    unlimited: {
+      kind: cidr,
+      list: ",",
+      library: true,
+      help: "do not count searches from these addresses, such as your own site; repeatable",
     },
     ipv6Prefix: {
       kind: integer(0, 128),
@@ -203,6 +209,7 @@ export const serveSettings = {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
+      none: "none",
       library:
         "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
       help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
@@ -323,6 +330,8 @@ interface Row {
   required?: true;
   /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
   list?: "," | ";";
+  /** The text that stands for an empty list, which differs from no list. */
+  none?: string;
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
   /** Set if the library has an option with the property's name: its help, if that differs. */

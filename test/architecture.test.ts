@@ -3,7 +3,7 @@
  * limits the length of lines.
  */
 import { describe, expect, test } from "bun:test";
-import { existsSync, linkSync, readFileSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { applyChanges } from "../src/snapshot/import/apply.ts";
 import { importDataset } from "../src/snapshot/import/import.ts";
@@ -170,7 +170,7 @@ describe("invariants", () => {
   test("only http/response.ts makes a Response, except for faults and the admin port", () => {
     expect(filesWith(/\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/)).toEqual([
       "faults.ts",
-      "http/metrics.ts",
+      "http/admin.ts",
       "http/response.ts",
     ]);
   });
@@ -243,6 +243,15 @@ describe("style", () => {
     );
     expect(long).toEqual([]);
     expect(checked.length).toBeGreaterThan(100);
+  });
+
+  test("every action in a workflow is pinned by its commit, with the version beside it", () => {
+    const folder = join(root, ".github/workflows");
+    const uses = readdirSync(folder).flatMap((file) =>
+      readFileSync(join(folder, file), "utf8").match(/uses:.*/g),
+    );
+    expect(uses.length).toBeGreaterThan(5);
+    for (const line of uses) expect(line).toMatch(/^uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v[\d.]+$/);
   });
 
   test("a long comment counts as overlong, but a long string does not", () => {

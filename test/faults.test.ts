@@ -40,8 +40,8 @@ test.each([
   ["searches:close", "must start with a target"],
   ["search", "must start with a target"],
   ["toString:close", "must start with a target"],
-  ["search:", "must list only status, close, delay, jitter and rate"],
-  ["search:explode", "must list only status, close, delay, jitter and rate"],
+  ["search:", "must list only status, close, delay, jitter, rate and times"],
+  ["search:explode", "must list only status, close, delay, jitter, rate and times"],
   ["search:rate=0.5", "must have a status, close or delay"],
   ["search:jitter=5ms", "must have a status, close or delay"],
   ["search:status=200", "must have a status of 400, 405, 429 or 500 to 599 for search"],
@@ -65,6 +65,8 @@ test.each([
   ["search:close,rate=0", "must have a rate above 0 and at most 1"],
   ["search:close,rate=1.1", "must have a rate above 0 and at most 1"],
   ["search:close,rate=", "must have a rate above 0 and at most 1"],
+  ["search:close,times", "must have times from 1 to 1000000"],
+  ["search:close,times=0", "must have times from 1 to 1000000"],
 ])("%p is invalid, and the error says why", (text, message) => {
   expect(() => parseFault(text)).toThrow(message);
 });
@@ -161,7 +163,7 @@ test("the rate is the share of requests that fail, and the seed determines which
   expect(share).toBeWithin(0.15, 0.35);
 });
 
-test("setFaults replaces the faults and restarts their random sequence", async () => {
+test("setFaults replaces the faults and restarts their random sequence and counts", async () => {
   await using roadbook = await createRoadbook({ dataset: community, faults: [] });
   const draw = async () => {
     const statuses: number[] = [];
@@ -176,6 +178,11 @@ test("setFaults replaces the faults and restarts their random sequence", async (
   expect(new Set(first)).toEqual(new Set([200, 503]));
   roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
   expect(await draw()).toEqual(first);
+  for (const times of [1, 2]) {
+    roadbook.setFaults([`profile:status=503,times=${times}`, "search:status=500,times=9"]);
+    const failed = new Array(times).fill(503);
+    expect(await draw()).toEqual([...failed, ...new Array(20 - times).fill(200)]);
+  }
   expect(() => roadbook.setFaults(["search:status=200"])).toThrow('got "search:status=200"');
   roadbook.setFaults([]);
   expect(new Set(await draw())).toEqual(new Set([200]));

@@ -6,6 +6,7 @@ import { benchGrowth } from "./growth.ts";
 import { benchHostile } from "./hostile.ts";
 import { benchHttp } from "./http.ts";
 import { benchImport } from "./import.ts";
+import { benchLibrary } from "./library.ts";
 import { describeRun, type Options } from "./measure.ts";
 import { benchSearch } from "./search.ts";
 import { closeAll, sizes } from "./server.ts";
@@ -17,6 +18,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
   search: { run: benchSearch, summary: "response time of each kind of query" },
   spellings: { run: benchSpellings, summary: "file size and response time with names in Cyrillic" },
   start: { run: benchStart, summary: "time until ready, and memory a second later" },
+  library: { run: benchLibrary, summary: "time to import the npm package on Node.js" },
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
   growth: {
     run: benchGrowth,

@@ -7,8 +7,9 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Command, Option } from "@commander-js/extra-typings";
-import { description, version } from "../../package.json" with { type: "json" };
+import { author, description, homepage, version } from "../../package.json" with { type: "json" };
 import { formatManPage } from "./man.ts";
+import { formatLicences, listExecutableParts } from "./parts.ts";
 
 const root = join(import.meta.dir, "../..");
 const values = new Command("bun scripts/release/deb.ts")
@@ -51,7 +52,7 @@ async function fillFolder(): Promise<void> {
   // The files must be readable by all users, whatever the umask of the user who builds the package.
   process.umask(0o022);
   chmodSync(folder, 0o755);
-  for (const [path, content] of Object.entries(listFiles())) {
+  for (const [path, content] of Object.entries(await listFiles())) {
     await Bun.write(join(folder, path), content);
   }
   const programs = ["usr/bin/roadbook", "usr/libexec/roadbook-health.sh"];
@@ -61,7 +62,7 @@ async function fillFolder(): Promise<void> {
 }
 
 /** Returns the content of each file in the package, by path. */
-function listFiles(): Record<string, string | Uint8Array> {
+async function listFiles(): Promise<Record<string, string | Uint8Array>> {
   const read = (path: string) => readFileSync(join(root, path));
   const unit = (name: string) =>
     read(`scripts/deploy/${name}`)
@@ -71,6 +72,7 @@ function listFiles(): Record<string, string | Uint8Array> {
         "ExecStart=/usr/libexec/roadbook-health.sh",
       )
       .replace("ExecStart=/usr/local/bin/", "ExecStart=/usr/bin/");
+  const date = new Date(seconds * 1000);
   const units = "usr/lib/systemd/system";
   const documents = "usr/share/doc/roadbook";
   return {
@@ -82,22 +84,43 @@ function listFiles(): Record<string, string | Uint8Array> {
     [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
     "etc/roadbook.conf":
       "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
-    "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(new Date(seconds * 1000)), {
-      level: 9,
-    }),
+    "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
     [`${documents}/README.md`]: read("scripts/deploy/README.md"),
     [`${documents}/CHANGELOG.md`]: read("CHANGELOG.md"),
-    [`${documents}/copyright`]: read("LICENSE"),
+    [`${documents}/changelog.gz`]: gzipSync(
+      `roadbook (${version}) stable; urgency=medium
+
+  * CHANGELOG.md lists the changes.
+
+ -- ${author}  ${date.toUTCString().replace("GMT", "+0000")}
+`,
+      { level: 9 },
+    ),
+    [`${documents}/copyright`]: `${read("LICENSE")}
+The licences of Bun, of the libraries that it links, and of all other parts are in licences.gz.
+Debian has the full texts of common licences in /usr/share/common-licenses.
+`,
+    [`${documents}/licences.gz`]: gzipSync(formatLicences(await listExecutableParts()), {
+      level: 9,
+    }),
+    // Bun keeps the program behind its own code, so the executable cannot be stripped, and Bun
+    // links its libraries statically.
+    "usr/share/lintian/overrides/roadbook": `roadbook: embedded-library
+roadbook: unstripped-binary-or-object
+roadbook: hardening-no-pie
+roadbook: hardening-no-relro
+`,
     "DEBIAN/control": `Package: roadbook
 Version: ${version}
 Architecture: ${values.architecture}
-Maintainer: Roadbook <roadbook@localhost>
+Maintainer: ${author}
+Homepage: ${homepage}
 Installed-Size: ${Math.ceil(statSync(values.executable).size / 1024)}
 Depends: libc6 (>= 2.17)
 Suggests: caddy
 Section: net
 Priority: optional
-Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
+Description: ${description.replace(/^A |,.*$/g, "")}
  Roadbook serves a snapshot, a file that "roadbook import" makes from a dataset.
  .
  Installation starts no service. Import a dataset to

@@ -86,7 +86,7 @@ function readArguments(
 
 /** Parses a setting's value from its texts on the command line, its variable or its default. */
 function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
-  const { kind, list } = setting;
+  const { kind, list, none } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
@@ -96,7 +96,8 @@ function readValue(setting: Setting, texts: string[] | undefined, env: Environme
     return parseNamed(name, text, () => kind.parse(text, env));
   };
   if (list && given.length > 0) {
-    return given.flatMap((text) => text.split(list)).map((part) => parse(part.trim()));
+    const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
+    return parts.filter((part) => part !== none).map(parse);
   }
   const [last] = given.slice(-1);
   const value = last === undefined ? defaultOf(setting) : parse(last);

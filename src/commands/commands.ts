@@ -55,7 +55,7 @@ export const commands: Record<string, Command> = {
     settings: serveSettings,
     notes: [
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
-      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have jitter=50ms (vary the delay) and rate=0.1 (affect only this share of the requests).",
+      "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have jitter=50ms (vary the delay), rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them) and DELETE /search-limit resets the search limit.",
     ],
     run: async (values, unknown) => (await import("./serve.ts")).runServe(values, unknown),
   }),
@@ -187,6 +187,16 @@ export const commands: Record<string, Command> = {
       await using roadbook = await createRoadbook({ demo: true, publicUrl });
       const response = await roadbook.fetch(new Request("http://localhost/docs/json"));
       writeStdout(`${JSON.stringify(await response.json(), null, 2)}\n`);
+    },
+  }),
+
+  licences: command({
+    usage: "[flags]",
+    summary: "print the licences of all parts of this program",
+    settings: {},
+    async run() {
+      const { licences } = await import("../assets.ts");
+      writeStdout(await licences());
     },
   }),
 

@@ -73,12 +73,14 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
   let admin: Listener | undefined;
   if (adminPort !== undefined) {
     // Imported only if needed, because the metrics slow down startup.
-    const { createAdminFetch, createMetrics } = await import("../http/metrics.ts");
+    const { createMetrics } = await import("../http/metrics.ts");
+    const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
+    const rig = config.faults && roadbook;
     admin = await openListener(
       address,
-      createAdminFetch(metrics, () => !isStopping),
+      createAdminFetch({ metrics, isReady: () => !isStopping, rig }),
     );
   }
   const respond = createRespond(roadbook.fetch, () => isStopping);
@@ -102,8 +104,8 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
   }
-  for (const fault of config.faults ?? []) {
-    const { faultSeed } = config;
+  const { faults, faultSeed } = config;
+  for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
   }
   if (admin) log.info(`admin listening on ${admin.origin}`);

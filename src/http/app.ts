@@ -62,7 +62,7 @@ export type App = ReturnType<typeof createApp>["app"];
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, page, fault } = options;
   const contexts = createRequestContexts(options.clients, options.defaultPeer);
-  const limit = searchLimit && createLimitHook(searchLimit.limiter, contexts, page?.kiosk);
+  const limit = searchLimit && createLimitHook(searchLimit.limiter, contexts);
   const finish = createFinish(options, contexts);
   const service = {
     ...options,

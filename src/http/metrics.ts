@@ -1,16 +1,10 @@
-/**
- * The admin port, which is only for the operator: health probes, and Prometheus metrics for
- * responses, limit decisions, the snapshot and the process.
- */
+/** Prometheus metrics for responses, limit decisions, the snapshot and the process. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { ErrorCode } from "../domain/error.ts";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
-import { pathOf } from "./request.ts";
 import type { ResponseFacts } from "./request-context.ts";
-import { fail, JSON_TYPE } from "./result.ts";
 
 interface MetricsOptions {
   /** The metadata of the snapshot being served. */
@@ -148,27 +142,4 @@ function addSourceMetrics(registry: Registry, source: () => SourceStatus): void 
 /** Unix time in seconds; 0 for null. */
 function toSeconds(time: string | null): number {
   return time === null ? 0 : Date.parse(time) / 1000;
-}
-
-/** `isReady` returns false once the server has begun to shut down. */
-export function createAdminFetch(metrics: Metrics, isReady: () => boolean) {
-  const handlers: Record<string, () => Response | Promise<Response>> = {
-    "/metrics": async () =>
-      new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }),
-    "/live": () => new Response("live\n"),
-    "/ready": () =>
-      isReady() ? new Response("ready\n") : new Response("not ready\n", { status: 503 }),
-  };
-  return async ({ method, url }: Request): Promise<Response> => {
-    const path = pathOf(url);
-    const handle = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
-    if (!handle) return errorResponse("route_not_found");
-    if (method === "GET" || method === "HEAD") return handle();
-    return errorResponse("method_not_allowed", { allow: "GET, HEAD" });
-  };
-}
-
-function errorResponse(code: ErrorCode, headers: Record<string, string> = {}): Response {
-  const { code: status, response } = fail(code);
-  return Response.json(response, { status, headers: { "content-type": JSON_TYPE, ...headers } });
 }

@@ -16,13 +16,13 @@ import {
 } from "../domain/model.ts";
 import { apiVersion } from "../domain/version.ts";
 import { type CachePolicy, hasValidator } from "./caching.ts";
-import { ALLOWED_METHODS, corsHeaders, preflightHeaders } from "./cors.ts";
+import { ALLOWED_METHODS, corsHeaders } from "./cors.ts";
 import { noIndexHeader, securityHeaders } from "./security-headers.ts";
 
 /** The placeholder for the server's own origin in the document and in examples.json. */
 export const ORIGIN = "http://origin.invalid";
 
-/** The GET operation of a documented route. HEAD and OPTIONS are derived from GET. */
+/** The GET operation of a documented route. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -111,20 +111,6 @@ const everyResponse = {
     corsHeaders["access-control-expose-headers"],
   ),
 };
-const preflightOnly = {
-  "Access-Control-Allow-Methods": constant(
-    "The methods that a page may use",
-    preflightHeaders["access-control-allow-methods"],
-  ),
-  "Access-Control-Allow-Headers": constant(
-    "The request headers that a page may send",
-    preflightHeaders["access-control-allow-headers"],
-  ),
-  "Access-Control-Max-Age": constant(
-    "The number of seconds for which a browser may cache the preflight",
-    preflightHeaders["access-control-max-age"],
-  ),
-};
 const allow = { Allow: constant("The methods that the path supports", ALLOWED_METHODS) };
 const cacheControl = {
   "Cache-Control": {
@@ -210,13 +196,17 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   return detail as object;
 }
 
-/** A GET operation in the document, produced by {@link describeOperation}. */
-interface DescribedGet {
-  operationId: string;
-  summary: string;
-  parameters?: { in: string; example?: unknown }[];
-  responses: Record<string, { content?: object }>;
-}
+/**
+ * How to be a good client. HEAD and OPTIONS are described only here, because otherwise a generator
+ * would make three functions for each operation.
+ */
+const advice = `
+- Every path also responds to \`HEAD\`, which is \`GET\` without a body and counts like it, and to
+  \`OPTIONS\`, a browser's preflight, which never counts.
+- Send the \`ETag\` of the last response in \`If-None-Match\`. A 304 means that nothing has changed.
+- After a 429 or 503, wait for the seconds in \`Retry-After\`. Waiting that long is always enough.
+- Both searches share one budget per client. \`RateLimit\` says how much of it is left.
+- Name your program and a contact in \`User-Agent\`.`;
 
 const documentation = {
   // The plugin's default is 3.0.3, but the schemas need 3.1.
@@ -226,8 +216,7 @@ const documentation = {
     description:
       "Public driver profiles, their achievements, and search by company or driver name. " +
       "The API is read-only, and every response is JSON. The endpoints of users and search also " +
-      "exist under /api. Every path supports GET, HEAD and OPTIONS. Both searches share one " +
-      "budget per client.",
+      `exist under /api.\n${advice}`,
     version: apiVersion.slice(1),
     summary: "Public driver profiles, achievements and search",
     license: { name: "MIT", identifier: "MIT" },
@@ -249,7 +238,6 @@ const documentation = {
     ),
     headers: {
       ...everyResponse,
-      ...preflightOnly,
       ...allow,
       ...cacheControl,
       ...validator,
@@ -268,54 +256,8 @@ export async function renderOpenApi(app: AnyElysia): Promise<string> {
   const { routes } = new Elysia()
     .use(swagger({ specPath, documentation: documentation as object }))
     .use(app);
-  const makeSpec = routes.find(({ path }) => path === specPath)?.handler as () => {
-    paths: Record<string, { get: DescribedGet }>;
-  };
-  const spec = makeSpec();
-  const paths = Object.entries(spec.paths).map(([path, { get }]) => [
-    path,
-    withHeadAndOptions(get),
-  ]);
-  return JSON.stringify({ ...spec, paths: Object.fromEntries(paths) });
-}
-
-/** Adds HEAD, which is GET without a body, and OPTIONS, which is a browser's preflight. */
-function withHeadAndOptions(get: DescribedGet) {
-  const { operationId, summary, parameters = [], responses, ...common } = get;
-  const headResponses = Object.entries(responses)
-    .filter(([status]) => status !== "405")
-    .map(([status, { content: _, ...head }]) => [status, head]);
-  // A preflight accepts any path parameter and takes no query.
-  const anyValue = { required: true, schema: { type: "string" } };
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  return {
-    get,
-    head: {
-      ...common,
-      parameters,
-      operationId: `${operationId}Head`,
-      summary: `${summary}: headers only`,
-      description: "Returns the response of GET without its body, and counts like GET.",
-      "x-scalar-ignore": true,
-      responses: Object.fromEntries(headResponses),
-    },
-    options: {
-      ...common,
-      operationId: `${operationId}Options`,
-      summary: `${summary}: preflight`,
-      description: "Responds to the preflight of a browser. Never counts against the search limit.",
-      parameters: inPath.map((one) => ({ ...one, ...anyValue, example: `${one.example}` })),
-      "x-scalar-ignore": true,
-      responses: {
-        204: response("The methods and headers that a request may have", {
-          ...commonHeaders,
-          ...allow,
-          ...preflightOnly,
-        }),
-        431: headTooLarge,
-      },
-    },
-  };
+  const makeSpec = routes.find(({ path }) => path === specPath)?.handler as () => object;
+  return JSON.stringify(makeSpec());
 }
 
 function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {

@@ -11,21 +11,14 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/**
- * Returns a hook that counts a search, and refuses the search if the client has used up its budget.
- * In kiosk mode, searches from the server's own machine are not counted.
- */
-export function createLimitHook(
-  limiter: Limiter,
-  contexts: RequestContexts,
-  isKiosk = false,
-): Hook {
+/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
+export function createLimitHook(limiter: Limiter, contexts: RequestContexts): Hook {
   return async ({ request, server }) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
     if (context.peer === undefined) return undefined;
-    if (isKiosk && contexts.isLocal(request, context)) return undefined;
+    if (contexts.isUnlimited(request, context)) return undefined;
     const decision = await limiter.consume(contexts.clientOf(request, context));
     context.decision = decision;
     return decision.allowed ? undefined : (failLimited(decision) as never);

@@ -94,9 +94,9 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     of,
     clientOf: (request: Request, { peer }: RequestContext): string =>
       clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for")),
-    /** Whether the client runs on the same machine as the server. */
-    isLocal: (request: Request, { peer }: RequestContext): boolean =>
-      clients.isLocal(addressOf(peer), request.headers.get("x-forwarded-for")),
+    /** Whether the client's searches are not counted. */
+    isUnlimited: (request: Request, { peer }: RequestContext): boolean =>
+      clients.isUnlimited(addressOf(peer), request.headers.get("x-forwarded-for")),
     /** The server's origin as the client sees it. */
     originOf(request: Request): string {
       const { url, peer } = of(request);

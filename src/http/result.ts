@@ -65,5 +65,14 @@ export function fail<Code extends ErrorCode>(
   details: { retry_after?: number; message?: string } = {},
 ) {
   const { status: number, message } = errors[code];
-  return status(number, { success: false as const, error: { code, message, ...details } });
+  return status(number, errorBody(code, message, details));
+}
+
+/** The body of every error. */
+export function errorBody<Code extends string, Details extends object = object>(
+  code: Code,
+  message: string,
+  details?: Details,
+) {
+  return { success: false as const, error: { code, message, ...details } };
 }

@@ -9,7 +9,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 interface Hop {
   key: string;
   trusted: boolean;
-  isLoopback: boolean;
+  unlimited: boolean;
 }
 
 /** RFC 6052: the last 32 bits of a NAT64 address are an IPv4 address. */
@@ -25,9 +25,18 @@ export type Clients = ReturnType<typeof createClients>;
 
 /**
  * @param trusted the addresses and networks of trusted proxies
+ * @param unlimited the addresses and networks of clients that are not counted
  * @param ipv6Prefix the number of leading bits, 0 to 128, that identify an IPv6 client
  */
-export function createClients({ trusted, ipv6Prefix }: { trusted: Cidr[]; ipv6Prefix: number }) {
+export function createClients({
+  trusted = [],
+  unlimited = [],
+  ipv6Prefix,
+}: {
+  trusted?: Cidr[] | undefined;
+  unlimited?: Cidr[] | undefined;
+  ipv6Prefix: number;
+}) {
   const cache = new Map<string, Hop | undefined>();
 
   /** Returns undefined if `text` is not an address. */
@@ -38,8 +47,8 @@ export function createClients({ trusted, ipv6Prefix }: { trusted: Cidr[]; ipv6Pr
     const address = parseHop(text);
     const hop = address && {
       key: formatKey(address, ipv6Prefix),
-      trusted: ipaddr.subnetMatch(address, { proxy: trusted }, "other") === "proxy",
-      isLoopback: address.range() === "loopback",
+      trusted: isIn(trusted, address),
+      unlimited: isIn(unlimited, address),
     };
     if (cache.size >= MAX_CACHED_HOPS) cache.clear();
     cache.set(text, hop);
@@ -75,10 +84,14 @@ export function createClients({ trusted, ipv6Prefix }: { trusted: Cidr[]; ipv6Pr
       if (trusted.length === 0 && peer?.includes(":") === false) return peer;
       return findClient(peer, forwardedFor)?.key ?? "unknown";
     },
-    /** Whether the client is on this machine and is not behind an untrusted proxy. */
-    isLocal(peer: string | undefined, forwardedFor: string | null): boolean {
-      if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
-      return findClient(peer, forwardedFor)?.isLoopback ?? false;
+    /**
+     * Whether the client's address is one of those that are not counted. Never true behind an
+     * untrusted proxy, because all clients of that proxy have its address.
+     */
+    isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
+      if (unlimited.length === 0 || (forwardedFor !== null && !findHop(peer)?.trusted))
+        return false;
+      return findClient(peer, forwardedFor)?.unlimited ?? false;
     },
     /** Whether there are any trusted proxies. */
     trustsAny: trusted.length > 0,
@@ -108,6 +121,10 @@ export function parseCidr(text: string): Cidr {
     throw new RangeError(`an IPv4-mapped CIDR must have at least 96 bits, got "${text}"`);
   }
   return [address, bits - 96];
+}
+
+function isIn(networks: Cidr[], address: Address): boolean {
+  return ipaddr.subnetMatch(address, { in: networks }, "out") === "in";
 }
 
 function formatKey(address: Address, ipv6Prefix: number): string {

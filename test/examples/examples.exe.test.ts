@@ -32,11 +32,24 @@ const runtimes = {
   deno: `@deno/${platform}-glibc@2.9.6`,
 };
 
+/** The entry points of the programs in the README's commands, in node_modules. */
+const programs = {
+  deno: "deno/deno",
+  next: "next/dist/bin/next",
+  vitest: "vitest/vitest.mjs",
+  playwright: "@playwright/test/cli.js",
+};
+
 const readme = await Bun.file(join(root, "scripts/package/README.md")).text();
-/** The programs in the README that mount Roadbook, each with its file name, command and text. */
-const mounts = [...readme.matchAll(/^```js\n\/\/ (\S+): (.+)\n([\s\S]*?)^```/gm)].map(
-  ([, file = "", command = "", text = ""]) => ({ file, command, text }),
-);
+const sections = readme.split(/^## /m);
+/** The programs in a section of the README, each with its file name, command and text. */
+const programsIn = (title: string) => {
+  const section = sections.find((section) => section.startsWith(title)) ?? "";
+  return [...section.matchAll(/^```js\n\/\/ (\S+): (.+)\n([\s\S]*?)^```/gm)].map(
+    ([, file = "", command = "", text = ""]) => ({ file, command, text }),
+  );
+};
+const mounts = programsIn("In another server");
 const [, nextConfig = ""] = /^```js\n\/\/ next\.config\.js\n([\s\S]*?)^```/m.exec(readme) ?? [];
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
@@ -71,12 +84,14 @@ describe.if(isRequired)("the package", () => {
   const passes = { code: 0 };
   /** Splits a command from the README into words and puts in the paths of installed binaries. */
   const commandOf = (command: string) =>
-    command.split(" ").flatMap((word) => {
-      if (word === "bun") return [process.execPath];
-      if (word === "deno") return [join(folder, "node_modules/deno/deno")];
-      if (word === "node") return [node("node24")];
-      if (word === "npx") return [node("node24")];
-      return word === "next" ? [join(folder, "node_modules/next/dist/bin/next")] : [word];
+    command.split(" ").map((word) => {
+      if (word === "bun") return process.execPath;
+      if (word === "node" || word === "npx") return node("node24");
+      const [path] =
+        Object.entries(programs)
+          .find(([name]) => name === word)
+          ?.slice(1) ?? [];
+      return path === undefined ? word : join(folder, "node_modules", path);
     });
 
   beforeAll(async () => {
@@ -100,7 +115,6 @@ describe.if(isRequired)("the package", () => {
       "LICENSE",
       "README.md",
       "assets",
-      "data",
       "lib",
       "package.json",
       "types",
@@ -140,6 +154,29 @@ describe.if(isRequired)("the package", () => {
       const config = ["--config", "jest.config.json"];
       const command = [node(name), "--experimental-vm-modules", jest, ...config];
       expect(await inFolder(command, join(folder, "jest"))).toMatchObject(passes);
+    },
+    60_000,
+  );
+
+  test.each(programsIn("In your tests"))(
+    "$file of the README passes: $command",
+    async ({ file, command, text }) => {
+      const ports: Record<string, number> = { 3000: findFreePort(), 9090: findFreePort() };
+      const program = text.replace(/3000|9090/g, (port) => String(ports[port]));
+      await Bun.write(join(folder, file), program);
+      const [, flags] = /^\/\/ npx roadbook (.*)$/m.exec(program) ?? [];
+      const server =
+        flags === undefined
+          ? undefined
+          : Bun.spawn([node("node24"), tool("roadbook"), ...flags.split(" ")], {
+              cwd: folder,
+              stdout: "pipe",
+              stderr: "ignore",
+            });
+      if (server) await readyOrigin(server.stdout);
+      const outcome = await inFolder(commandOf(command));
+      server?.kill();
+      expect(outcome).toMatchObject(passes);
     },
     60_000,
   );
@@ -265,7 +302,7 @@ describe.if(isRequired)("the package", () => {
   test("the programs in its README compile, and run if they need no server", async () => {
     const readme = await Bun.file(join(packed, "README.md")).text();
     const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, text = ""]) => text);
-    expect(programs).toHaveLength(4);
+    expect(programs).toHaveLength(3);
     const withImport = programs.map((text) =>
       text.startsWith("import") ? text : `import { createRoadbook } from "roadbook";\n\n${text}`,
     );

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { makeSnapshot } from "../datasets.ts";
-import { openExecutable, type Target, until } from "../support.ts";
+import { openExecutable, root, run, type Target, until } from "../support.ts";
 
 /** Starts the executable with an admin port, whose origin is read from the log. */
 async function openWithAdmin(...words: string[]): Promise<Target & { admin: string }> {
@@ -117,6 +118,18 @@ describe("metrics", () => {
     expect(await replacements("swapped")).toBe(1);
   });
 
+  test("are what the alerts for Prometheus use", async () => {
+    const text = await (await fetch(`${target.admin}/metrics`)).text();
+    const file = join(root, "scripts/deploy/alerts.yaml");
+    const names = new Set((await Bun.file(file).text()).match(/(?:roadbook|http|nodejs)_\w+/g));
+    expect(names.size).toBeGreaterThan(5);
+    // A server of a local file has no source.
+    names.delete("roadbook_snapshot_source_up");
+    for (const name of names) expect(text).toContain(`# TYPE ${name} `);
+    if (!Bun.which("promtool") && !process.env.ROADBOOK_REQUIRE_ALL) return;
+    expect(await run(["promtool", "check", "rules", file])).toMatchObject({ code: 0 });
+  });
+
   test("contain no name, query or address", async () => {
     await target.fetch("/users/public/42?x=Zyxwv");
     await target.fetch("/search/users?q=Zyxwv");
@@ -146,7 +159,8 @@ describe("the public port and the admin port", () => {
     },
   );
 
-  test.each(["/users/public/42", "/search/users?q=an", "/health", "/docs", "/", "/constructor"])(
+  // Without --fault, the routes for test rigs are unknown too.
+  test.each(["/users/public/42", "/health", "/docs", "/", "/constructor", "/faults"])(
     "%s is unknown on the admin port",
     async (path) => {
       const response = await fetch(target.admin + path);
@@ -174,6 +188,54 @@ test("--admin-host opens the admin port to other hosts", async () => {
   const { port } = new URL(target.admin);
   expect((await fetch(`http://127.0.0.2:${port}/live`)).status).toBe(200);
   await target.close();
+});
+
+test("on a test rig, the admin port replaces the faults and resets the search limit", async () => {
+  const target = await openWithAdmin("--fault", "none", "--search-limit", "2");
+  const statuses = async () => {
+    // The global fetch, because target.fetch throws on undocumented headers.
+    const drawn = Array.from({ length: 4 }, () => fetch(`${target.origin}/search/users?q=no`));
+    return (await Promise.all(drawn)).map(({ status }) => status).sort();
+  };
+  const put = async (body: unknown) => {
+    const response = await fetch(`${target.admin}/faults`, {
+      method: "PUT",
+      body: JSON.stringify(body),
+    });
+    return [response.status, response.status === 204 ? null : (await response.json()).error];
+  };
+  const reset = () => fetch(`${target.admin}/search-limit`, { method: "DELETE" });
+
+  expect(await statuses()).toEqual([200, 200, 429, 429]);
+  // Each PUT begins the count again, and a search that fails on purpose counts like any other.
+  for (const _ of [1, 2]) {
+    expect((await reset()).status).toBe(204);
+    expect(await put(["search:status=503,times=1"])).toEqual([204, null]);
+    expect(await statuses()).toEqual([200, 429, 429, 503]);
+  }
+  for (const [body, message] of [
+    [
+      ["*:close", "search:status=200"],
+      /^faults must have a status of .*, got "search:status=200"$/,
+    ],
+    ["*:close", /^The body must be a JSON list of faults/],
+    [[{ target: "search" }], /^The body must be a JSON list of faults/],
+  ]) {
+    const error = { code: "invalid_faults", message: expect.stringMatching(message as RegExp) };
+    expect(await put(body)).toEqual([400, error]);
+  }
+  expect(await put([])).toEqual([204, null]);
+  await reset();
+  expect(await statuses()).toEqual([200, 200, 429, 429]);
+  const get = await fetch(`${target.admin}/faults`);
+  expect([get.status, get.headers.get("allow")]).toEqual([405, "PUT"]);
+  await target.close();
+
+  const store = ["--rate-limit-store", "redis://127.0.0.1:1"];
+  const sharing = await openWithAdmin("--fault", "none", ...store);
+  const refused = await fetch(`${sharing.admin}/search-limit`, { method: "DELETE" });
+  expect([refused.status, (await refused.json()).error.code]).toEqual([409, "limit_is_shared"]);
+  await sharing.close();
 });
 
 test("without --admin-port there is no admin port", async () => {

@@ -48,6 +48,19 @@ test("--ipv6-prefix and --max-clients take effect", async () => {
   await target.close();
 });
 
+test("clients named with --unlimited are not counted, by address and not by network", async () => {
+  const target = await openExecutable([
+    ...["--search-limit", "2", "--trusted-proxy", "127.0.0.1"],
+    ...["--unlimited", "192.0.2.0/24", "--unlimited", "2001:db8::7"],
+  ]);
+  expect(await remaining(target, "192.0.2.9")).toBeNull();
+  expect(await remaining(target, "2001:db8::7")).toBeNull();
+  expect(await remaining(target, "2001:db8::8")).toBe("1");
+  expect(await remaining(target, "64:ff9b::192.0.2.9")).toBe("1");
+  expect(await remaining(target, "192.0.2.9, 203.0.113.1")).toBe("1");
+  await target.close();
+});
+
 test("a kiosk counts searches from other machines, but not from its own screen", async () => {
   const behind = ["--trusted-proxy", "127.0.0.1"];
   const [screen, proxied] = [

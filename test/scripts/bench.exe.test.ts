@@ -20,7 +20,7 @@ test.each([[["nothing"]], [["http", "--rounds", "1"]], [["start", "--size", "1G"
 test("--help lists the benches, and a quick bench prints its results", async () => {
   const lines = [...(await bench("--help")).stdout.matchAll(/^ {2}([a-z]\S*) /gm)];
   expect(lines.map(([, name]) => name).join(" ")).toBe(
-    "http search spellings start import growth bad-days adversary hostile",
+    "http search spellings start library import growth bad-days adversary hostile",
   );
   const { stdout } = await bench("adversary", "--quick");
   expect(stdout).toMatch(/^\d+\.\d\d ms {2}".+"$/m);

@@ -41,10 +41,12 @@ else
     chmodSync(image, 0o755);
     for (const name of ["dev", "proc", "usr/bin"])
       mkdirSync(join(image, name), { recursive: true });
+    copyFileSync(await executable(), join(image, "usr/bin/roadbook"));
     const [, commands = ""] = /^RUN (.*)$/m.exec(file) ?? [];
     const made = await run(["sh", "-ec", commands.replaceAll("/root-of-image", image)]);
     expect([made.code, made.stderr]).toEqual([0, ""]);
-    copyFileSync(await executable(), join(image, "usr/bin/roadbook"));
+    const licences = readFileSync(join(image, "usr/share/doc/roadbook/licences.txt"), "utf8");
+    expect(licences).toContain("LGPL");
 
     const [, user = ""] = /^USER (.*)$/m.exec(file) ?? [];
     const [, settings = ""] = /^ENV (.*)$/m.exec(file) ?? [];
@@ -76,12 +78,26 @@ else
     }
   });
 
+const manifests = Bun.YAML.parse(deploy("kubernetes.yaml")) as {
+  apiVersion: string;
+  kind: string;
+}[];
+
+test.each(manifests)("the $kind for Kubernetes is valid", async ({ apiVersion, kind, ...rest }) => {
+  const { [kind]: Model } = await import(`kubernetes-models/${apiVersion}/${kind}`);
+  new Model({ apiVersion, kind, ...rest }).validate();
+  expect(() => new Model({ ...rest, metadata: 1 }).validate()).toThrow();
+});
+
 test("the server responds to the Kubernetes probes and knows every setting", async () => {
-  const [config, deployment, service] = Bun.YAML.parse(deploy("kubernetes.yaml")) as [
-    { data: Record<string, string>; metadata: { name: string } },
-    { spec: { template: { metadata: { labels: object }; spec: Record<string, never> } } },
-    { spec: { selector: object; ports: { targetPort: string }[] } },
-  ];
+  const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind) as unknown;
+  const config = find("ConfigMap") as { data: Record<string, string>; metadata: { name: string } };
+  const deployment = find("Deployment") as {
+    spec: { template: { metadata: { labels: object }; spec: Record<string, never> } };
+  };
+  const service = find("Service") as {
+    spec: { selector: object; ports: { targetPort: string }[] };
+  };
   const [container] = deployment.spec.template.spec.containers as unknown as [
     Record<
       `${"startup" | "readiness" | "liveness"}Probe`,

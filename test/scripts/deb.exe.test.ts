@@ -10,7 +10,15 @@ import { formatManPage } from "../../scripts/release/man.ts";
 import { commands } from "../../src/commands/commands.ts";
 import { version } from "../../src/domain/version.ts";
 import { isFlag, termOf, variableOf } from "../../src/settings.ts";
-import { community, executable, readyOrigin, root, run, temporaryFolder } from "../support.ts";
+import {
+  community,
+  executable,
+  readyOrigin,
+  roadbook,
+  root,
+  run,
+  temporaryFolder,
+} from "../support.ts";
 
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 const hasDpkg = Bun.which("dpkg-deb") !== null;
@@ -62,9 +70,14 @@ test.if(hasDpkg || isRequired)(
       "/usr/libexec/roadbook-health.sh",
       "/usr/share/doc/roadbook/CHANGELOG.md",
       "/usr/share/doc/roadbook/README.md",
+      "/usr/share/doc/roadbook/changelog.gz",
       "/usr/share/doc/roadbook/copyright",
+      "/usr/share/doc/roadbook/licences.gz",
+      "/usr/share/lintian/overrides/roadbook",
       "/usr/share/man/man1/roadbook.1.gz",
     ]);
+    const licences = readFileSync(join(machine, "usr/share/doc/roadbook/licences.gz"));
+    expect(gunzipSync(licences).toString()).toBe((await roadbook(["licences"])).stdout);
     const page = readFileSync(join(machine, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
     const unit = readFileSync(join(machine, "usr/lib/systemd/system/roadbook.service"), "utf8");
@@ -105,6 +118,19 @@ test.if(hasDpkg || isRequired)("the same executable always gives the same packag
   const [a, b] = [await buildDeb(), await buildDeb()];
   expect(readFileSync(a).equals(readFileSync(b))).toBe(true);
 });
+
+const hasLintian = Bun.which("lintian") !== null;
+if (!hasLintian) console.warn("lintian is missing: the Debian package is not checked");
+test.if(hasLintian || isRequired)(
+  "lintian finds no errors in the package",
+  async () => {
+    // The test's package is not compressed, because that takes half a minute.
+    const tags = "uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball";
+    const command = ["lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", tags];
+    expect(await run([...command, await buildDeb()])).toMatchObject({ code: 0 });
+  },
+  120_000,
+);
 
 const manPage = formatManPage(new Date(0));
 

@@ -1,0 +1,165 @@
+/**
+ * The parts of an executable that others wrote: npm packages, Bun, and the libraries that Bun
+ * links. Formats them as the text of `roadbook licences`, and as a CycloneDX list for a release.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Enums, Models, Serialize, Spec } from "@cyclonedx/cyclonedx-library";
+import spdx from "spdx-license-list/full.js";
+import { name, packageManager, version } from "../../package.json" with { type: "json" };
+
+export interface Part {
+  name: string;
+  /** Bun does not say which versions of its libraries it links. */
+  version: string | undefined;
+  /** An SPDX expression, or a description. */
+  licence: string;
+  /** The licence files of the part; empty if it has none. */
+  text: string;
+  url: string;
+}
+
+const root = join(import.meta.dir, "../..");
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-.].*)?$/i;
+const RULE = "=".repeat(80);
+
+/** Returns the parts of the executable. */
+export async function listExecutableParts(): Promise<Part[]> {
+  const { metafile } = await Bun.build({
+    entrypoints: [join(root, "src/main.ts")],
+    target: "bun",
+    external: ["better-sqlite3"],
+    metafile: true,
+  });
+  const modules = Object.keys(metafile?.inputs ?? {}).map((path) => join(root, path));
+  return [...listParts(modules), ...listRuntimeParts()];
+}
+
+/** Returns the packages that modules with these absolute paths are from, and the docs page's. */
+export function listParts(modules: readonly string[]): Part[] {
+  const folders = new Set(modules.flatMap(folderOf));
+  // The script of the docs page is a bundle without a list of its parts, so all packages that
+  // @scalar/api-reference depends on are taken for its parts.
+  addWithDependencies(join(root, "node_modules/@scalar/api-reference"), folders);
+  // The same version may be installed in several folders.
+  const packages = new Map(
+    [...folders].map(readPackage).map((part) => [`${part.name} ${part.version}`, part]),
+  );
+  return [...packages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, part]) => part);
+}
+
+function folderOf(file: string): string[] {
+  const [folder] = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [];
+  return folder === undefined ? [] : [folder];
+}
+
+function addWithDependencies(folder: string, folders: Set<string>): void {
+  if (folders.has(folder)) return;
+  folders.add(folder);
+  const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  for (const name of Object.keys(dependencies)) {
+    addWithDependencies(findPackage(name, folder), folders);
+  }
+}
+
+/** Finds an installed package as Node.js does, in the closest node_modules folder. */
+function findPackage(name: string, from: string): string {
+  const folder = join(from, "node_modules", name);
+  if (existsSync(join(folder, "package.json"))) return folder;
+  if (from === root) throw new Error(`${name} is not installed`);
+  return findPackage(name, dirname(from));
+}
+
+function readPackage(folder: string): Part {
+  const { name, version, license, homepage } = JSON.parse(
+    readFileSync(join(folder, "package.json"), "utf8"),
+  );
+  const files = readdirSync(folder).filter((file) => LICENCE_FILE.test(file));
+  return {
+    name,
+    version,
+    licence: license?.type ?? license ?? "unknown",
+    text: files.map((file) => readFileSync(join(folder, file), "utf8").trim()).join("\n\n"),
+    url: homepage ?? `https://www.npmjs.com/package/${name}`,
+  };
+}
+
+/** Returns Bun and the libraries that it links, from the documentation of this version of Bun. */
+function listRuntimeParts(): Part[] {
+  const folder = join(root, "node_modules/bun-types");
+  const types = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  if (`bun@${types.version}` !== packageManager) {
+    throw new Error(`bun-types must have the version of ${packageManager}, got ${types.version}`);
+  }
+  const text = readFileSync(join(folder, "docs/project/license.mdx"), "utf8");
+  // The rows of its tables: "| [`name`](url) | licence |".
+  const rows = text.matchAll(/^\| *([^|]*\[`?([^\]`]+)`?\]\(([^)]+)\)[^|]*?) *\| *([^|]+?) *\|$/gm);
+  const libraries = [...rows].map(([, , name = "", url = "", licence = ""]) => ({
+    ...{ name, url, version: undefined, text: "" },
+    licence: licence.replace(/\[([^\]]+)\]\([^)]+\)/g, "$1"),
+  }));
+  const webkit = {
+    ...{ name: "JavaScriptCore and WebKit", version: undefined, text: "" },
+    licence: "LGPL 2.0 or later",
+    url: "https://github.com/oven-sh/WebKit",
+  };
+  const bun = { name: "bun", version: types.version, licence: "MIT", url: "https://bun.sh" };
+  const notes = text.replace(/^---.*?---\s*/s, "# Bun\n\n");
+  return [{ ...bun, text: notes }, webkit, ...libraries];
+}
+
+/** The standard licences of parts that have no file with the text of their licence. */
+const standardTexts = {
+  ...{ MIT: /\bMIT\b/, "Apache-2.0": /Apache/, ISC: /\bISC\b/, Zlib: /\bzlib\b/ },
+  ...{ "BSD-2-Clause": /BSD.2/, "BSD-3-Clause": /BSD.3|BSD License/, IJG: /\bIJG\b/ },
+  ...{ "LGPL-2.0-or-later": /LGPL 2\.0/, "LGPL-2.1-or-later": /LGPL v2\.1/ },
+  ...{ ICU: /\bICU\b/, "libpng-2.0": /PNG Reference/ },
+};
+
+/** Returns the text of `roadbook licences`. */
+export function formatLicences(parts: readonly Part[]): string {
+  const bare = parts.filter(({ text, name }) => text === "" || name === "bun");
+  const standard = Object.entries(standardTexts).filter(([, pattern]) =>
+    bare.some(({ licence }) => pattern.test(licence)),
+  );
+  const sections = [
+    `${name} ${version}\n\n${readFileSync(join(root, "LICENSE"), "utf8").trim()}`,
+    `It contains these parts, whose licences follow:\n\n${parts.map(describe).join("\n")}`,
+    ...parts.flatMap((part) => (part.text === "" ? [] : [`${describe(part)}\n\n${part.text}`])),
+    "The texts of the standard licences that are named above follow.",
+    ...standard.map(([id]) => `${spdx[id]?.name}\n\n${spdx[id]?.licenseText.trim()}`),
+  ];
+  return `${sections.join(`\n\n${RULE}\n\n`)}\n`;
+}
+
+function describe({ name, version, licence, url }: Part): string {
+  return `${name}${version === undefined ? "" : ` ${version}`} (${licence}) ${url}`;
+}
+
+/** Returns the CycloneDX list of the parts of a file. The same parts give the same bytes. */
+export function formatBom(file: { name: string; sha256?: string }, parts: readonly Part[]): string {
+  const bom = new Models.Bom();
+  bom.metadata.component = new Models.Component(Enums.ComponentType.Application, name, {
+    bomRef: name,
+    version,
+    description: file.name,
+    hashes: new Models.HashDictionary(
+      file.sha256 ? [[Enums.HashAlgorithm["SHA-256"], file.sha256]] : [],
+    ),
+  });
+  for (const part of parts) {
+    const { name, version, licence } = part;
+    const id = version === undefined ? name : `pkg:npm/${name.replace("@", "%40")}@${version}`;
+    const license = spdx[licence] ? Models.SpdxLicense : Models.NamedLicense;
+    bom.components.add(
+      new Models.Component(Enums.ComponentType.Library, name, {
+        bomRef: id,
+        ...(version !== undefined && { version, purl: id }),
+        licenses: new Models.LicenseRepository([new license(licence)]),
+      }),
+    );
+  }
+  const factory = new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6);
+  const text = new Serialize.JsonSerializer(factory).serialize(bom, { sortLists: true, space: 2 });
+  return `${text}\n`;
+}
