@@ -43,101 +43,87 @@ export const serveSettings = {
       default: "1m",
       help: "how long a snapshot download may take",
     },
+  }),
+  ...both("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
-      library: true,
       help: "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
     },
   }),
-  ...group("Responses", {
+  ...both("Responses", {
     publicUrl: {
       kind: kinds.baseUrl,
-      library: true,
       help: "base URL for links, avatars and the API docs (default: the request's)",
     },
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      library: true,
       help: "how long caches may reuse a response without revalidating it",
     },
   }),
-  ...group("Page", {
+  ...both("Page", {
     page: {
       name: "--no-page",
       kind: kinds.boolean,
-      library: "serves the web page at / and /drivers/{id} (default: false)",
+      libraryHelp: "serves the web page at / and /drivers/{id} (default: false)",
       help: "do not serve the web page (/ and /drivers/{id})",
     },
     kiosk: {
       kind: kinds.boolean,
-      library: true,
       help: "run the page as an unattended kiosk: no external links, no search limit for this machine",
     },
     kioskIdle: {
       kind: kinds.time,
       default: "2m",
-      library: true,
       help: "idle time before a kiosk returns to the start page",
     },
     language: {
       kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
-      library: true,
       help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
     },
     featured: {
       kind: kinds.userId,
       list: ",",
-      library: true,
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
-    title: {
-      kind: kinds.title,
-      default: DEFAULT_TITLE,
-      library: true,
-      help: "the community's name on the page",
-    },
+    title: { kind: kinds.title, default: DEFAULT_TITLE, help: "the community's name on the page" },
     accent: {
       kind: kinds.colour,
-      library: true,
       help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
     },
     logo: {
       kind: kinds.pathOrBytes,
-      library: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
+      libraryHelp: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
     allowIndexing: {
       kind: kinds.boolean,
-      library: true,
       help: "let search engines index the page and its drivers, and serve /sitemap.xml",
     },
   }),
-  ...group("Search limit", {
+  ...both("Search limit", {
     searchLimit: {
       kind: kinds.integer(0, 1_000_000),
       default: "30",
-      library: true,
       help: "how many searches a client may make per window; 0 for no limit",
     },
     searchWindow: {
       kind: kinds.time,
       default: "1h",
-      library: true,
       help: "length of the window, such as 1h, 2s or 500ms",
     },
     ipv6Prefix: {
       kind: kinds.integer(0, 128),
       default: "64",
-      library: true,
       help: "IPv6 addresses with the same first N bits count as one client",
     },
     maxClients: {
       kind: kinds.integer(1, 2 ** 24),
       default: "100000",
-      library: true,
       help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
     },
+  }),
+  ...group("Search limit", {
     rateLimitStore: {
       kind: kinds.storeUrl,
       help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
@@ -152,13 +138,16 @@ export const serveSettings = {
     },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
+  }),
+  ...both("Network", {
     trustedProxies: {
       name: "--trusted-proxy CIDR",
       kind: kinds.cidr,
       list: ",",
-      library: true,
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
     },
+  }),
+  ...group("Network", {
     shutdownTimeout: {
       kind: kinds.time,
       default: "10s",
@@ -182,19 +171,18 @@ export const serveSettings = {
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),
-  ...group("Fault injection, for tests", {
+  ...both("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
-      library:
+      libraryHelp:
         "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
       help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: {
       kind: kinds.seed,
       default: "1",
-      library: true,
       help: "random seed; the same seed and requests give the same faults",
     },
   }),
@@ -234,7 +222,7 @@ export const libraryOptions = {
 
 type ServeSettings = typeof serveSettings;
 type SharedName = {
-  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: unknown } ? Name : never;
+  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: true } ? Name : never;
 }[keyof ServeSettings];
 /** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
 type Shared = Pick<ServeSettings, SharedName>;
@@ -289,8 +277,8 @@ interface Row {
   list?: "," | ";";
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
-  /** Set if the library has an option with the property's name: its help, if that differs. */
-  library?: true | string;
+  /** The help for the library's option, if it differs. */
+  libraryHelp?: string;
 }
 
 /** A flag or an argument of a command. */
@@ -299,6 +287,8 @@ export interface Setting extends Row {
   name: string;
   /** The heading in the help. */
   group: string;
+  /** Whether the library has an option with the name of the property. */
+  library?: true;
 }
 
 export type Settings = Record<string, Setting>;
@@ -312,6 +302,14 @@ export function group<Rows extends Record<string, Row>>(group: string, rows: Row
   });
   return Object.fromEntries(settings) as {
     [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+  };
+}
+
+/** Declares settings that are also options of the library. */
+function both<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
+  const settings = Object.entries(group(heading, rows));
+  return Object.fromEntries(settings.map(([key, row]) => [key, { ...row, library: true }])) as {
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & { library: true };
   };
 }
 
