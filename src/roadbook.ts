@@ -7,6 +7,7 @@ import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { createFaults, type Fault } from "./faults.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
+import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients, parseCidr } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { readLogo } from "./server/logo.ts";
@@ -90,10 +91,9 @@ const loopback = ["127.0.0.0/8", "::1"].map(parseCidr);
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
-  const { faultSeed, searchLimit: limit, searchWindow: windowMs, clock } = config;
+  const { faultSeed } = config;
   let faults = config.faults && createFaults(config.faults, faultSeed);
-  const limiter = config.limiter ?? createLimiter({ ...config, limit, windowMs });
-  const searchLimit = limit === 0 ? undefined : { limiter, windowMs, clock: clock ?? Date.now };
+  const searchLimit = createSearchLimit(config);
   const page = config.page ? await pageOf(config) : undefined;
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
   let isClosed = false;
@@ -163,8 +163,8 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     },
     resetLimit() {
       if (!searchLimit) return;
-      if (!limiter.reset) throw new Error("this limiter cannot be reset");
-      limiter.reset();
+      if (!searchLimit.limiter.reset) throw new Error("this limiter cannot be reset");
+      searchLimit.limiter.reset();
     },
     limiterStatus: () => searchLimit?.limiter.status(),
     close,
@@ -179,6 +179,13 @@ async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string
   if (snapshot !== undefined) return snapshot;
   if (demo) return (await import("./assets.ts")).demoSnapshot();
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
+}
+
+function createSearchLimit(config: Config): SearchLimit | undefined {
+  const { searchLimit: limit, searchWindow: windowMs, maxClients, clock } = config;
+  if (limit === 0) return undefined;
+  const limiter = config.limiter ?? createLimiter({ limit, windowMs, maxClients, clock });
+  return { limiter, windowMs, clock: clock ?? Date.now };
 }
 
 async function pageOf(config: Config): Promise<Pages> {

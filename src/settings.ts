@@ -11,33 +11,13 @@ import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
-import {
-  basePath,
-  baseUrl,
-  boolean,
-  cidr,
-  colour,
-  integer,
-  type Kind,
-  maxAge,
-  oneOf,
-  parseNamed,
-  pathOrBytes,
-  port,
-  seed,
-  snapshotLocation,
-  storeUrl,
-  text,
-  time,
-  title,
-  userId,
-} from "./values.ts";
+import * as kinds from "./values.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
 import { type Language, languages } from "./web/texts.ts";
 
-const fault: Kind<Fault, string | Fault> = {
+const fault: kinds.Kind<Fault, string | Fault> = {
   value: "FAULT",
-  takes: ["string", "object"],
+  takes: "string or object",
   parse: parseFault,
   convert(given) {
     if (typeof given === "string") return parseFault(given);
@@ -50,174 +30,165 @@ const fault: Kind<Fault, string | Fault> = {
 export const serveSettings = {
   ...group("Snapshot", {
     snapshot: {
-      kind: snapshotLocation,
+      kind: kinds.snapshotLocation,
       help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
     },
     refresh: {
-      kind: time,
+      kind: kinds.time,
       default: "10s",
       help: "how often to check a snapshot URL for a new version",
     },
-    fetchTimeout: { kind: time, default: "1m", help: "how long a snapshot download may take" },
+    fetchTimeout: {
+      kind: kinds.time,
+      default: "1m",
+      help: "how long a snapshot download may take",
+    },
+  }),
+  ...both("Snapshot", {
     cacheDir: {
-      kind: text("FOLDER"),
-      library: true,
+      kind: kinds.text("FOLDER"),
       help: "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
     },
   }),
-  ...group("Responses", {
+  ...both("Responses", {
     publicUrl: {
-      kind: baseUrl,
-      library: true,
+      kind: kinds.baseUrl,
       help: "base URL for links, avatars and the API docs (default: the request's)",
     },
     cacheMaxAge: {
-      kind: maxAge,
+      kind: kinds.maxAge,
       default: "0",
-      library: true,
       help: "how long caches may reuse a response without revalidating it",
     },
   }),
-  ...group("Page", {
+  ...both("Page", {
     page: {
       name: "--no-page",
-      kind: boolean,
-      library: "serves the web page at / and /drivers/{id} (default: false)",
+      kind: kinds.boolean,
+      libraryHelp: "serves the web page at / and /drivers/{id} (default: false)",
       help: "do not serve the web page (/ and /drivers/{id})",
     },
     kiosk: {
-      kind: boolean,
-      library: true,
+      kind: kinds.boolean,
       help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
     },
     kioskIdle: {
-      kind: time,
+      kind: kinds.time,
       default: "2m",
-      library: true,
       help: "idle time before a kiosk returns to the start page",
     },
     language: {
-      kind: oneOf("LANGUAGE", Object.keys(languages) as Language[]),
-      library: true,
+      kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
       help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
     },
     featured: {
-      kind: userId,
+      kind: kinds.userId,
       list: ",",
-      library: true,
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
-    title: {
-      kind: title,
-      default: DEFAULT_TITLE,
-      library: true,
-      help: "the community's name on the page",
-    },
+    title: { kind: kinds.title, default: DEFAULT_TITLE, help: "the community's name on the page" },
     accent: {
-      kind: colour,
-      library: true,
+      kind: kinds.colour,
       help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
     },
     logo: {
-      kind: pathOrBytes,
-      library: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
+      kind: kinds.pathOrBytes,
+      libraryHelp: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
     allowIndexing: {
-      kind: boolean,
-      library: true,
+      kind: kinds.boolean,
       help: "let search engines index the page and its drivers, and serve /sitemap.xml",
     },
   }),
-  ...group("Search limit", {
+  ...both("Search limit", {
     searchLimit: {
-      kind: integer(0, 1_000_000),
+      kind: kinds.integer(0, 1_000_000),
       default: "30",
-      library: true,
       help: "how many searches a client may make per window; 0 for no limit",
     },
     searchWindow: {
-      kind: time,
+      kind: kinds.time,
       default: "1h",
-      library: true,
       help: "length of the window, such as 1h, 2s or 500ms",
     },
     unlimited: {
-      kind: cidr,
+      kind: kinds.cidr,
       list: ",",
-      library: true,
       help: "do not count searches from these addresses, such as your own site; repeatable",
     },
     ipv6Prefix: {
-      kind: integer(0, 128),
+      kind: kinds.integer(0, 128),
       default: "64",
-      library: true,
       help: "IPv6 addresses with the same first N bits count as one client",
     },
     maxClients: {
-      kind: integer(1, 2 ** 24),
+      kind: kinds.integer(1, 2 ** 24),
       default: "100000",
-      library: true,
       help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
     },
+  }),
+  ...group("Search limit", {
     rateLimitStore: {
-      kind: storeUrl,
+      kind: kinds.storeUrl,
       help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
     },
   }),
   ...group("Network", {
-    host: { kind: text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
-    port: { kind: port, default: "3000", help: "port to listen on; 0 picks a free one" },
+    host: { kind: kinds.text("ADDRESS"), default: "127.0.0.1", help: "address to listen on" },
+    port: { kind: kinds.port, default: "3000", help: "port to listen on; 0 picks a free one" },
     reusePort: {
-      kind: boolean,
+      kind: kinds.boolean,
       help: "share the port with other processes of the same user (Linux)",
     },
-    tlsCert: { kind: text("FILE"), help: "serve https with this certificate (PEM)" },
-    tlsKey: { kind: text("FILE"), help: "the private key of that certificate (PEM)" },
+    tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
+    tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
+  }),
+  ...both("Network", {
     trustedProxies: {
       name: "--trusted-proxy CIDR",
-      kind: cidr,
+      kind: kinds.cidr,
       list: ",",
-      library: true,
       help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
     },
+  }),
+  ...group("Network", {
     shutdownTimeout: {
-      kind: time,
+      kind: kinds.time,
       default: "10s",
       help: "how long open requests may take to finish after SIGTERM",
     },
   }),
   ...group("Logs and metrics", {
     logLevel: {
-      kind: oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
+      kind: kinds.oneOf("LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"]),
       default: "info",
       help: "lowest level to log: trace, debug, info, warn, error, fatal or silent",
     },
-    accessLog: { kind: boolean, help: "log every request with its client's address" },
+    accessLog: { kind: kinds.boolean, help: "log every request with its client's address" },
     adminPort: {
-      kind: port,
+      kind: kinds.port,
       help: "port for /metrics, /live and /ready; 0 picks a free one (default: none)",
     },
     adminHost: {
-      kind: text("ADDRESS"),
+      kind: kinds.text("ADDRESS"),
       default: "127.0.0.1",
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),
-  ...group("Fault injection, for tests", {
+  ...both("Fault injection, for tests", {
     faults: {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
       none: "none",
-      library:
+      libraryHelp:
         "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
       help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: {
-      kind: seed,
+      kind: kinds.seed,
       default: "1",
-      library: true,
       help: "random seed; the same seed and requests give the same faults",
     },
   }),
@@ -225,60 +196,39 @@ export const serveSettings = {
 
 /** The options that only the library has. */
 export const libraryOptions = {
-  snapshot: option<string | Uint8Array>(
-    ["string", "object"],
-    "the path or bytes of a snapshot; give exactly one of snapshot, dataset and demo",
-  ),
+  snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | EndLine>>(
-    ["string", "object", "array"],
+    "string or object or array",
     "the path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects",
   ),
-  demo: option<boolean>(["boolean"], "serves the demo community that comes with Roadbook"),
-  snapshotSource: option<() => SourceStatus>(
-    ["function"],
-    "returns the state of the snapshot's source, for /health",
-  ),
+  demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
+  snapshotSource: option<() => SourceStatus>("function", "the snapshot's origin, for /health"),
   basePath: {
-    kind: basePath,
+    kind: kinds.basePath,
     help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
   },
-  clock: option<() => number>(
-    ["function"],
-    "the search limit's clock, in milliseconds like Date.now, for tests",
-  ),
+  clock: option<() => number>("function", "the search limit's clock in milliseconds, for tests"),
   defaultPeer: {
-    kind: text("ADDRESS"),
+    kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
-  limiter: option<Limiter>(
-    ["object"],
-    "counts searches instead of the built-in limiter; the caller must close it",
-  ),
-  compress: option<boolean>(
-    ["boolean"],
-    "whether to compress responses; set it to false if the host program does (default: true)",
-  ),
-  pageAssets: option<() => Promise<PageAssets>>(
-    ["function"],
-    "the web page's scripts and style (default: the files that come with Roadbook)",
-  ),
-  docsScript: option<DocsScript>(
-    ["function"],
-    "the script for the page at /docs, gzip-compressed (default: the script in the package)",
-  ),
+  limiter: option<Limiter>("object", "replaces the built-in limiter; the caller must close it"),
+  compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
+  pageAssets: option<() => Promise<PageAssets>>("function", "the web page's scripts and style"),
+  docsScript: option<DocsScript>("function", "the script for the page at /docs, gzip-compressed"),
   onBug: option<(error: unknown, requestId: string) => void>(
-    ["function"],
-    "called with every error that causes a 500, and every error that onResponse throws (default: console.error)",
+    "function",
+    "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
   ),
   onResponse: option<(facts: ResponseFacts) => void>(
-    ["function"],
+    "function",
     "called with facts about every response",
   ),
 };
 
 type ServeSettings = typeof serveSettings;
 type SharedName = {
-  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: unknown } ? Name : never;
+  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: true } ? Name : never;
 }[keyof ServeSettings];
 /** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
 type Shared = Pick<ServeSettings, SharedName>;
@@ -311,16 +261,17 @@ export function readOptions(options: RoadbookOptions): Config {
 
 function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
   const type = Array.isArray(given) ? "array" : typeof given;
-  const takes = list ? ["array"] : kind.takes;
-  if (!takes.includes(type)) {
-    throw new TypeError(`${name} must be of type ${takes.join(" or ")}, got ${type}`);
+  const takes = list ? "array" : kind.takes;
+  if (!takes.split(" or ").includes(type)) {
+    throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
   }
-  const convert = (value: unknown) => parseNamed(name, value, () => kind.convert(value as never));
+  const convert = (value: unknown) =>
+    kinds.parseNamed(name, value, () => kind.convert(value as never));
   return list && Array.isArray(given) ? given.map(convert) : convert(given);
 }
 
 interface Row {
-  kind: Kind<unknown, never>;
+  kind: kinds.Kind<unknown, never>;
   help: string;
   /** Replaces the flag's name, which follows from the property. Every argument has a name. */
   name?: string;
@@ -334,8 +285,8 @@ interface Row {
   none?: string;
   /** The environment variable of an argument. Every flag has one. */
   variable?: string;
-  /** Set if the library has an option with the property's name: its help, if that differs. */
-  library?: true | string;
+  /** The help for the library's option, if it differs. */
+  libraryHelp?: string;
 }
 
 /** A flag or an argument of a command. */
@@ -344,6 +295,8 @@ export interface Setting extends Row {
   name: string;
   /** The heading in the help. */
   group: string;
+  /** Whether the library has an option with the name of the property. */
+  library?: true;
 }
 
 export type Settings = Record<string, Setting>;
@@ -357,6 +310,14 @@ export function group<Rows extends Record<string, Row>>(group: string, rows: Row
   });
   return Object.fromEntries(settings) as {
     [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+  };
+}
+
+/** Declares settings that are also options of the library. */
+function both<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
+  const settings = Object.entries(group(heading, rows));
+  return Object.fromEntries(settings.map(([key, row]) => [key, { ...row, library: true }])) as {
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & { library: true };
   };
 }
 
@@ -385,7 +346,7 @@ type GivenOf<T> = T extends { kind: { convert(given: infer Given): unknown } }
     ? readonly Given[]
     : Given
   : never;
-type Defined = { default: string } | { required: true } | { kind: typeof boolean };
+type Defined = { default: string } | { required: true } | { kind: typeof kinds.boolean };
 
 /** The parsed values of settings. */
 export type Values<T> = {
@@ -397,14 +358,14 @@ interface Option extends Pick<Row, "list" | "help"> {
 }
 
 /** Declares an option that only the library has, and that takes a value as it is. */
-function option<Given>(takes: string[], help: string) {
+function option<Given>(takes: string, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
 /** Returns a setting's value if it is not set. */
 export function defaultOf({ kind, default: text }: Setting): unknown {
   if (text !== undefined) return kind.parse(text, {});
-  return kind === boolean ? false : undefined;
+  return kind === kinds.boolean ? false : undefined;
 }
 
 /** Throws a `TypeError` for an unknown option. */

@@ -22,8 +22,8 @@ export type Environment = Record<string, string | undefined>;
 export interface Kind<Inside, Given = string> {
   /** The name of the value in the help. A kind without one is set by the flag alone. */
   value?: string;
-  /** What `typeof` returns for a value that the library takes. */
-  takes: readonly string[];
+  /** The type that the library takes, such as `string or object`. */
+  takes: string;
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
   parse(text: string, env: Environment): Inside;
@@ -41,7 +41,7 @@ export function parseNamed<T>(name: string, value: unknown, parse: () => T): T {
 }
 
 function kind<Inside>(value: string, parse: Kind<Inside>["parse"]): Kind<Inside> {
-  return { value, takes: ["string"], parse, convert: (given) => parse(given, {}) };
+  return { value, takes: "string", parse, convert: (given) => parse(given, {}) };
 }
 
 function secret(message: string): UsageError {
@@ -51,7 +51,7 @@ function secret(message: string): UsageError {
 export const text = (value: string) => kind(value, (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
-  takes: ["boolean"],
+  takes: "boolean",
   convert: (given) => given,
   parse(text) {
     if (/^(?:1|true)$/.test(text)) return true;
@@ -71,7 +71,7 @@ export function integer(
     if (/^(?:0|[1-9]\d*)$/.test(text) && value >= min && value <= max) return value;
     throw new UsageError(message);
   };
-  return { value: "N", takes: ["number"], parse, convert: (given) => parse(String(given)) };
+  return { value: "N", takes: "number", parse, convert: (given) => parse(String(given)) };
 }
 
 export const port = integer(0, 65_535);
@@ -90,7 +90,7 @@ export function oneOf<const Choice extends string>(
     if (found !== undefined) return found;
     throw new UsageError(`must be one of ${choices.join(", ")}`);
   };
-  return { value, takes: ["string"], parse, convert: parse };
+  return { value, takes: "string", parse, convert: parse };
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
@@ -159,7 +159,7 @@ export const colour = kind("COLOUR", (text) => {
 /** A file to read, which the library also takes as bytes. */
 export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
   value: "FILE",
-  takes: ["string", "object"],
+  takes: "string or object",
   parse: (path) => path,
   convert: (given) => given,
 };

@@ -27,25 +27,24 @@ const output = group("Flags", {
   to: { name: "--to OUT", kind: target, help: "the file to write (default: standard output)" },
   force: { kind: boolean, help: "overwrite the target even if it is not a dataset" },
 });
-/** The flags of commands that write a snapshot. */
-const expectEnd = {
-  kind: boolean,
-  help: 'fail unless the last line is {"type":"end","lines":N}',
-};
-const allowShrink = {
-  kind: boolean,
-  help: "allow the removal of more than half of the users or companies",
-};
-const maxErrors = {
-  kind: integer(1, 1_000_000),
-  default: "5",
-  help: "how many errors of each kind to report",
-};
-const waitMs = {
-  name: "--wait TIME",
-  kind: time,
-  default: "1m",
-  help: "how long to wait while FILE is being written",
+/** The flags that `import` and `apply` have in common. */
+const writing = {
+  expectEnd: { kind: boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
+  allowShrink: {
+    kind: boolean,
+    help: "allow the removal of more than half of the users or companies",
+  },
+  maxErrors: {
+    kind: integer(1, 1_000_000),
+    default: "5",
+    help: "how many errors of each kind to report",
+  },
+  waitMs: {
+    name: "--wait TIME",
+    kind: time,
+    default: "1m",
+    help: "how long to wait while FILE is being written",
+  },
 };
 
 export const commands: Record<string, Command> = {
@@ -75,12 +74,9 @@ export const commands: Record<string, Command> = {
       ...group("Flags", {
         to: { kind: target, required: true, help: "the snapshot to write" },
         dryRun: { kind: boolean, help: "check the dataset without writing anything" },
-        expectEnd,
-        allowShrink,
         force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
         skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
-        maxErrors,
-        waitMs,
+        ...writing,
       }),
     },
     run: async ({ source, ...flags }) =>
@@ -101,10 +97,7 @@ export const commands: Record<string, Command> = {
       }),
       ...group("Flags", {
         to: { kind: target, required: true, help: "the snapshot to change" },
-        expectEnd,
-        allowShrink,
-        maxErrors,
-        waitMs,
+        ...writing,
       }),
     },
     notes: ["A running server switches to the new snapshot within a second."],
