@@ -7,7 +7,7 @@ import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { methodNotAllowed } from "./http/response.ts";
-import { failWithHeaders } from "./http/result.ts";
+import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { parseDuration, UsageError } from "./options.ts";
 
@@ -158,7 +158,7 @@ function failWith(status: number, route: string) {
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   if (code === "method_not_allowed") return methodNotAllowed;
   const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
-  return failWithHeaders(code, headers, status);
+  return new Content(JSON_TYPE, JSON.stringify(fail(code).response), { status, headers });
 }
 
 /**

@@ -9,13 +9,7 @@ import { type PagesService, pages } from "./pages.ts";
 import { createLimitHook } from "./rate-limit.ts";
 import { LOCAL_ORIGIN, toRoutable } from "./request.ts";
 import { createRequestContexts, peerOf, type RequestContexts } from "./request-context.ts";
-import {
-  createRespond,
-  methodNotAllowed,
-  preflight,
-  type ResponseOptions,
-  reportBug,
-} from "./response.ts";
+import { createRespond, methodNotAllowed, preflight, type ResponseOptions } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
 import { sitemap } from "./sitemap.ts";
@@ -23,13 +17,15 @@ import { users } from "./users.ts";
 
 export interface AppOptions
   extends ResponseOptions,
-    Omit<HealthService, "baseUrl" | "basePath">,
-    Omit<DocsService, "baseUrl" | "basePath">,
-    Omit<PagesService, "subrequest" | "baseUrl" | "basePath" | "page"> {
+    Omit<HealthService, "baseUrl">,
+    Omit<DocsService, "baseUrl">,
+    Omit<PagesService, "subrequest" | "baseUrl" | "page"> {
   page: PagesService["page"];
   clients: Clients;
   /** Whether the snapshot has been closed. If so, every request gets a 503. */
   isClosed(): boolean;
+  /** Receives every bug that caused a 500, and every error that `onResponse` throws. */
+  onBug(error: unknown, requestId: string): void;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;
 }
@@ -44,7 +40,7 @@ export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, page } = options;
-  const contexts = createRequestContexts(options.clients, options.defaultPeer);
+  const contexts = createRequestContexts(options.clients, basePath, options.defaultPeer);
   const service = {
     ...options,
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
@@ -57,7 +53,7 @@ export function createApp(options: AppOptions) {
   const app = new Elysia({ strictPath: true })
     .onTransform(refuse)
     .onError(explain)
-    .mapResponse(createRespond(options, contexts))
+    .mapResponse(createRespond(options, contexts, reportBug))
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
@@ -82,8 +78,16 @@ export function createApp(options: AppOptions) {
     // A schema says in `error` which code its failure has.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;
-    reportBug(options, error, contexts.of(request).requestId);
+    reportBug(error, contexts.of(request).requestId);
     return fail("internal_error");
+  }
+
+  function reportBug(error: unknown, requestId: string): void {
+    try {
+      options.onBug(error, requestId);
+    } catch {
+      // The error cannot be reported anywhere else, and the client must still get a response.
+    }
   }
 
   /** The return type is explicit because the type of `app` depends on this function. */

@@ -46,32 +46,24 @@ export interface RequestContext {
   decision: Decision | undefined;
 }
 
-type KnownContext = Partial<
-  Pick<RequestContext, "peer" | "url" | "requestId" | "method" | "isSubrequest">
->;
-
 export type RequestContexts = ReturnType<typeof createRequestContexts>;
 
 /** `defaultPeer` is the peer assumed for requests without one. */
-export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
+export function createRequestContexts(
+  clients: Clients,
+  basePath: string,
+  defaultPeer: string | undefined,
+) {
   const contexts = new WeakMap<Request, RequestContext>();
 
-  function start(
-    request: Request,
-    {
-      peer = defaultPeer,
-      url = request.url,
-      requestId,
-      method = request.method,
-      isSubrequest = false,
-    }: KnownContext = {},
-  ): RequestContext {
+  function start(request: Request, known: Partial<RequestContext> = {}): RequestContext {
+    const peer = known.peer ?? defaultPeer;
     const context = {
       peer,
-      url,
-      requestId: requestId ?? requestIdOf(request, peer),
-      method,
-      isSubrequest,
+      url: known.url ?? request.url,
+      requestId: known.requestId ?? requestIdOf(request, peer),
+      method: known.method ?? request.method,
+      isSubrequest: known.isSubrequest ?? false,
       startMs: performance.now(),
       decision: undefined,
     };
@@ -94,11 +86,15 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       : crypto.randomUUID();
   }
 
+  /** Returns the key under which the client's searches are counted. */
+  function clientOf(request: Request, { peer }: RequestContext): string {
+    return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
+  }
+
   return {
     start,
     of,
-    clientOf: (request: Request, { peer }: RequestContext): string =>
-      clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for")),
+    clientOf,
     /** Whether the client runs on the same machine as the server. */
     isLocal: (request: Request, { peer }: RequestContext): boolean =>
       clients.isLocal(addressOf(peer), request.headers.get("x-forwarded-for")),
@@ -107,7 +103,27 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       const { url, peer } = of(request);
       return isTrusted(peer) ? forwardedOriginOf(url, request.headers) : originOf(url);
     },
+    factsOf(request: Request, route: string | undefined, status: number): ResponseFacts {
+      const context = of(request);
+      const { requestId, isSubrequest, method, decision } = context;
+      return {
+        requestId,
+        isSubrequest,
+        method,
+        route: route && templateOf(route, basePath),
+        status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - context.startMs,
+        client: () => clientOf(request, context),
+      };
+    },
   };
+}
+
+/** Strips the base path and the /api prefix from a route. */
+function templateOf(route: string, basePath: string): string {
+  const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+  return own.startsWith("/api/") ? own.slice("/api".length) : own;
 }
 
 function addressOf(peer: Peer): string | undefined {
@@ -130,7 +146,7 @@ interface RuntimeInfo {
 /**
  * The peer of `request`. `from` is an address, a function that returns an address, or the argument
  * that a runtime passes. Any other value means that there is no peer. All requests for which a
- * function finds no address are treated as one client.
+ * function finds no address are treated as one client. Nothing here throws, whatever `from` is.
  */
 export function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;
@@ -141,8 +157,7 @@ export function peerOf(request: Request, from: unknown): Peer {
 function finderOf(request: Request, from: unknown): (() => unknown) | undefined {
   if (typeof from !== "object" || from === null) return undefined;
   try {
-    const info: RuntimeInfo = from;
-    const { requestIP, remoteAddr, incoming } = info;
+    const { requestIP, remoteAddr, incoming }: RuntimeInfo = from;
     if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
     if (remoteAddr) return () => remoteAddr.hostname;
     return incoming && (() => incoming.socket?.remoteAddress);

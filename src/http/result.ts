@@ -16,11 +16,12 @@ import type { Body, Coding } from "./compression.ts";
 export type CachePolicy = "public" | "private" | "immutable";
 
 interface ContentOptions {
+  /** Defaults to 200. */
   status?: number;
   /** Applies only below status 400, because errors must not be stored. */
   cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
-  /** The content coding of `body`. A client that does not accept it gets the decoded body. */
+  /** The content coding of the body. A client that does not accept it gets the decoded body. */
   coding?: Coding;
   /** Whether many requests share this object. If so, the encoded forms of its body are kept. */
   isShared?: boolean;
@@ -32,23 +33,15 @@ export const JSON_TYPE = "application/json; charset=utf-8";
 export class Content {
   readonly type: string;
   readonly body: Body | null;
-  readonly status: number;
-  readonly cache: CachePolicy | undefined;
-  readonly headers: Record<string, string> | undefined;
-  readonly coding: Coding;
-  /** The encoded forms of a shared body, each created when it is first needed. */
-  readonly shared: Partial<Record<Coding, Blob>> | undefined;
-  /** The hash of the body, used in the ETag and computed when first needed. */
+  readonly options: ContentOptions;
+  /** The hash of the body, and a shared body in each coding. Each is made when first needed. */
   hash: string | undefined;
+  shared: Partial<Record<Coding, Blob>> | undefined;
 
   constructor(type: string, body: Body | null, options: ContentOptions = {}) {
     this.type = type;
     this.body = body;
-    this.status = options.status ?? 200;
-    this.cache = options.cache;
-    this.headers = options.headers;
-    this.coding = options.coding ?? "identity";
-    this.shared = options.isShared ? {} : undefined;
+    this.options = options;
   }
 }
 
@@ -56,16 +49,17 @@ export class Content {
  * Returns a handler's result as a `Content`. An object is serialized as JSON, and a string is JSON
  * that is already serialized. `cache` applies unless the result is a `Content`.
  */
-export function contentOf(value: unknown, cache: CachePolicy | undefined): Content {
+export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
-  if (value instanceof Response) return contentOf(fail("internal_error"), undefined);
-  const isStatus = value instanceof ElysiaCustomStatusResponse;
-  const body = isStatus ? value.response : value;
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  if (!isStatus) return new Content(JSON_TYPE, text, { cache });
-  const seconds = body?.error?.retry_after;
+  if (value instanceof Response) return contentOf(fail("internal_error"));
+  if (!(value instanceof ElysiaCustomStatusResponse)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return new Content(JSON_TYPE, text, { cache });
+  }
+  const { code, response } = value;
+  const seconds = response?.error?.retry_after;
   const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
-  return new Content(JSON_TYPE, text, { status: Number(value.code), headers, cache });
+  return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
 /** The status and body of an error. `details` adds or replaces fields of the error object. */
@@ -75,14 +69,4 @@ export function fail<Code extends ErrorCode>(
 ) {
   const { status: number, message } = errors[code];
   return status(number, { success: false as const, error: { code, message, ...details } });
-}
-
-/** An error with additional headers, and another status if one is given. */
-export function failWithHeaders(
-  code: ErrorCode,
-  headers: Record<string, string>,
-  status: number = errors[code].status,
-): Content {
-  const body = JSON.stringify(fail(code).response);
-  return new Content(JSON_TYPE, body, { status, headers });
 }

@@ -25,8 +25,9 @@ export const users = (service: Service) =>
       "/users/:userId/achievements",
       ({ params }) => {
         const json = service.snapshot().users.findAchievements(Number(params.userId));
-        if (typeof json !== "string") return fail(json.missing);
-        return `{"success":true,"achievements":${json}}` as unknown as AchievementsBody;
+        return typeof json === "string"
+          ? (`{"success":true,"achievements":${json}}` as unknown as AchievementsBody)
+          : fail(json.missing);
       },
       { detail: achievementsOperation },
     );
