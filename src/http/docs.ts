@@ -4,7 +4,8 @@
  */
 import { type AnyElysia, Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
-import { describeMethods, documentation, ORIGIN } from "./openapi.ts";
+import { apiVersion } from "../domain/version.ts";
+import { components, describeMethods, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import type { Service } from "./service.ts";
 
@@ -79,6 +80,35 @@ async function renderReference(
     document: JSON.stringify(describeMethods(JSON.parse(await read("/docs/json")))),
   };
 }
+
+/** The parts of the document that no route describes. */
+const documentation = {
+  // The plugin's default is 3.0.3, but the schemas need 3.1.
+  openapi: "3.1.0",
+  info: {
+    title: "Roadbook",
+    description:
+      "Public driver profiles, their achievements, and search by company or driver name. " +
+      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
+      "exist under /api. Every path supports GET, HEAD and OPTIONS. Both searches share one " +
+      "budget per client.",
+    version: apiVersion.slice(1),
+    summary: "Public driver profiles, achievements and search",
+    license: { name: "MIT", identifier: "MIT" },
+    contact: { name: "The operator of this server", url: ORIGIN },
+  },
+  servers: [
+    { url: ORIGIN, description: "This server" },
+    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
+  ],
+  security: [],
+  tags: [
+    { name: "Users", description: "Public profiles and achievements" },
+    { name: "Search", description: "Search for companies and drivers by name" },
+    { name: "Service", description: "The state of the service" },
+  ],
+  components,
+};
 
 async function readScript(docsScript: DocsScript): Promise<Content> {
   const type = "text/javascript; charset=utf-8";

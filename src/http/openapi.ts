@@ -1,6 +1,6 @@
 /**
- * Builds the OpenAPI document. Each route describes its operation with {@link describeOperation},
- * and the swagger plugin combines all operations into the document.
+ * Describes the operations of the API in OpenAPI 3.1. Each route calls {@link describeOperation},
+ * and docs.ts combines all operations into a document.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
@@ -14,8 +14,7 @@ import {
   User,
   UserSearchResult,
 } from "../domain/model.ts";
-import { apiVersion } from "../domain/version.ts";
-import { ALLOWED_METHODS, commonHeaders, preflightHeaders } from "./response.ts";
+import { commonHeaders, preflightHeaders } from "./response.ts";
 import type { CachePolicy } from "./result.ts";
 
 /** The placeholder for the server's own origin in the document. */
@@ -78,9 +77,13 @@ const references = new Map(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
-/** A header with one value, which every response of its kind has. */
-function constant(description: string, value: string) {
-  return { description, required: true, schema: { type: "string", const: value } };
+/** Describes headers that always have the same value. */
+function constants(values: Record<string, string>, descriptions: Record<string, string>) {
+  const entries = Object.entries(descriptions).map(([name, description]) => {
+    const schema = { type: "string", const: values[name.toLowerCase()] };
+    return [name, { description, required: true, schema }];
+  });
+  return Object.fromEntries(entries);
 }
 
 function text(description: string, pattern: string, example: string) {
@@ -94,7 +97,14 @@ function whole(description: string, minimum: 0 | 1, example: number) {
 /** The headers of responses, by kind. */
 const headers = {
   common: {
-    "X-API-Version": constant("The version of the interface", apiVersion),
+    ...constants(commonHeaders, {
+      "X-API-Version": "The version of the interface",
+      "X-Content-Type-Options": "Browsers must not guess a content type",
+      "X-Robots-Tag":
+        "Search engines must not list the response, because it may contain personal data",
+      "Access-Control-Allow-Origin": "A page of any origin may read the response",
+      "Access-Control-Expose-Headers": "The response headers that a page may read",
+    }),
     "X-Request-Id": {
       ...text(
         "The id of the request in the server's log",
@@ -103,22 +113,6 @@ const headers = {
       ),
       required: true,
     },
-    "X-Content-Type-Options": constant(
-      "Browsers must not guess a content type",
-      commonHeaders["x-content-type-options"],
-    ),
-    "X-Robots-Tag": constant(
-      "Search engines must not list the response, because it may contain personal data",
-      commonHeaders["x-robots-tag"],
-    ),
-    "Access-Control-Allow-Origin": constant(
-      "A page of any origin may read the response",
-      commonHeaders["access-control-allow-origin"],
-    ),
-    "Access-Control-Expose-Headers": constant(
-      "The response headers that a page may read",
-      commonHeaders["access-control-expose-headers"],
-    ),
     "Cache-Control": {
       ...text(
         "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
@@ -129,21 +123,13 @@ const headers = {
       required: true,
     },
   },
-  preflight: {
-    "Access-Control-Allow-Methods": constant(
-      "The methods that a page may use",
-      preflightHeaders["access-control-allow-methods"],
-    ),
-    "Access-Control-Allow-Headers": constant(
-      "The request headers that a page may send",
-      preflightHeaders["access-control-allow-headers"],
-    ),
-    "Access-Control-Max-Age": constant(
-      "The number of seconds for which a browser may cache the preflight",
-      preflightHeaders["access-control-max-age"],
-    ),
-  },
-  allow: { Allow: constant("The methods that the path supports", ALLOWED_METHODS) },
+  allow: constants(preflightHeaders, { Allow: "The methods that the path supports" }),
+  preflight: constants(preflightHeaders, {
+    Allow: "The methods that the path supports",
+    "Access-Control-Allow-Methods": "The methods that a page may use",
+    "Access-Control-Allow-Headers": "The request headers that a page may send",
+    "Access-Control-Max-Age": "The number of seconds for which a browser may cache the preflight",
+  }),
   validator: {
     ETag: {
       ...text(
@@ -153,7 +139,10 @@ const headers = {
       ),
       required: true,
     },
-    Vary: constant("The request headers that the response depends on", "accept-encoding"),
+    ...constants(
+      { vary: "accept-encoding" },
+      { Vary: "The request headers that the response depends on" },
+    ),
   },
   coding: {
     "Content-Encoding": {
@@ -266,38 +255,12 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
   return JSON.parse(text);
 }
 
-/** The parts of the document that no route describes. */
-export const documentation = {
-  // The plugin's default is 3.0.3, but the schemas need 3.1.
-  openapi: "3.1.0",
-  info: {
-    title: "Roadbook",
-    description:
-      "Public driver profiles, their achievements, and search by company or driver name. " +
-      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
-      "exist under /api. Every path supports GET, HEAD and OPTIONS. Both searches share one " +
-      "budget per client.",
-    version: apiVersion.slice(1),
-    summary: "Public driver profiles, achievements and search",
-    license: { name: "MIT", identifier: "MIT" },
-    contact: { name: "The operator of this server", url: ORIGIN },
-  },
-  servers: [
-    { url: ORIGIN, description: "This server" },
-    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
-  ],
-  security: [],
-  tags: [
-    { name: "Users", description: "Public profiles and achievements" },
-    { name: "Search", description: "Search for companies and drivers by name" },
-    { name: "Service", description: "The state of the service" },
-  ],
-  components: {
-    schemas: Object.fromEntries(
-      Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
-    ),
-    headers: Object.assign({}, ...Object.values(headers)),
-  },
+/** The schemas and headers that operations refer to. */
+export const components = {
+  schemas: Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
+  ),
+  headers: Object.assign({}, ...Object.values(headers)),
 };
 
 /** A GET operation in the document, produced by {@link describeOperation}. */
@@ -343,7 +306,6 @@ function allMethods(get: DescribedGet) {
       responses: {
         204: response("The methods and headers that a request may have", {
           ...headers.common,
-          ...headers.allow,
           ...headers.preflight,
         }),
         431: headTooLarge,

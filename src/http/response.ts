@@ -102,14 +102,17 @@ export function createRespond(
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
-      const length = encoded instanceof Blob ? encoded.size : Buffer.byteLength(encoded);
-      if (isHead) response.headers.set("content-length", String(length));
+      if (isHead) response.headers.set("content-length", String(lengthOf(encoded)));
     }
     if (isStored && page?.allowIndexing && type.startsWith("text/html"))
       response.headers.delete("x-robots-tag");
     for (const name in headers) response.headers.set(name, headers[name] ?? "");
     return response;
   }
+}
+
+function lengthOf(body: Body | Blob): number {
+  return body instanceof Blob ? body.size : Buffer.byteLength(body);
 }
 
 /**
