@@ -103,8 +103,12 @@ export function createRequestContexts(
       const { url, peer } = of(request);
       return isTrusted(peer) ? forwardedOriginOf(url, request.headers) : originOf(url);
     },
-    factsOf(request: Request, route: string | undefined, status: number): ResponseFacts {
-      const context = of(request);
+    factsOf(
+      context: RequestContext,
+      request: Request,
+      route: string | undefined,
+      status: number,
+    ): ResponseFacts {
       const { requestId, isSubrequest, method, decision } = context;
       return {
         requestId,

@@ -78,7 +78,7 @@ export function createRespond(
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
-      onResponse?.(contexts.factsOf(request, route, response.status));
+      onResponse?.(contexts.factsOf(context, request, route, response.status));
     } catch (error) {
       reportBug(error, requestId);
     }
