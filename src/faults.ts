@@ -5,9 +5,9 @@
 import { setTimeout } from "node:timers/promises";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
-import { methodNotAllowed } from "./http/cors.ts";
 import { failLimited } from "./http/rate-limit.ts";
-import { type Content, failWithHeaders } from "./http/result.ts";
+import { methodNotAllowed } from "./http/response.ts";
+import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { integer, parseDuration, UsageError } from "./values.ts";
 
@@ -169,12 +169,12 @@ function codesOf(route: string): ErrorCode[] {
 /**
  * Returns the API's error for this status on this route. An unlisted 5xx is an `internal_error`.
  */
-function failWith(status: number, route: string): Content {
+function failWith(status: number, route: string) {
   const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   if (code === "method_not_allowed") return methodNotAllowed;
   const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
-  return failWithHeaders(code, headers, { status });
+  return new Content(JSON_TYPE, JSON.stringify(fail(code).response), { status, headers });
 }
 
 /**

@@ -39,8 +39,7 @@ export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { DocsScript } from "./http/docs.ts";
 export type { PageAssets } from "./http/pages.ts";
-export type { Peer } from "./http/peer.ts";
-export type { ResponseFacts } from "./http/request-context.ts";
+export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 

@@ -3,14 +3,11 @@
 export const errors = {
   invalid_user_id: {
     status: 400,
-    message:
-      `The user id must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, ` +
-      "written with digits only and no leading zeros.",
+    message: "The user id must have 1 to 16 digits and no leading zero.",
   },
   invalid_query: {
     status: 400,
-    message:
-      "The query parameter q must appear exactly once, be valid UTF-8 and have at least 2 characters.",
+    message: "The query parameter q must have at least 2 characters.",
   },
   profile_private: { status: 403, message: "This user's profile is private." },
   user_not_found: { status: 404, message: "There is no user with this id." },

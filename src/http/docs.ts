@@ -1,13 +1,12 @@
 /**
- * Serves the OpenAPI document at /docs/json, and a page that displays the document at /docs. The
- * page loads nothing from other servers, so it works offline.
+ * Serves the API reference: its page at /docs, the OpenAPI document at /docs/json, and the script
+ * of the page. The page loads nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
-import { html, withBasePath } from "../web/html.ts";
-import { ORIGIN, renderOpenApi } from "./openapi.ts";
+import { apiVersion } from "../domain/version.ts";
+import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
-import { docsPolicy } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 /** Returns Scalar's API reference as a single gzip-compressed script. */
@@ -20,42 +19,131 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
 
 /** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
-  const policy = { "content-security-policy": docsPolicy(service.publicUrl) };
-  const page = withBasePath(renderPage(service.basePath), service.basePath);
-  const content = new Content("text/html; charset=utf-8", page, {
-    cache: "hour",
-    headers: policy,
-    isShared: true,
-  });
-  let template: Promise<string> | undefined;
+  const { baseUrl, docsScript } = service;
+  let reference: Promise<Reference> | undefined;
+  function render(): Promise<Reference> {
+    reference ??= renderReference(service, documented);
+    return reference;
+  }
   /** The documents for the base URLs under which clients reach the server, usually one or two. */
-  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: render });
-  async function render(baseUrl: string): Promise<Content> {
-    template ??= renderOpenApi(documented);
+  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: renderFor });
+  async function renderFor(baseUrl: string): Promise<Content> {
+    const { document } = await render();
     const url = JSON.stringify(baseUrl).slice(1, -1);
-    const text = (await template).replaceAll(ORIGIN, () => url);
+    const text = document.replaceAll(ORIGIN, () => url);
     return new Content(JSON_TYPE, text, { cache: "public", isShared: true });
   }
   let script: Promise<Content> | undefined;
   return new Elysia({ strictPath: true })
-    .get("/docs", () => content)
-    .get("/docs/json", async ({ request }) => await documents.memo(service.baseUrl(request)))
+    .get("/docs", async () => (await render()).page)
+    .get("/docs/json", async ({ request }) => await documents.memo(baseUrl(request)))
     .get("/docs/scalar.js", async () => {
-      script ??= readScript(service.docsScript);
+      script ??= readScript(docsScript);
       return await script;
     });
 }
 
+interface Reference {
+  page: Content;
+  /** The OpenAPI document as JSON, with {@link ORIGIN} in place of the base URL. */
+  document: string;
+}
+
+/** Takes the page and the document from the swagger plugin. */
+async function renderReference(
+  { publicUrl, basePath }: DocsService,
+  documented: AnyElysia,
+): Promise<Reference> {
+  // Loaded on demand, because most servers never serve the reference.
+  const { swagger } = await import("@elysiajs/swagger");
+  const plugin = swagger({
+    path: "/docs",
+    specPath: "/docs/json",
+    scalarCDN: `${basePath}/docs/scalar.js`,
+    scalarConfig: configurationFor(basePath) as object,
+    documentation: documentation as object,
+  });
+  const app = new Elysia().use(plugin).use(documented);
+  const read = async (path: string) => (await app.handle(new Request(ORIGIN + path))).text();
+  const html = (await read("/docs"))
+    .replace("<html>", '<html lang="en">')
+    .replace(' data-url="undefined"', "")
+    // The policy forbids inline scripts, and even white space is one.
+    .replace(/>\s+<\/script>/, "></script>");
+  const headers = { "content-security-policy": policyOf(publicUrl) };
+  return {
+    page: new Content("text/html; charset=utf-8", html ?? "", {
+      cache: "public",
+      headers,
+      isShared: true,
+    }),
+    document: await read("/docs/json"),
+  };
+}
+
+/**
+ * How to be a good client. HEAD and OPTIONS are described only here, because otherwise a generator
+ * would make three functions for each operation.
+ */
+const advice = `
+- Every path also responds to \`HEAD\`, which is \`GET\` without a body and counts like it, and to
+  \`OPTIONS\`, a browser's preflight, which never counts.
+- Send the \`ETag\` of the last response in \`If-None-Match\`. A 304 means that nothing has changed.
+- After a 429 or 503, wait for the seconds in \`Retry-After\`. Waiting that long is always enough.
+- Both searches share one budget per client. \`RateLimit\` says how much of it is left.
+- Name your program and a contact in \`User-Agent\`.`;
+
+/** The parts of the document that no route describes. */
+const documentation = {
+  // The plugin's default is 3.0.3, but the schemas need 3.1.
+  openapi: "3.1.0",
+  info: {
+    title: "Roadbook",
+    description:
+      "Public driver profiles, their achievements, and search by company or driver name. " +
+      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
+      `exist under /api.\n${advice}`,
+    version: apiVersion.slice(1),
+    summary: "Public driver profiles, achievements and search",
+    license: { name: "MIT", identifier: "MIT" },
+    contact: { name: "The operator of this server", url: ORIGIN },
+  },
+  servers: [
+    { url: ORIGIN, description: "This server" },
+    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
+  ],
+  security: [],
+  tags: [
+    { name: "Users", description: "Public profiles and achievements" },
+    { name: "Search", description: "Search for companies and drivers by name" },
+    { name: "Service", description: "The state of the service" },
+  ],
+  components,
+};
+
 async function readScript(docsScript: DocsScript): Promise<Content> {
   const type = "text/javascript; charset=utf-8";
-  return new Content(type, await docsScript(), { cache: "hour", coding: "gzip", isShared: true });
+  return new Content(type, await docsScript(), { cache: "public", coding: "gzip", isShared: true });
+}
+
+/**
+ * Scalar adds inline styles to the page, and its sample requests go to the public URL, which may
+ * have another origin. Everything else comes from this server.
+ */
+function policyOf(publicUrl: string | undefined): string {
+  const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
+  return (
+    "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
+    `font-src 'self' data:; connect-src ${connect}; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
 }
 
 /**
  * Fixes accessibility problems that axe reports in Scalar's style: colours below WCAG's minimum
  * contrast of 4.5, and buttons whose only name is hidden until the mouse hovers over them.
  */
-const style = `
+const customCss = `
 .light-mode {
   --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;
   --scalar-color-green: #0a6b34; --scalar-color-orange: #9a4a00; --scalar-color-red: #b3141d;
@@ -66,35 +154,19 @@ const style = `
 `;
 
 /** Turns off everything that calls or advertises another service. */
-const configuration = {
-  customCss: style,
-  withDefaultFonts: false,
-  telemetry: false,
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: "never",
-  hideClientButton: true,
-  defaultOpenAllTags: true,
-};
-
-/** Renders Scalar's page without inline scripts, which the content security policy would block. */
-function renderPage(basePath: string): string {
-  const settings = JSON.stringify({ url: `${basePath}/docs/json`, ...configuration });
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Roadbook API</title>
-<meta name="description" content="Reference of the Roadbook API, with sample requests to try">
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-</head>
-<body>
-<noscript>This page needs JavaScript. It shows the document at
-<a href="/docs/json">/docs/json</a>.</noscript>
-<div id="api-reference" data-configuration="${settings}"></div>
-<script src="/docs/scalar.js"></script>
-</body>
-</html>
-`.text;
+function configurationFor(basePath: string) {
+  return {
+    // The plugin would set `spec.url`, about which Scalar warns that `url` has replaced it.
+    spec: undefined,
+    url: `${basePath}/docs/json`,
+    favicon: `${basePath}/favicon.svg`,
+    customCss,
+    withDefaultFonts: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    showDeveloperTools: "never",
+    hideClientButton: true,
+    defaultOpenAllTags: true,
+  };
 }

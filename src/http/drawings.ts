@@ -2,7 +2,6 @@
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
-import type { CachePolicy } from "./caching.ts";
 import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail } from "./result.ts";
@@ -24,20 +23,20 @@ export const drawings = (service: DrawingsService) =>
       if (id === undefined) return fail("invalid_user_id");
       const name = service.snapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
-      return kind === "svg" ? svg(drawAvatar(id, name), "public") : png(drawAvatarPng(id));
+      return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
     })
     // Serves the badge of the achievement whose icon has this file name.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
-      return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");
+      return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT), "hour"));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)));
 
 function png(bytes: Body): Content {
   return new Content("image/png", bytes, { cache: "public" });
 }
 
-function svg(text: string, cache: CachePolicy): Content {
+function svg(text: string): Content {
   const headers = { "content-security-policy": DRAWING_POLICY };
-  return new Content("image/svg+xml; charset=utf-8", text, { cache, headers });
+  return new Content("image/svg+xml; charset=utf-8", text, { cache: "public", headers });
 }

@@ -7,7 +7,6 @@ import { Count, Text, UtcTime } from "../domain/schema.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { SnapshotError } from "../snapshot/format/file.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
-import examples from "./examples.json" with { type: "json" };
 import { describeOperation } from "./openapi.ts";
 import type { SearchLimit } from "./rate-limit.ts";
 import { hooksOf, type Service } from "./service.ts";
@@ -78,7 +77,18 @@ const healthOperation = describeOperation({
     // `up` is false while the shared store is unreachable. Each process then keeps its own count.
     search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
   },
-  example: { ...examples.getHealth, version },
+  example: {
+    success: true,
+    api_version: apiVersion,
+    version,
+    snapshot: {
+      built_at: "2026-11-22T10:00:55Z",
+      sha256: "6217c067a9408d411314e6acfeb66f5b2bebccedf44f02efd3d930bf7dfd435c",
+      counts: { roles: 8, achievements: 60, companies: 121, users: 3000, public_users: 2760 },
+    },
+    refused_replacement: null,
+    snapshot_source: null,
+    search_limit: { store: "memory", up: true },
+  },
   errors: [],
-  cache: "none",
 });

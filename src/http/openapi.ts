@@ -1,9 +1,9 @@
 /**
- * Builds the OpenAPI document, which docs.ts serves. Each route declares its operation, and the
- * swagger plugin combines all operations into the document.
+ * Describes the operations of the API in OpenAPI 3.1. Each route calls {@link describeOperation},
+ * and docs.ts combines all operations into a document.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { type AnyElysia, type DocumentDecoration, Elysia } from "elysia";
+import type { DocumentDecoration } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
 import {
   Achievement,
@@ -14,15 +14,13 @@ import {
   User,
   UserSearchResult,
 } from "../domain/model.ts";
-import { apiVersion } from "../domain/version.ts";
-import { type CachePolicy, hasValidator } from "./caching.ts";
-import { ALLOWED_METHODS, corsHeaders } from "./cors.ts";
-import { noIndexHeader, securityHeaders } from "./security-headers.ts";
+import { commonHeaders, preflightHeaders } from "./response.ts";
+import type { CachePolicy } from "./result.ts";
 
-/** The placeholder for the server's own origin in the document and in examples.json. */
+/** The placeholder for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
-/** The GET operation of a documented route. */
+/** The GET operation of a documented route. HEAD and OPTIONS are derived from GET. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -42,12 +40,14 @@ export interface Operation {
   example: unknown;
   /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
-  cache: CachePolicy;
+  cache?: CachePolicy;
   /** Whether a request counts against the search limit. */
   isLimited?: boolean;
   /** Whether the route also exists under /api. */
   isUnderApi?: boolean;
 }
+
+const RETRY_AFTER_EXAMPLE = 1200;
 
 const ErrorBody = Type.Object({
   success: Type.Literal(false),
@@ -77,106 +77,105 @@ const references = new Map(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
-const natural = { type: "integer", minimum: 0 };
-const positive = { type: "integer", minimum: 1 };
-const constant = (description: string, value: string) => ({
-  description,
-  required: true,
-  schema: { type: "string", const: value },
-});
+/** Describes headers that always have the same value. */
+function constants(values: Record<string, string>, descriptions: Record<string, string>) {
+  const entries = Object.entries(descriptions).map(([name, description]) => {
+    const schema = { type: "string", const: values[name.toLowerCase()] };
+    return [name, { description, required: true, schema }];
+  });
+  return Object.fromEntries(entries);
+}
 
-/** Headers, by kind of response. A `required` header is in every response of that kind. */
-const everyResponse = {
-  "X-API-Version": constant("The version of the interface", apiVersion),
-  "X-Request-Id": {
-    description: "The id of the request in the server's log",
-    required: true,
-    schema: { type: "string", pattern: "^[\\w.~+/=:@-]{1,128}$" },
-    example: "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
-  },
-  "X-Content-Type-Options": constant(
-    "Browsers must not guess a content type",
-    securityHeaders["x-content-type-options"],
-  ),
-  "X-Robots-Tag": constant(
-    "Search engines must not list the response, because it may contain personal data",
-    noIndexHeader["x-robots-tag"],
-  ),
-  "Access-Control-Allow-Origin": constant(
-    "A page of any origin may read the response",
-    corsHeaders["access-control-allow-origin"],
-  ),
-  "Access-Control-Expose-Headers": constant(
-    "The response headers that a page may read",
-    corsHeaders["access-control-expose-headers"],
-  ),
-};
-const allow = { Allow: constant("The methods that the path supports", ALLOWED_METHODS) };
-const cacheControl = {
-  "Cache-Control": {
-    description:
-      "Who may store the response and for how long. With `no-cache`, a cache must revalidate it " +
-      "with If-None-Match before each use; with `no-store`, it must not store it.",
-    required: true,
-    schema: {
-      type: "string",
-      pattern: "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
+function text(description: string, pattern: string, example: string) {
+  return { description, schema: { type: "string", pattern }, example };
+}
+
+function whole(description: string, minimum: 0 | 1, example: number) {
+  return { description, schema: { type: "integer", minimum }, example };
+}
+
+/** The headers of responses, by kind. */
+const headers = {
+  common: {
+    ...constants(commonHeaders, {
+      "X-API-Version": "The version of the interface",
+      "X-Content-Type-Options": "Browsers must not guess a content type",
+      "X-Robots-Tag":
+        "Search engines must not list the response, because it may contain personal data",
+      "Access-Control-Allow-Origin": "A page of any origin may read the response",
+      "Access-Control-Expose-Headers": "The response headers that a page may read",
+    }),
+    "X-Request-Id": {
+      ...text(
+        "The id of the request in the server's log",
+        "^[\\w.~+/=:@-]{1,128}$",
+        "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
+      ),
+      required: true,
     },
-    example: "no-cache",
+    "Cache-Control": {
+      ...text(
+        "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
+          "it with If-None-Match before each use; with `no-store`, it must not store it.",
+        "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
+        "no-cache",
+      ),
+      required: true,
+    },
   },
-};
-const validator = {
-  ETag: {
-    description: "The validator of the body in this content coding, for If-None-Match",
-    required: true,
-    schema: { type: "string", pattern: '^"[\\w-]+-(identity|gzip|br|zstd)"$' },
-    example: '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
+  allow: constants(preflightHeaders, { Allow: "The methods that the path supports" }),
+  preflight: constants(preflightHeaders, {
+    Allow: "The methods that the path supports",
+    "Access-Control-Allow-Methods": "The methods that a page may use",
+    "Access-Control-Allow-Headers": "The request headers that a page may send",
+    "Access-Control-Max-Age": "The number of seconds for which a browser may cache the preflight",
+  }),
+  validator: {
+    ETag: {
+      ...text(
+        "The validator of the body in this content coding, for If-None-Match",
+        '^"[\\w-]+-(identity|gzip)"$',
+        '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
+      ),
+      required: true,
+    },
+    ...constants(
+      { vary: "accept-encoding" },
+      { Vary: "The request headers that the response depends on" },
+    ),
   },
-  Vary: constant("The request headers that the response depends on", "accept-encoding"),
-};
-const coding = {
-  "Content-Encoding": {
-    description: "The content coding, chosen by Accept-Encoding; short bodies are not compressed",
-    schema: { type: "string", enum: ["zstd", "br", "gzip"] },
+  coding: {
+    "Content-Encoding": {
+      description: "The content coding, chosen by Accept-Encoding; short bodies are not compressed",
+      schema: { type: "string", enum: ["gzip"] },
+    },
   },
-};
-const limitHeaders = {
-  "RateLimit-Policy": {
-    description:
+  limit: {
+    "RateLimit-Policy": text(
       'The limit: `"search";q=<requests>;w=<seconds>`. Absent if the server has no search limit.',
-    schema: { type: "string", pattern: '^"search";q=[0-9]+;w=[0-9]+$' },
-    example: '"search";q=30;w=3600',
+      '^"search";q=[0-9]+;w=[0-9]+$',
+      '"search";q=30;w=3600',
+    ),
+    RateLimit: text(
+      'Your budget: `"search";r=<requests left>;t=<seconds until one more is free>`',
+      '^"search";r=[0-9]+;t=[0-9]+$',
+      '"search";r=29;t=3600',
+    ),
+    "X-RateLimit-Limit": whole("The number of requests allowed in a window", 1, 30),
+    "X-RateLimit-Remaining": whole("The number of requests left at the moment", 0, 29),
+    "X-RateLimit-Reset": whole(
+      "The Unix time in seconds at which one more request is free",
+      0,
+      1_735_689_600,
+    ),
   },
-  RateLimit: {
-    description: 'Your budget: `"search";r=<requests left>;t=<seconds until one more is free>`',
-    schema: { type: "string", pattern: '^"search";r=[0-9]+;t=[0-9]+$' },
-    example: '"search";r=29;t=3600',
-  },
-  "X-RateLimit-Limit": {
-    description: "The number of requests allowed in a window",
-    schema: positive,
-    example: 30,
-  },
-  "X-RateLimit-Remaining": {
-    description: "The number of requests left at the moment",
-    schema: natural,
-    example: 29,
-  },
-  "X-RateLimit-Reset": {
-    description: "The Unix time in seconds at which one more request is free",
-    schema: natural,
-    example: 1_735_689_600,
-  },
-};
-const retryAfter = {
-  "Retry-After": {
-    description: "Whole seconds to wait; waiting that long is always enough",
-    required: true,
-    schema: positive,
-    example: 1200,
+  retry: {
+    "Retry-After": {
+      ...whole("Whole seconds to wait; waiting that long is always enough", 1, RETRY_AFTER_EXAMPLE),
+      required: true,
+    },
   },
 };
-const commonHeaders = { ...everyResponse, ...cacheControl };
 
 /** Describes an operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
@@ -196,108 +195,48 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   return detail as object;
 }
 
-/**
- * How to be a good client. HEAD and OPTIONS are described only here, because otherwise a generator
- * would make three functions for each operation.
- */
-const advice = `
-- Every path also responds to \`HEAD\`, which is \`GET\` without a body and counts like it, and to
-  \`OPTIONS\`, a browser's preflight, which never counts.
-- Send the \`ETag\` of the last response in \`If-None-Match\`. A 304 means that nothing has changed.
-- After a 429 or 503, wait for the seconds in \`Retry-After\`. Waiting that long is always enough.
-- Both searches share one budget per client. \`RateLimit\` says how much of it is left.
-- Name your program and a contact in \`User-Agent\`.`;
-
-const documentation = {
-  // The plugin's default is 3.0.3, but the schemas need 3.1.
-  openapi: "3.1.0",
-  info: {
-    title: "Roadbook",
-    description:
-      "Public driver profiles, their achievements, and search by company or driver name. " +
-      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
-      `exist under /api.\n${advice}`,
-    version: apiVersion.slice(1),
-    summary: "Public driver profiles, achievements and search",
-    license: { name: "MIT", identifier: "MIT" },
-    contact: { name: "The operator of this server", url: ORIGIN },
-  },
-  servers: [
-    { url: ORIGIN, description: "This server" },
-    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
-  ],
-  security: [],
-  tags: [
-    { name: "Users", description: "Public profiles and achievements" },
-    { name: "Search", description: "Search for companies and drivers by name" },
-    { name: "Service", description: "The state of the service" },
-  ],
-  components: {
-    schemas: Object.fromEntries(
-      Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
-    ),
-    headers: {
-      ...everyResponse,
-      ...allow,
-      ...cacheControl,
-      ...validator,
-      ...coding,
-      ...limitHeaders,
-      ...retryAfter,
-    },
-  },
-};
-
-/** Renders the document for an app's routes as JSON, with {@link ORIGIN} as the server's URL. */
-export async function renderOpenApi(app: AnyElysia): Promise<string> {
-  // Loaded on demand, because most servers never serve the document.
-  const { swagger } = await import("@elysiajs/swagger");
-  const specPath = "/openapi.json";
-  const { routes } = new Elysia()
-    .use(swagger({ specPath, documentation: documentation as object }))
-    .use(app);
-  const makeSpec = routes.find(({ path }) => path === specPath)?.handler as () => object;
-  return JSON.stringify(makeSpec());
-}
-
 function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {
-  const common = { ...commonHeaders, ...(isLimited && limitHeaders) };
-  const validated = { ...common, ...(hasValidator(cache) && validator) };
-  const coded = { ...validated, ...(hasValidator(cache) && coding) };
+  const common = { ...headers.common, ...(isLimited && headers.limit) };
+  const validated = { ...common, ...(cache && headers.validator) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
   const responses: Record<string, ReturnType<typeof response>> = {
-    200: response("Success", coded, { schema: toOpenApi(body), example }),
-    405: errorResponse(["method_not_allowed"], { ...commonHeaders, ...allow }),
+    200: response(
+      "Success",
+      { ...validated, ...(cache && headers.coding) },
+      { schema: toOpenApi(body), example },
+    ),
+    405: errorResponse(["method_not_allowed"], { ...headers.common, ...headers.allow }),
     431: headTooLarge,
   };
-  if (hasValidator(cache))
+  if (cache)
     responses[304] = response("The body is still the one that If-None-Match names", validated);
   const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
   if (isLimited) codes.push("rate_limited");
   for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
-    responses[status] = errorResponse(ofStatus, { ...common, ...(status === 429 && retryAfter) });
+    responses[status] = errorResponse(ofStatus, {
+      ...common,
+      ...(status === 429 && headers.retry),
+    });
   return responses;
 }
 
-function errorResponse(codes: readonly ErrorCode[], headers: object) {
+function errorResponse(codes: readonly ErrorCode[], its: object) {
   const sentences = codes.map((code) => `\`${code}\`: ${errors[code].message}`);
   const examples = codes.map((code) => {
-    const { message } = errors[code];
-    const more = code === "rate_limited" && { retry_after: retryAfter["Retry-After"].example };
-    return [code, { value: { success: false, error: { code, message, ...more } } }];
+    const more = code === "rate_limited" && { retry_after: RETRY_AFTER_EXAMPLE };
+    const error = { code, message: errors[code].message, ...more };
+    return [code, { value: { success: false, error } }];
   });
-  return response(sentences.join("\n\n"), headers, {
-    schema: { $ref: references.get(ErrorBody) },
-    examples: Object.fromEntries(examples),
-  });
+  const schema = { $ref: references.get(ErrorBody) };
+  return response(sentences.join("\n\n"), its, { schema, examples: Object.fromEntries(examples) });
 }
 
 /** Describes a response. The JSON omits undefined fields. */
-function response(description: string, headers?: object, body?: object) {
+function response(description: string, its?: object, body?: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {
     description,
-    headers: headers && Object.fromEntries(Object.keys(headers).map(reference)),
+    headers: its && Object.fromEntries(Object.keys(its).map(reference)),
     content: body && { "application/json": body },
   };
 }
@@ -315,3 +254,11 @@ function toOpenApi(schema: TSchema): Record<string, unknown> {
   });
   return JSON.parse(text);
 }
+
+/** The schemas and headers that operations refer to. */
+export const components = {
+  schemas: Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => [name, toOpenApi(schema)]),
+  ),
+  headers: Object.assign({}, ...Object.values(headers)),
+};

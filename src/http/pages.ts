@@ -80,7 +80,7 @@ export function pages(service: PagesService): AnyElysia {
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
       : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
     const text = `${rules}\n`;
-    return new Content("text/plain; charset=utf-8", text, { cache: "hour" });
+    return new Content("text/plain; charset=utf-8", text, { cache: "public" });
   });
   if (!page) {
     const toDocs = new Content("", null, {
@@ -185,8 +185,9 @@ const statusOf: Partial<Record<Problem, number>> = {
 function toPage(html: string, language: Language, status: number, retryAfterSeconds = 0): Content {
   return new Content("text/html; charset=utf-8", html, {
     status,
-    cache: "page",
+    cache: "private",
     headers: {
+      vary: "accept, accept-encoding, accept-language",
       "content-security-policy": PAGE_POLICY,
       "content-language": language,
       "referrer-policy": "same-origin",

@@ -1,7 +1,7 @@
 /** The search limit over HTTP: the 429 for a client over the limit, and the rate-limit headers. */
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { RequestContexts } from "./request-context.ts";
-import { failWithHeaders } from "./result.ts";
+import { fail } from "./result.ts";
 import type { Hook } from "./service.ts";
 
 export interface SearchLimit {
@@ -17,18 +17,17 @@ export function createLimitHook(limiter: Limiter, contexts: RequestContexts): Ho
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined) return undefined;
-    if (contexts.isUnlimited(request, context)) return undefined;
-    const decision = await limiter.consume(contexts.clientOf(request, context));
-    context.decision = decision;
-    return decision.allowed ? undefined : (failLimited(decision) as never);
+    if (context.peer === undefined) return;
+    if (contexts.isUnlimited(request, context)) return;
+    context.decision = await limiter.consume(contexts.clientOf(request, context));
+    // Elysia calls `mapResponse` for what a hook before the validation throws, not for its result.
+    if (!context.decision.allowed) throw failLimited(context.decision);
   };
 }
 
 /** The 429 for a client that has used up its budget. */
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
-  const retry_after = toSeconds(resetMs);
-  return failWithHeaders("rate_limited", { "retry-after": String(retry_after) }, { retry_after });
+  return fail("rate_limited", { retry_after: toSeconds(resetMs) });
 }
 
 /** Sets the headers from draft-ietf-httpapi-ratelimit-headers and their common predecessors. */

@@ -1,11 +1,14 @@
 /**
  * Keeps the context of each request: its peer, id, start time and rate-limit decision. Contexts are
- * keyed by `Request` object, the only thing that all Elysia hooks share.
+ * keyed by `Request` object, the only thing that all Elysia hooks share. Also finds the peer in the
+ * second argument of the fetch handler, which differs between runtimes.
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
-import type { Peer } from "./peer.ts";
-import { forwardedOriginOf, isRequestId, originOf } from "./request.ts";
+import { forwardedOriginOf, originOf } from "./request.ts";
+
+/** The ids that are safe in logs and headers. Spaces, quotes and non-ASCII are not. */
+const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
 /** The facts about a response for logs and metrics. None of them can contain a person's name. */
 export interface ResponseFacts {
@@ -43,32 +46,24 @@ export interface RequestContext {
   decision: Decision | undefined;
 }
 
-type KnownContext = Partial<
-  Pick<RequestContext, "peer" | "url" | "requestId" | "method" | "isSubrequest">
->;
-
 export type RequestContexts = ReturnType<typeof createRequestContexts>;
 
 /** `defaultPeer` is the peer assumed for requests without one. */
-export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
+export function createRequestContexts(
+  clients: Clients,
+  basePath: string,
+  defaultPeer: string | undefined,
+) {
   const contexts = new WeakMap<Request, RequestContext>();
 
-  function start(
-    request: Request,
-    {
-      peer = defaultPeer,
-      url = request.url,
-      requestId,
-      method = request.method,
-      isSubrequest = false,
-    }: KnownContext = {},
-  ): RequestContext {
+  function start(request: Request, known: Partial<RequestContext> = {}): RequestContext {
+    const peer = known.peer ?? defaultPeer;
     const context = {
       peer,
-      url,
-      requestId: requestId ?? requestIdOf(request, peer),
-      method,
-      isSubrequest,
+      url: known.url ?? request.url,
+      requestId: known.requestId ?? requestIdOf(request, peer),
+      method: known.method ?? request.method,
+      isSubrequest: known.isSubrequest ?? false,
       startMs: performance.now(),
       decision: undefined,
     };
@@ -86,14 +81,20 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
    */
   function requestIdOf({ headers }: Request, peer: Peer): string {
     const given = clients.trustsAny ? headers.get("x-request-id") : null;
-    return given !== null && isRequestId(given) && isTrusted(peer) ? given : crypto.randomUUID();
+    return given !== null && REQUEST_ID.test(given) && isTrusted(peer)
+      ? given
+      : crypto.randomUUID();
+  }
+
+  /** Returns the key under which the client's searches are counted. */
+  function clientOf(request: Request, { peer }: RequestContext): string {
+    return clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for"));
   }
 
   return {
     start,
     of,
-    clientOf: (request: Request, { peer }: RequestContext): string =>
-      clients.keyOf(addressOf(peer), request.headers.get("x-forwarded-for")),
+    clientOf,
     /** Whether the client's searches are not counted. */
     isUnlimited: (request: Request, { peer }: RequestContext): boolean =>
       clients.isUnlimited(addressOf(peer), request.headers.get("x-forwarded-for")),
@@ -102,9 +103,78 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       const { url, peer } = of(request);
       return isTrusted(peer) ? forwardedOriginOf(url, request.headers) : originOf(url);
     },
+    factsOf(
+      context: RequestContext,
+      request: Request,
+      route: string | undefined,
+      status: number,
+    ): ResponseFacts {
+      const { requestId, isSubrequest, method, decision } = context;
+      return {
+        requestId,
+        isSubrequest,
+        method,
+        route: route && templateOf(route, basePath),
+        status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - context.startMs,
+        client: () => clientOf(request, context),
+      };
+    },
   };
+}
+
+/** Strips the base path and the /api prefix from a route. */
+function templateOf(route: string, basePath: string): string {
+  const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+  return own.startsWith("/api/") ? own.slice("/api".length) : own;
 }
 
 function addressOf(peer: Peer): string | undefined {
   return typeof peer === "function" ? peer() : peer;
+}
+
+/** An address, or a function that is called only when the address is needed. */
+export type Peer = string | (() => string | undefined) | undefined;
+
+/** The second argument of a fetch handler, by runtime. */
+interface RuntimeInfo {
+  /** Set if the runtime is Bun, which passes its server. */
+  requestIP?: unknown;
+  /** Set if the runtime is Deno, which passes an info object. */
+  remoteAddr?: { hostname?: unknown };
+  /** Set by Hono on Node, which passes its env. */
+  incoming?: { socket?: { remoteAddress?: unknown } };
+}
+
+/**
+ * The peer of `request`. `from` is an address, a function that returns an address, or the argument
+ * that a runtime passes. Any other value means that there is no peer. All requests for which a
+ * function finds no address are treated as one client. Nothing here throws, whatever `from` is.
+ */
+export function peerOf(request: Request, from: unknown): Peer {
+  if (typeof from === "string") return from || undefined;
+  const find = typeof from === "function" ? () => from() : finderOf(request, from);
+  return find && (() => addressFrom(find));
+}
+
+function finderOf(request: Request, from: unknown): (() => unknown) | undefined {
+  if (typeof from !== "object" || from === null) return undefined;
+  try {
+    const { requestIP, remoteAddr, incoming }: RuntimeInfo = from;
+    if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
+    if (remoteAddr) return () => remoteAddr.hostname;
+    return incoming && (() => incoming.socket?.remoteAddress);
+  } catch {
+    return undefined;
+  }
+}
+
+function addressFrom(find: () => unknown): string | undefined {
+  try {
+    const address = find();
+    return typeof address === "string" && address !== "" ? address : undefined;
+  } catch {
+    return undefined;
+  }
 }

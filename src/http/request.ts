@@ -1,46 +1,18 @@
 /**
- * Parses the raw URL and headers of a request. Nothing is coerced, and malformed input is rejected.
- * Every step takes at most linear time.
+ * Parses the raw URL and headers of a request. Every step takes at most linear time, and malformed
+ * input is never an exception.
  */
-import { collapseSpaces } from "../domain/text.ts";
-import { hasCodePoints, isTooLong } from "../search/tiers.ts";
+import { Type } from "@sinclair/typebox";
 
-const MIN_QUERY_CODE_POINTS = 2;
+/** 1 to 16 digits without a leading zero. Some have no user, because ids end at 2^53−1. */
+const USER_ID = "^[1-9]\\d{0,15}$";
 
-/**
- * Accepts a decimal integer from 1 to 2^53−1 without a sign, leading zero, exponent or fraction.
- */
+export const UserIdParams = Type.Object({
+  userId: Type.String({ pattern: USER_ID, error: "invalid_user_id" }),
+});
+
 export function parseUserId(text: string): number | undefined {
-  if (!/^[1-9]\d{0,15}$/.test(text)) return undefined;
-  const id = Number(text);
-  return Number.isSafeInteger(id) ? id : undefined;
-}
-
-/** Matches each `q` in a query string, whether plain or percent-encoded, and captures its value. */
-const PAIR_OF_Q = /(?:^|&)(?:q|%71)(?:=([^&]*))?(?=&|$)/g;
-
-/**
- * Returns the value of `q` in NFC, with white space collapsed and trimmed. Undefined if `q` is
- * missing, given more than once, not valid UTF-8, or shorter than 2 code points. A value that
- * {@link isTooLong} matches no name and is returned without normalization, which can take minutes
- * for a long run of combining marks. White space can be collapsed first, because NFC does not
- * change it.
- */
-export function parseQuery(url: string): string | undefined {
-  const start = url.indexOf("?");
-  if (start < 0) return undefined;
-  const end = url.indexOf("#", start);
-  const [pair, duplicate] = url.slice(start + 1, end < 0 ? undefined : end).matchAll(PAIR_OF_Q);
-  if (pair === undefined || duplicate !== undefined) return undefined;
-  const collapsed = decodeWords(pair[1] ?? "");
-  if (collapsed === undefined || isTooLong(collapsed)) return collapsed;
-  const query = collapsed.normalize("NFC");
-  return hasCodePoints(query, MIN_QUERY_CODE_POINTS) ? query : undefined;
-}
-
-/** Whether a request id is safe in logs and headers. Spaces, quotes and non-ASCII are rejected. */
-export function isRequestId(text: string): boolean {
-  return /^[\w.~+/=:@-]{1,128}$/.test(text);
+  return new RegExp(USER_ID).test(text) ? Number(text) : undefined;
 }
 
 /** The index at which the path begins. `url` may lack a scheme and host. */
@@ -56,7 +28,7 @@ export function pathOf(url: string): string {
 }
 
 /** The origin assumed if a request has no valid host. Such a request is usually local. */
-const LOCAL_ORIGIN = "http://localhost";
+export const LOCAL_ORIGIN = "http://localhost";
 
 /** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */
 let last = { prefix: "", origin: LOCAL_ORIGIN };
@@ -82,18 +54,6 @@ function lastOf(headers: Headers, name: string, form: RegExp): string | undefine
   const list = headers.get(name) ?? "";
   const last = list.slice(list.lastIndexOf(",") + 1).trim();
   return form.test(last) ? last : undefined;
-}
-
-/**
- * Decodes form-encoded text and separates the words with single spaces. Undefined if the text is
- * not valid percent-encoded UTF-8.
- */
-function decodeWords(text: string): string | undefined {
-  try {
-    return collapseSpaces(decodeURIComponent(text.replaceAll("+", " ")));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */

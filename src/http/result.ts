@@ -1,62 +1,65 @@
 /**
- * The values that handlers return: a plain object for JSON, Elysia's `status(…)` for an error, or
- * {@link Content} for a body that is already serialized. response.ts turns each into a `Response`.
+ * What handlers return: a plain object for JSON, {@link fail} for an error, or a {@link Content}
+ * for any other type. response.ts turns each into a `Response`.
  */
-import { status } from "elysia";
+import { ElysiaCustomStatusResponse, status } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import type { CachePolicy } from "./caching.ts";
 import type { Body, Coding } from "./compression.ts";
 
+/**
+ * - `public`: any cache may store the response.
+ * - `private`: only the client's own cache may store the response.
+ * - `immutable`: any cache may store the response permanently. New content gets a new URL.
+ *
+ * Responses with a policy have an ETag. Without a policy, no cache may store the response.
+ */
+export type CachePolicy = "public" | "private" | "immutable";
+
 interface ContentOptions {
+  /** Defaults to 200. */
   status?: number;
-  /** Applies only below status 400, because errors must not be stored. Defaults to `none`. */
-  cache?: CachePolicy;
+  /** Applies only below status 400, because errors must not be stored. */
+  cache?: CachePolicy | undefined;
   headers?: Record<string, string>;
-  /** The content coding of `body`. A client that does not accept it gets the decoded body. */
-  coding?: "gzip";
+  /** The content coding of the body. A client that does not accept it gets the decoded body. */
+  coding?: Coding;
   /** Whether many requests share this object. If so, the encoded forms of its body are kept. */
   isShared?: boolean;
 }
 
+export const JSON_TYPE = "application/json; charset=utf-8";
+
 /** A serialized body with its content type. */
 export class Content {
-  readonly status: number;
-  readonly cache: CachePolicy;
   readonly type: string;
   readonly body: Body | null;
-  readonly headers: Record<string, string>;
-  readonly coding: "gzip" | undefined;
-  /** The encoded forms of a shared body, each created when it is first needed. */
-  readonly shared: Partial<Record<Coding, Blob>> | undefined;
-  /** The hash of the body, used in the ETag and computed when first needed. */
+  readonly options: ContentOptions;
+  /** The hash of the body, and a shared body in each coding. Each is made when first needed. */
   hash: string | undefined;
+  shared: Partial<Record<Coding, Blob>> | undefined;
 
   constructor(type: string, body: Body | null, options: ContentOptions = {}) {
-    this.status = options.status ?? 200;
-    this.cache = options.cache ?? "none";
     this.type = type;
     this.body = body;
-    this.headers = options.headers ?? {};
-    this.coding = options.coding;
-    this.shared = options.isShared ? {} : undefined;
+    this.options = options;
   }
 }
 
-export const JSON_TYPE = "application/json; charset=utf-8";
-
-/** Wraps serialized JSON. The return type is the value's type, so that Eden knows the fields. */
-export function serializedJson<Value>(text: Body, cache: CachePolicy): Value {
-  return new Content(JSON_TYPE, text, { cache }) as Value;
-}
-
-/** An error with additional headers. */
-export function failWithHeaders(
-  code: ErrorCode,
-  headers: Record<string, string>,
-  { status = errors[code].status, ...details }: { status?: number; retry_after?: number } = {},
-): Content {
-  const { response } = fail(code, details);
-  return new Content(JSON_TYPE, JSON.stringify(response), { status, headers });
+/**
+ * Returns a handler's result as a `Content`. An object is serialized as JSON, and a string is JSON
+ * that is already serialized. `cache` applies unless the result is a `Content`.
+ */
+export function contentOf(value: unknown, cache?: CachePolicy): Content {
+  if (value instanceof Content) return value;
+  if (value instanceof Response) return contentOf(fail("internal_error"));
+  if (!(value instanceof ElysiaCustomStatusResponse)) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return new Content(JSON_TYPE, text, { cache });
+  }
+  const { code, response } = value;
+  const seconds = response?.error?.retry_after;
+  const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
+  return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
 /** The status and body of an error. `details` adds or replaces fields of the error object. */

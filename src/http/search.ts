@@ -1,49 +1,54 @@
-/** The two search routes. The hooks in `beforeSearch` apply the rate limit. */
+/** The two search routes. The rate limit counts a search before its query is validated. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
-import examples from "./examples.json" with { type: "json" };
-import { describeOperation } from "./openapi.ts";
-import { parseQuery } from "./request.ts";
-import { fail, serializedJson } from "./result.ts";
-import type { Hook, Service } from "./service.ts";
+import { collapseSpaces } from "../domain/text.ts";
+import { isTooLong } from "../search/tiers.ts";
+import { describeOperation, ORIGIN } from "./openapi.ts";
+import { type Hook, hooksOf, type Service } from "./service.ts";
 
 export interface SearchService extends Service {
-  /** The hooks for the rate limit and the fault injector, if configured. */
-  beforeSearch: Hook[];
+  /** Counts a search, and refuses it if the client is over the limit. */
+  countSearch: Hook | undefined;
 }
 
+/** At least 2 code points. The flags make `.` match any code point. */
+const Query = Type.Object({ q: Type.RegExp(/^.{2}/su, { error: "invalid_query" }) });
+
 export const search = (service: SearchService) =>
-  new Elysia({ strictPath: true }).guard({ beforeHandle: service.beforeSearch }, (app) =>
-    app
-      .get(
-        "/search/companies",
-        ({ request }) => {
-          const query = parseQuery(request.url);
-          if (query === undefined) return fail("invalid_query");
-          const companies = service.snapshot().search.listCompanies(query);
-          return serializedJson<{ success: true; companies: CompanySearchResult[] }>(
-            JSON.stringify({ success: true, companies }),
-            "private",
-          );
-        },
-        { detail: searchCompaniesOperation },
-      )
-      .get(
-        "/search/users",
-        ({ request }) => {
-          const query = parseQuery(request.url);
-          if (query === undefined) return fail("invalid_query");
-          const baseUrl = service.baseUrl(request);
-          const users = service.snapshot().search.listUsers(query, baseUrl);
-          return serializedJson<{ success: true; users: UserSearchResult[] }>(
-            JSON.stringify({ success: true, users }),
-            "private",
-          );
-        },
-        { detail: searchUsersOperation },
-      ),
-  );
+  new Elysia({ strictPath: true })
+    .derive(() => ({ cache: "private" as const }))
+    .guard({
+      query: Query,
+      transform: [...hooksOf(service.countSearch), normalizeQuery],
+      beforeHandle: hooksOf(service.fault),
+    })
+    .get(
+      "/search/companies",
+      ({ query }) => {
+        const companies = service.snapshot().search.listCompanies(query.q);
+        return { success: true as const, companies };
+      },
+      { detail: searchCompaniesOperation },
+    )
+    .get(
+      "/search/users",
+      ({ request, query }) => {
+        const users = service.snapshot().search.listUsers(query.q, service.baseUrl(request));
+        return { success: true as const, users };
+      },
+      { detail: searchUsersOperation },
+    );
+
+/**
+ * Collapses white space in `q` and converts it to NFC. Text that {@link isTooLong} matches no name,
+ * so it is not converted, which can take minutes for a long run of combining marks. White space can
+ * be collapsed first, because NFC does not change it.
+ */
+function normalizeQuery({ query }: { query: { q?: string } }): void {
+  const collapsed = collapseSpaces(query.q ?? "");
+  query.q = isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
+}
 
 const common = {
   tag: "Search",
@@ -54,16 +59,17 @@ const common = {
 } as const;
 
 const q = {
-  in: "query" as const,
+  in: "query",
   name: "q",
   description:
     "The text to find anywhere in a name. Case, accents and the order of words do not matter. " +
     "Names in Cyrillic, Greek, Armenian, Georgian, kana and Hangul can also be typed in Latin " +
-    "letters, and ä ö ü å ø as ae oe ue aa oe. The parameter must be given exactly once and have " +
-    "at least 2 code points, counted in NFC after white space is trimmed and collapsed to single " +
-    "spaces. There is no maximum length. A text longer than any name matches nothing.",
+    "letters, and ä ö ü å ø as ae oe ue aa oe. The text must have at least 2 code points, " +
+    "counted in NFC after white space is trimmed and collapsed to single spaces. There is no " +
+    "maximum length. A text longer than any name matches nothing. If the parameter is given more " +
+    "than once, the last one counts.",
   schema: Type.String({ minLength: 2 }),
-};
+} as const;
 
 const searchCompaniesOperation = describeOperation({
   ...common,
@@ -73,7 +79,10 @@ const searchCompaniesOperation = describeOperation({
     "Returns at most 10 companies, best match first. Among equals, the largest is first.",
   parameter: { ...q, example: "baltic" },
   success: { companies: Type.Array(CompanySearchResult, { maxItems: 10 }) },
-  example: examples.searchCompanies,
+  example: {
+    success: true,
+    companies: [{ id: 3, name: "Baltic Express", member_count: 41 }],
+  },
 });
 
 const searchUsersOperation = describeOperation({
@@ -85,5 +94,21 @@ const searchUsersOperation = describeOperation({
     "name is first.",
   parameter: { ...q, example: "nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
-  example: examples.searchUsers,
+  example: {
+    success: true,
+    users: [
+      {
+        id: 1934,
+        name: "Marek Nowak",
+        avatar_url: `${ORIGIN}/avatars/1934.svg`,
+        company: null,
+      },
+      {
+        id: 42,
+        name: "Łukasz Nowak",
+        avatar_url: `${ORIGIN}/avatars/42.svg`,
+        company: "Baltic Express",
+      },
+    ],
+  },
 });

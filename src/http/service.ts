@@ -1,7 +1,4 @@
-/**
- * The interface between the app and its routes: the data that routes read, and the hooks that run
- * before them.
- */
+/** The interface between the app and its routes: their data, and the hooks that run before them. */
 import type { Snapshot } from "../snapshot/read/open.ts";
 
 export interface Service {
@@ -10,10 +7,7 @@ export interface Service {
    * before it awaits anything. After an `await`, the snapshot may have been replaced and closed.
    */
   snapshot(): Snapshot;
-  /**
-   * The URL to which paths are appended: the public URL, or else the request's origin and base
-   * path.
-   */
+  /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;
   /** The path under which this app is mounted, without a trailing slash; empty for the root. */
   basePath: string;
@@ -22,10 +16,10 @@ export interface Service {
 }
 
 /**
- * Runs before a handler and can respond in its place. Elysia awaits a hook only if the hook's
- * source says `async`, so a hook that returns a promise must be an async function.
+ * Runs before a handler and can throw an error in its place, or return it once the request has been
+ * validated. Elysia awaits a hook only if its source says `async`, so hooks are async functions.
  */
-export type Hook = (context: HookContext) => undefined | Promise<undefined>;
+export type Hook = (context: HookContext) => Promise<undefined>;
 
 interface HookContext {
   request: Request;
@@ -35,7 +29,7 @@ interface HookContext {
   server: { requestIP?(request: Request): { address: string } | null } | null;
 }
 
-/** Returns the hooks that are defined, in the given order. */
-export function hooksOf(...hooks: (Hook | undefined)[]): Hook[] {
-  return hooks.filter((hook) => hook !== undefined);
+/** Returns a list of the hook, or an empty list if it is undefined. */
+export function hooksOf(hook: Hook | undefined): Hook[] {
+  return hook ? [hook] : [];
 }

@@ -3,57 +3,53 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AchievementEntry, User } from "../domain/model.ts";
 import { Id } from "../domain/schema.ts";
-import examples from "./examples.json" with { type: "json" };
-import { describeOperation } from "./openapi.ts";
-import { parseUserId } from "./request.ts";
-import { fail, serializedJson } from "./result.ts";
+import { describeOperation, ORIGIN } from "./openapi.ts";
+import { UserIdParams } from "./request.ts";
+import { fail } from "./result.ts";
 import { hooksOf, type Service } from "./service.ts";
 
 export const users = (service: Service) =>
-  new Elysia({ strictPath: true }).guard({ beforeHandle: hooksOf(service.fault) }, (app) =>
-    app
-      .get(
-        "/users/public/:userId",
-        ({ request, params }) => {
-          const id = parseUserId(params.userId);
-          if (id === undefined) return fail("invalid_user_id");
-          const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
-          if ("missing" in user) return fail(user.missing);
-          return serializedJson<{ success: true; user: User }>(
-            JSON.stringify({ success: true, user }),
-            "public",
-          );
-        },
-        { detail: publicUserOperation },
-      )
-      .get(
-        "/users/:userId/achievements",
-        ({ params }) => {
-          const id = parseUserId(params.userId);
-          if (id === undefined) return fail("invalid_user_id");
-          const achievements = service.snapshot().users.findAchievements(id);
-          if (typeof achievements !== "string") return fail(achievements.missing);
-          return serializedJson<{ success: true; achievements: AchievementEntry[] }>(
-            `{"success":true,"achievements":${achievements}}`,
-            "public",
-          );
-        },
-        { detail: achievementsOperation },
-      ),
-  );
+  new Elysia({ strictPath: true })
+    .derive(() => ({ cache: "public" as const }))
+    .guard({ params: UserIdParams, beforeHandle: hooksOf(service.fault) })
+    .get(
+      "/users/public/:userId",
+      ({ request, params }) => {
+        const id = Number(params.userId);
+        const user = service.snapshot().users.findProfile(id, service.baseUrl(request));
+        return "missing" in user ? fail(user.missing) : { success: true as const, user };
+      },
+      { detail: publicUserOperation },
+    )
+    .get(
+      "/users/:userId/achievements",
+      ({ params }) => {
+        const json = service.snapshot().users.findAchievements(Number(params.userId));
+        return typeof json === "string"
+          ? (`{"success":true,"achievements":${json}}` as unknown as AchievementsBody)
+          : fail(json.missing);
+      },
+      { detail: achievementsOperation },
+    );
 
-const userId = {
-  in: "path" as const,
-  name: "userId",
-  description: "The user's id, in decimal digits without a sign or leading zeros",
-  schema: Id,
-};
+/** The body is serialized already, which is several times as fast, but clients know its type. */
+interface AchievementsBody {
+  success: true;
+  achievements: AchievementEntry[];
+}
 
 const common = {
   tag: "Users",
   cache: "public",
   isUnderApi: true,
   errors: ["invalid_user_id", "profile_private", "user_not_found"],
+} as const;
+
+const userId = {
+  in: "path",
+  name: "userId",
+  description: "The user's id, in decimal digits without a sign or leading zeros",
+  schema: Id,
 } as const;
 
 const publicUserOperation = describeOperation({
@@ -63,7 +59,22 @@ const publicUserOperation = describeOperation({
   description: "Returns the profile of a user whose profile is public.",
   parameter: { ...userId, example: 42 },
   success: { user: User },
-  example: examples.getPublicUser,
+  example: {
+    success: true,
+    user: {
+      id: 42,
+      name: "Łukasz Nowak",
+      avatar_url: `${ORIGIN}/avatars/42.svg`,
+      company: { id: 3, name: "Baltic Express", role: "Owner" },
+      roles: [
+        { id: 5, name: "Event Organiser", hierarchy: 40 },
+        { id: 4, name: "Convoy Leader", hierarchy: 30 },
+        { id: 2, name: "Patron", hierarchy: 15 },
+        { id: 1, name: "Driver", hierarchy: 10 },
+      ],
+      created_at: "2014-05-07T20:13:13Z",
+    },
+  },
 });
 
 const achievementsOperation = describeOperation({
@@ -74,5 +85,35 @@ const achievementsOperation = describeOperation({
     "Returns all achievements of a user whose profile is public, the most recently unlocked first.",
   parameter: { ...userId, example: 46 },
   success: { achievements: Type.Array(AchievementEntry) },
-  example: examples.listUserAchievements,
+  example: {
+    success: true,
+    achievements: [
+      {
+        achievement: {
+          id: 54,
+          name: "Candle on the Dashboard",
+          description: "Stay for one year; there was cake at the depot.",
+          icon: "candle-on-the-dashboard.svg",
+          type: "community",
+          tier: 1,
+          points: 10,
+        },
+        tier: 1,
+        unlocked_at: "2015-05-15T11:44:52Z",
+      },
+      {
+        achievement: {
+          id: 1,
+          name: "First Gear",
+          description: "Deliver your first load and ask only once where reverse is.",
+          icon: "first-gear.svg",
+          type: "delivery",
+          tier: 1,
+          points: 5,
+        },
+        tier: 1,
+        unlocked_at: "2014-07-11T09:17:47Z",
+      },
+    ],
+  },
 });

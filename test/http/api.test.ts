@@ -69,7 +69,9 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ],
     ["/search/users?q=sekret", '{"success":true,"users":[]}'],
     ["/search/companies?q=%CC%81%CC%81", '{"success":true,"companies":[]}'],
-    [`/search/companies?q=${"x".repeat(5000)}`, '{"success":true,"companies":[]}'],
+    ...[`${"x".repeat(5000)}`, "%zz", "%ff%fe", "a%00%", "%ED%A0%80", "baltic%"].map(
+      (q) => [`/search/companies?q=${q}`, '{"success":true,"companies":[]}'] as const,
+    ),
   ])("%s has exactly the documented fields, in the documented order", async (path, expected) => {
     for (const prefix of ["", "/api"]) {
       const { status, headers, text } = await get(prefix + path);
@@ -88,7 +90,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     "1e3",
     "0x10",
     "4.0",
-    "9007199254740992",
+    "12345678901234567",
     "100000000000000000000",
     "abc",
     "%34%32%20",
@@ -104,6 +106,10 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     ["/users/public/43", 403, "profile_private"],
     ["/users/43/achievements", 403, "profile_private"],
     ["/users/public/46", 404, "user_not_found"],
+    ["/users/public/9007199254740993", 404, "user_not_found"],
+    ["/users/9999999999999999/achievements", 404, "user_not_found"],
+    ["/users/public/4%2F2", 404, "route_not_found"],
+    ["/users%2Fpublic/42", 404, "route_not_found"],
     ["/users/46/achievements", 404, "user_not_found"],
     ...["users", "companies"].flatMap((kind) =>
       [
@@ -114,14 +120,11 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
         "?q=x",
         "?q=%20x%20",
         "?q=e%CC%81",
-        "?q=ab&q=cd",
-        "?q=ab&%71=cd",
-        "?q=%zz",
-        "?q=%ff%fe",
-        "?q=a%00%",
+        "?q=%F0%9F%9A%9A",
+        "?q=ab&q=c",
+        "?q=ab&%71=c",
         "?Q=abc",
         "?q[]=abc",
-        "?q=%ED%A0%80%ED%A0%80",
       ].map((query) => [`/search/${kind}${query}`, 400, "invalid_query"] as const),
     ),
     ["/nope", 404, "route_not_found"],
@@ -149,6 +152,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       "?q=baltic+express",
       "?x=1&q=Baltic%20%20Express&y=%zz",
       "?%71=b%61ltic+express",
+      "?q=x&%71=ann&q=baltic%20express",
     ]) {
       expect((await get(`/search/companies${query}`)).text).toBe(expected);
     }

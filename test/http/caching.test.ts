@@ -1,7 +1,7 @@
 /** Validators, freshness and content codings, as caches and browsers use them. */
 import { heapStats } from "bun:jsc";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
 import { type Coding, codingFor } from "../../src/http/compression.ts";
@@ -92,6 +92,8 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
           expect(response.headers.get("cache-control")).toBe("no-cache");
           expect(response.headers.get("vary")).toBe("accept-encoding");
           expect(response.headers.get("content-type")).toBeNull();
+          // Not even 0: it would be the length of the body that the client has.
+          expect(response.headers.get("content-length")).toBeNull();
           expect(response.headers.get("access-control-allow-origin")).toBe("*");
         }
       }
@@ -116,30 +118,24 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
 
   describe("a long response", () => {
     const path = "/users/42/achievements";
-    const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
 
-    test.each(Object.entries(decoders))(
-      "is sent in %s to a client that accepts it, with a separate ETag",
-      async (coding, decode) => {
-        const plain = await get(path);
-        const coded = await get(path, { "accept-encoding": `identity;q=0.1, ${coding}` });
-        expect(coded.headers.get("content-encoding")).toBe(coding);
-        const bytes = await coded.bytes();
-        expect(decode(bytes).toString()).toBe(await plain.text());
-        expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
-        const head = await get(path, { "accept-encoding": coding }, "HEAD");
-        expect(head.headers.get("content-length")).toBe(String(bytes.length));
-        expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
-        const again = {
-          "accept-encoding": coding,
-          "if-none-match": coded.headers.get("etag") ?? "",
-        };
-        expect((await get(path, again)).status).toBe(304);
-      },
-    );
+    test("is sent in gzip to a client that accepts it, with a separate ETag", async () => {
+      const plain = await get(path);
+      const accepted = { "accept-encoding": "identity;q=0.1, gzip" };
+      const coded = await get(path, accepted);
+      expect(coded.headers.get("content-encoding")).toBe("gzip");
+      const bytes = await coded.bytes();
+      expect(gunzipSync(bytes).toString()).toBe(await plain.text());
+      expect(coded.headers.get("etag")).not.toBe(plain.headers.get("etag"));
+      const head = await get(path, accepted, "HEAD");
+      expect(head.headers.get("content-length")).toBe(String(bytes.length));
+      expect(head.headers.get("etag")).toBe(coded.headers.get("etag"));
+      const known = { "if-none-match": coded.headers.get("etag") ?? "" };
+      expect((await get(path, { ...accepted, ...known })).status).toBe(304);
+    });
 
     test("is compressed only for a client that accepts it, and a short one never is", async () => {
-      for (const header of ["", "identity", "deflate", "zstd;q=0, br;q=0.0, gzip;q=0", "*;q=0"]) {
+      for (const header of ["", "identity", "deflate", "br, zstd", "gzip;q=0.0", "*;q=0"]) {
         const { headers } = await get(path, { "accept-encoding": header });
         expect([header, headers.get("content-encoding")]).toEqual([header, null]);
       }
@@ -179,39 +175,32 @@ test("with --cache-max-age, profiles are cached publicly and searches privately"
 const compressible = "x".repeat(5000);
 
 test.each([
-  // Among codings of equal weight, the server's preference decides.
-  ["gzip, deflate, br, zstd", "zstd"],
-  ["gzip, br", "br"],
+  ["gzip, deflate, br, zstd", "gzip"],
   ["GZIP", "gzip"],
-  ["gzip;q=1, zstd;q=0.5", "gzip"],
-  ["gzip;q=0.5,br;q=0.501", "br"],
-  ["deflate, snappy", "identity"],
+  ["gzip;q=0.5,br;q=0.501", "gzip"],
+  ["deflate, br, zstd", "identity"],
   ["", "identity"],
-  // `*` means gzip or no coding, because some clients that send `*` cannot decode the others.
   ["*", "gzip"],
   ["*;q=0", "identity"],
   ["*;q=0.5, zstd;q=0, gzip", "gzip"],
-  ["zstd;q=0, *;q=0.1", "gzip"],
   ["gzip;q=0, *", "identity"],
-  ["*, BR", "br"],
   ["gzip, *;q=0", "gzip"],
   // `identity` can have a weight like any other coding.
   ["identity;q=1, gzip;q=0.1", "identity"],
   ["identity;q=0.5, gzip;q=0.8", "gzip"],
-  ["identity, gzip", "gzip"],
+  ["identity, gzip", "identity"],
   ["identity;q=0, gzip;q=0.1", "gzip"],
   ["identity;q=0, *;q=0.1", "gzip"],
   ["identity;q=0", "identity"],
   ["identity;q=0, *;q=0", "identity"],
   // A malformed element is ignored, and the others still apply.
-  ["zstd;q=junk", "identity"],
+  ["gzip;q=junk", "identity"],
   ["zstd;q=junk, gzip;q=0.2", "gzip"],
-  ["zstd;q=-1, gzip;q=0.2", "gzip"],
   [",,;;==, gzip", "gzip"],
   ['"gzip', "identity"],
 ])("Accept-Encoding %j selects %p", (header, coding) => {
   for (let time = 0; time < 2; time++) {
-    expect(codingFor(compressible, undefined, header)).toBe(coding as Coding);
+    expect(codingFor(compressible, header)).toBe(coding as Coding);
   }
 });
 
@@ -234,18 +223,15 @@ describe("a repeated response", () => {
     const roadbook = await createRoadbook({ dataset: await makeDataset() });
     const get = (headers: Record<string, string>, method = "GET") =>
       roadbook.fetch(new Request("http://a.test/users/42/achievements", { method, headers }));
-    const decoders = { zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync };
     const plain = await (await get({})).text();
     for (let times = 0; times < 10; times++) {
-      for (const [coding, decode] of Object.entries(decoders)) {
-        const response = await get({ "accept-encoding": coding });
-        const etag = response.headers.get("etag") ?? "";
-        expect(response.headers.get("content-encoding")).toBe(coding);
-        expect(etag).toEndWith(`-${coding}"`);
-        expect(decode(new Uint8Array(await response.arrayBuffer())).toString()).toBe(plain);
-        const unchanged = await get({ "accept-encoding": coding, "if-none-match": etag });
-        expect(unchanged.status).toBe(304);
-      }
+      const response = await get({ "accept-encoding": "gzip" });
+      const etag = response.headers.get("etag") ?? "";
+      expect(response.headers.get("content-encoding")).toBe("gzip");
+      expect(etag).toEndWith(`-gzip"`);
+      expect(gunzipSync(new Uint8Array(await response.arrayBuffer())).toString()).toBe(plain);
+      const unchanged = await get({ "accept-encoding": "gzip", "if-none-match": etag });
+      expect(unchanged.status).toBe(304);
       expect(await (await get({})).text()).toBe(plain);
       const head = await get({}, "HEAD");
       expect(await head.text()).toBe("");

@@ -8,9 +8,7 @@ const { en: script } = (await pageAssets()).scripts;
 const cacheControl = {
   public: "public, max-age=60",
   private: "private, max-age=60",
-  page: "private, no-cache",
   immutable: "public, max-age=31536000, immutable",
-  hour: "public, max-age=3600",
   none: "no-store",
 };
 
@@ -43,15 +41,15 @@ const routes: Record<string, Expected> = {
     isLimited: true,
   },
   "/health": { operationId: "getHealth", cache: "none" },
-  "/docs": { cache: "hour" },
+  "/docs": { cache: "public" },
   "/docs/json": { cache: "public" },
-  "/docs/scalar.js": { cache: "hour" },
+  "/docs/scalar.js": { cache: "public" },
   "/avatars/42.svg": { cache: "public" },
   "/icons/night-owl.svg": { cache: "public" },
-  "/favicon.svg": { cache: "hour" },
-  "/robots.txt": { cache: "hour" },
-  "/": { cache: "page" },
-  "/drivers/42": { cache: "page" },
+  "/favicon.svg": { cache: "public" },
+  "/robots.txt": { cache: "public" },
+  "/": { cache: "private" },
+  "/drivers/42": { cache: "private" },
   [`/assets/${script.file}`]: { cache: "immutable" },
 };
 
