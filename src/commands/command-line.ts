@@ -104,10 +104,12 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
 
   program
     .command("import")
-    .usage("DATASET --to FILE [flags]")
-    .description("build a snapshot from a dataset (NDJSON, plain or gzip)")
-    .argument("<DATASET>", "the dataset file; - for standard input")
+    .usage("SOURCE --to FILE [flags]")
+    .description("build a snapshot from NDJSON (plain or gzip), CSV files or a database")
+    .argument("[SOURCE]", "NDJSON file, - for standard input, folder of CSV files, or database URL")
     .requiredOption("--to <FILE>", "the snapshot to write", parseFile)
+    .option("--queries <FOLDER>", "read the database SOURCE with the SELECTs in this folder")
+    .option("--avatar-base <URL>", "resolve avatars that are not http(s) URLs", parseBaseUrl)
     .option("--dry-run", "check the dataset without writing anything", false)
     .option("--expect-end", 'fail unless the last line is {"type":"end","lines":N}', false)
     .option(
@@ -119,8 +121,15 @@ Exit codes: 0 success, 1 failure, 2 usage error.`,
     .option("--skip-invalid", "skip invalid lines and fields, and report them", false)
     .option("--max-errors <N>", "how many errors of each kind to report", parseMaxErrors, 5)
     .option("--wait <TIME>", "how long to wait while FILE is being written", parseTime, 60_000)
-    .action(async (dataset, { wait: waitMs, ...flags }) => {
-      await (await import("./import-apply.ts")).runImport(dataset, { ...flags, waitMs });
+    .addHelpText(
+      "after",
+      `
+SOURCE can be postgres://, mysql:// or mariadb:// with user, password, host and
+name, or sqlite:FILE. ROADBOOK_DATABASE can have this URL instead of SOURCE, so
+that the password is not visible in ps.`,
+    )
+    .action(async (source = env.ROADBOOK_DATABASE, { wait: waitMs, ...flags }) => {
+      await (await import("./import-apply.ts")).runImport(source, { ...flags, waitMs });
     });
 
   program

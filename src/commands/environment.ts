@@ -17,6 +17,8 @@ export function variableOf(option: { name(): string }): string {
 /** Lists the variables that look like settings but match no flag, most likely because of a typo. */
 export function listUnknownVariables(program: AnyCommand, env: Environment): string[] {
   const known = new Set(program.commands.flatMap(({ options }) => options.map(variableOf)));
+  // Takes the place of an argument.
+  known.add("ROADBOOK_DATABASE");
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
 }
 
