@@ -128,9 +128,11 @@ function queryError(file: string, sql: string, error: unknown): Error {
   const { position, byteOffset = -1 } = error as { position?: string; byteOffset?: number };
   const offset = position === undefined ? byteOffset : Number(position) - 1;
   const [, atLine] = /\bat line (\d+)$/.exec(message) ?? [];
-  // MySQL tells no position, but quotes the unknown name.
-  const [, name] = /'(?:[^']*\.)?([^'.]+)'/.exec(message) ?? [];
-  const at = offset >= 0 ? offset : name === undefined ? -1 : sql.indexOf(name);
-  const line = atLine ?? (at < 0 ? undefined : sql.slice(0, at).split("\n").length);
+  // Instead of a position, other messages name what is unknown.
+  const [, quoted, bare] = /'(?:[^']*\.)?([^'.]+)'|no such \w+: (?:.*\.)?(.+)/.exec(message) ?? [];
+  const name = quoted ?? bare;
+  const at = offset >= 0 || name === undefined ? offset : sql.indexOf(name);
+  const isInFile = at >= 0 && at < sql.lastIndexOf("\n) AS q");
+  const line = atLine ?? (isInFile ? sql.slice(0, at).split("\n").length : undefined);
   return new Error(`${file}${line === undefined ? "" : `, line ${line}`}: ${message}`);
 }
