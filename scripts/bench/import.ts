@@ -1,6 +1,7 @@
 /**
  * Measures the time, memory and disk space that the executable takes to import, apply, check and
- * export, and to import tables. Also measures building the rivals' database and PostgreSQL's index for the same users.
+ * export, and to import tables. Also measures building the rivals' database and PostgreSQL's index
+ * for the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";

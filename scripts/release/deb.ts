@@ -80,6 +80,8 @@ function listFiles(): Record<string, string | Uint8Array> {
     [`${units}/roadbook@.service`]: unit("roadbook@.service"),
     [`${units}/roadbook-health.service`]: unit("roadbook-health.service"),
     [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
+    [`${units}/roadbook-import.service`]: unit("roadbook-import.service"),
+    [`${units}/roadbook-import.timer`]: unit("roadbook-import.timer"),
     "etc/roadbook.conf":
       "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(new Date(seconds * 1000)), {
@@ -106,8 +108,8 @@ Description: ${description.charAt(0).toLowerCase()}${description.slice(1)}
     "DEBIAN/conffiles": "/etc/roadbook.conf\n",
     "DEBIAN/postinst": hook("systemctl daemon-reload"),
     "DEBIAN/prerm": hook(
-      `systemctl disable roadbook-health.timer roadbook.service roadbook@.service
-  systemctl stop roadbook-health.timer roadbook.service 'roadbook@*.service'`,
+      `systemctl disable roadbook-health.timer roadbook-import.timer roadbook.service roadbook@.service
+  systemctl stop roadbook-health.timer roadbook-import.timer roadbook.service 'roadbook@*.service'`,
       '[ "$1" = remove ] || exit 0\n',
     ),
     "DEBIAN/postrm": hook("systemctl daemon-reload"),

@@ -86,6 +86,22 @@ test("a folder of CSV files becomes the same records as NDJSON", async () => {
   ]);
 });
 
+test("--avatar-base resolves avatars in NDJSON, too", async () => {
+  const target = join(temporaryFolder(), "snapshot");
+  const avatars = ["a b.png", "/c.png", "//d.example/e.png", "HTTP://f.example/g", "?h=1", null];
+  const users = avatars.map((avatar_url, at) => user(at + 1, "Ann", { avatar_url }));
+  await importDataset(users, target, { avatarBase: "https://cdn.example/img/" });
+  const lines = (await exported(target)).split("\n", avatars.length);
+  expect(lines.map((line) => JSON.parse(line).avatar_url)).toEqual([
+    "https://cdn.example/img/a%20b.png",
+    "https://cdn.example/c.png",
+    "https://d.example/e.png",
+    "HTTP://f.example/g",
+    "https://cdn.example/img/?h=1",
+    null,
+  ]);
+});
+
 test("only users or companies are needed", async () => {
   expect((await importFiles({ "users.csv": users + ann })).records).toEqual([user(1, "Ann")]);
   const companies = { "companies.csv": "id,name\n1,Acme\n" };
