@@ -132,6 +132,12 @@ export const baseUrl = kind("URL", (text) => {
   throw new UsageError("must be an http or https URL without a query, such as https://example.org");
 });
 
+/** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
+export const webUrl = kind("URL", (text) => {
+  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
+  throw new UsageError("must be an http or https URL, such as https://example.org/avatars/");
+});
+
 /** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
 export const basePath = kind("PATH", (text) => {
   const path = text.replace(/\/+$/, "");

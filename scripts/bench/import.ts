@@ -1,6 +1,7 @@
 /**
  * Measures the time, memory and disk space that the executable takes to import, apply, check and
- * export. Also measures building the rivals' database and PostgreSQL's index for the same users.
+ * export, and to import tables. Also measures building the rivals' database and PostgreSQL's index
+ * for the same users.
  */
 import { once } from "node:events";
 import { createWriteStream, rmSync, statSync, writeFileSync } from "node:fs";
@@ -13,6 +14,7 @@ import { alternate, format, formatRounds, type Options, tableOf, timed } from ".
 import { openPostgres } from "./rivals/postgres.ts";
 import { makeTables } from "./rivals/tables.ts";
 import { generateLines, runCommand, writeDataset } from "./server.ts";
+import { benchTables } from "./tables.ts";
 
 const ROUNDS = 3;
 const CHANGES = 1000;
@@ -88,6 +90,7 @@ export async function benchImport({ users, isQuick }: Options): Promise<void> {
   } else console.error("PostgreSQL is skipped: it is not installed");
   const figures = ["seconds:", "processor seconds:", "peak, MB:", "file, MB:"];
   console.log(tableOf(["", ...figures], rows));
+  await benchTables(folder, isQuick);
   await importHardNames(folder, isQuick);
   rmSync(folder, { recursive: true });
 }

@@ -36,6 +36,15 @@ export function createUserSampler(
   };
 }
 
+/** Returns a function that names the users of the community. */
+export function createUserNames(users: number): (id: number) => string {
+  const community = createCommunity(communityOptions(users));
+  return (id) => {
+    const user = community.user(id - 1);
+    return user.public ? user.name : `User ${id}`;
+  };
+}
+
 /** Writes the community's dataset to a file. */
 export async function writeDataset(users: number, dataset: string): Promise<void> {
   await runCommand("seed", "--users", `${users}`, "--to", dataset);

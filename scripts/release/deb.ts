@@ -82,6 +82,8 @@ async function listFiles(): Promise<Record<string, string | Uint8Array>> {
     [`${units}/roadbook@.service`]: unit("roadbook@.service"),
     [`${units}/roadbook-health.service`]: unit("roadbook-health.service"),
     [`${units}/roadbook-health.timer`]: unit("roadbook-health.timer"),
+    [`${units}/roadbook-import.service`]: unit("roadbook-import.service"),
+    [`${units}/roadbook-import.timer`]: unit("roadbook-import.timer"),
     "etc/roadbook.conf":
       "# Settings of the server, one ROADBOOK_… variable per line. See roadbook serve --help.\n",
     "usr/share/man/man1/roadbook.1.gz": gzipSync(formatManPage(date), { level: 9 }),
@@ -129,8 +131,8 @@ Description: ${description.replace(/^A |,.*$/g, "")}
     "DEBIAN/conffiles": "/etc/roadbook.conf\n",
     "DEBIAN/postinst": hook("systemctl daemon-reload"),
     "DEBIAN/prerm": hook(
-      `systemctl disable roadbook-health.timer roadbook.service roadbook@.service
-  systemctl stop roadbook-health.timer roadbook.service 'roadbook@*.service'`,
+      `systemctl disable roadbook-health.timer roadbook-import.timer roadbook.service roadbook@.service
+  systemctl stop roadbook-health.timer roadbook-import.timer roadbook.service 'roadbook@*.service'`,
       '[ "$1" = remove ] || exit 0\n',
     ),
     "DEBIAN/postrm": hook("systemctl daemon-reload"),

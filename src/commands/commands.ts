@@ -4,7 +4,7 @@
  * `--help` and `serve` start fast.
  */
 import { group, type Settings, serveSettings, type Values } from "../settings.ts";
-import { baseUrl, boolean, integer, port, seed, target, text, time } from "../values.ts";
+import { baseUrl, boolean, integer, port, seed, target, text, time, webUrl } from "../values.ts";
 import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -60,25 +60,34 @@ export const commands: Record<string, Command> = {
   }),
 
   import: command({
-    usage: "DATASET --to FILE [flags]",
-    summary: "build a snapshot from a dataset (NDJSON, plain or gzip)",
+    usage: "SOURCE --to FILE [flags]",
+    summary: "build a snapshot from NDJSON (plain or gzip), CSV files or a database",
     settings: {
       ...group("Arguments", {
         source: {
-          name: "DATASET",
-          kind: text("DATASET"),
+          name: "SOURCE",
+          kind: text("SOURCE"),
+          variable: "ROADBOOK_DATABASE",
           required: true,
-          help: "the dataset file; - for standard input",
+          help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
         },
       }),
       ...group("Flags", {
         to: { kind: target, required: true, help: "the snapshot to write" },
+        queries: {
+          kind: text("FOLDER"),
+          help: "read the database SOURCE with the SELECTs in this folder",
+        },
+        avatarBase: { kind: webUrl, help: "resolve avatars that are not http(s) URLs" },
         dryRun: { kind: boolean, help: "check the dataset without writing anything" },
         force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
         skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
         ...writing,
       }),
     },
+    notes: [
+      "SOURCE can be postgres://, mysql:// or mariadb:// with user, password, host and name, or sqlite:FILE. ROADBOOK_DATABASE can have this URL instead of SOURCE, so that the password is not visible in ps.",
+    ],
     run: async ({ source, ...flags }) =>
       (await import("./import-apply.ts")).runImport(source, flags),
   }),

@@ -4,6 +4,8 @@ import { openInput } from "../files/lines.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
+import { findProblem, isFolder } from "../tables/open.ts";
+import { UsageError } from "../values.ts";
 import {
   describeCounts,
   endOnSignal,
@@ -12,25 +14,38 @@ import {
   warn,
   writeSummary,
 } from "./output.ts";
-import { endProgress, showBytes, showShare, showStep } from "./progress.ts";
+import { createRowProgress, endProgress, showBytes, showShare, showStep } from "./progress.ts";
 
-/** `dataset` is the path of a file, or `-` for standard input. */
+/**
+ * `source` is the path of a file or of a folder of CSV files, `-` for standard input, or the URL of
+ * a database.
+ */
 export async function runImport(
-  dataset: string,
+  source: string,
   { to, ...options }: { to: string } & ImportOptions,
 ): Promise<void> {
-  refuseSameFile(dataset, to);
-  const { dryRun } = options;
+  const { dryRun, queries } = options;
+  const problem = findProblem(source, queries);
+  if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
+  const isTables = queries !== undefined || isFolder(source);
+  if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
+  refuseSameFile(source, to);
   const isNewFile = !existsSync(to);
   const onIndexed = (share: number) => showShare("indexing", share);
   const { counts, skipped, cleaned } = await write("dataset", (onCommit) =>
-    importDataset(readWithProgress(dataset), to, { ...options, onIndexed, onCommit, onWait }),
+    importDataset(isTables ? source : readWithProgress(source), to, {
+      ...options,
+      onRead: createRowProgress(),
+      onIndexed,
+      onCommit,
+      onWait,
+    }),
   ).finally(endProgress);
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   if (isNewFile && !dryRun) warnIfPrivate(to);
   const done = dryRun ? "dry run (nothing was written): would import" : "imported";
   writeSummary(
-    `${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${describeSkipped(skipped)}\n`,
+    `${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${describeSkipped(skipped, isTables ? "row" : "line")}\n`,
   );
 }
 
@@ -98,9 +113,12 @@ function describeCleaned(names: number): string {
 }
 
 /** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */
-function describeSkipped({ lines, fields, references, hidden }: LineErrors): string {
+function describeSkipped(
+  { lines, fields, references, hidden }: LineErrors,
+  unit: "line" | "row",
+): string {
   const parts = [
-    ...(lines > 0 ? [plural(lines, "line")] : []),
+    ...(lines > 0 ? [plural(lines, unit)] : []),
     ...(fields > 0 ? [plural(fields, "field")] : []),
     ...(references > 0 ? [plural(references, "reference")] : []),
   ];

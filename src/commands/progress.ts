@@ -15,6 +15,16 @@ export function showBytes(step: string, bytes: number): void {
   put(`${step} ${(bytes / 1e6).toFixed(1)} MB`);
 }
 
+/** Returns a function that shows how many rows of a file have been read, and how fast. */
+export function createRowProgress(): (file: string, rows: number) => void {
+  let [current, startMs] = ["", 0];
+  return (file, rows) => {
+    if (file !== current) [current, startMs] = [file, performance.now()];
+    const rate = Math.round((1000 * rows) / Math.max(1, performance.now() - startMs));
+    put(`reading ${file}: ${format(rows)} rows, ${format(rate)} per second`);
+  };
+}
+
 /** Shows a step whose length is unknown. */
 export function showStep(step: string): void {
   put(step);
@@ -24,6 +34,8 @@ export function showStep(step: string): void {
 export function endProgress(): void {
   put("");
 }
+
+const format = (count: number) => count.toLocaleString("en");
 
 function put(text: string): void {
   if (!process.stderr.isTTY || text === shown) return;

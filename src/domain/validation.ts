@@ -43,7 +43,7 @@ export function detectOtherFormat(text: string): ValidationError | undefined {
     return errorOf("this is a JSON array, but a dataset has one object per line", fix);
   }
   if (/^\s*("?)[a-z_][\w .-]*\1(\s*[,;\t]\s*("?)[a-z_][\w .-]*\3)+\s*$/i.test(text)) {
-    const fix = "convert it to one JSON object per line; roadbook schema describes the objects";
+    const fix = "put it into a folder, as users.csv for users, and import the folder";
     return errorOf("this looks like CSV, but a dataset has one JSON object per line", fix);
   }
   return undefined;
@@ -69,6 +69,13 @@ export function mustBe(field: string, expected: string, value: unknown): Validat
   // Omits `kind`, so that null values are grouped separately from other values.
   if (value === null) return { field, reason: `must be ${expected}, got null` };
   return invalidValue(field, `must be ${expected}`, value);
+}
+
+/** Like {@link mustBe}, but for an id. Undefined counts as missing. */
+export function mustBeId(field: string, value: unknown): ValidationError {
+  if (value === undefined) return { field, reason: "is missing" };
+  const error = mustBe(field, Id.description ?? "", value);
+  return isLarge(value) ? { ...error, fix: LARGE_ID } : error;
 }
 
 /**
@@ -104,11 +111,8 @@ export function* explain(
     yield { field, reason: `must be ${expected}` };
   else if (missingDay !== "") {
     yield invalidValue(field, "must be a real date", value, missingDay);
-  } else if (schema.description === Id.description && isLarge(value)) {
-    yield {
-      ...invalidValue(field, `must be ${expected}`, literalOf(text, value)),
-      fix: LARGE_ID,
-    };
+  } else if (schema.description === Id.description) {
+    yield mustBeId(field, isLarge(value) ? literalOf(text, value) : value);
   } else yield mustBe(field, expected, value);
 }
 
@@ -138,7 +142,8 @@ function formatValue(value: unknown): string {
 }
 
 function isLarge(value: unknown): boolean {
-  return Number.isInteger(value) && Number(value) > Number.MAX_SAFE_INTEGER;
+  const isInteger = typeof value === "bigint" || Number.isInteger(value);
+  return isInteger && Number(value) > Number.MAX_SAFE_INTEGER;
 }
 
 /**
@@ -146,6 +151,7 @@ function isLarge(value: unknown): boolean {
  * above 2^53.
  */
 function literalOf(text: string, value: unknown): unknown {
+  if (typeof value === "bigint") return value;
   let found = value;
   JSON.parse(text, (_, parsed, context?: { source?: string }) => {
     const { source = "" } = context ?? {};

@@ -77,7 +77,7 @@ describe("flags, environment variables and defaults", () => {
 });
 
 describe("a usage error prints one clear line and exits with 2", () => {
-  const importUsage = "usage: roadbook import DATASET --to FILE [flags]";
+  const importUsage = "usage: roadbook import SOURCE --to FILE [flags]";
   test.each([
     [["fly"], 'unknown command "fly"; see roadbook --help'],
     [["serv", "--port", "0"], 'unknown command "serv"; did you mean serve?'],
@@ -128,7 +128,7 @@ describe("a usage error prints one clear line and exits with 2", () => {
       '--trusted-proxy must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "10.0.0.0/33"',
     ],
     [["--tls-cert", "a.pem"], "--tls-cert and --tls-key must be given together"],
-    [["import"], `DATASET is missing; ${importUsage}`],
+    [["import", "--to", "a"], `SOURCE is missing; ${importUsage}`],
     [["import", "a"], `--to is missing; ${importUsage}`],
     [["import", "a", "b", "--to", "c"], `too many arguments; ${importUsage}`],
     [["seed"], "--users is missing; usage: roadbook seed --users N [flags]"],
@@ -143,7 +143,7 @@ describe("a usage error prints one clear line and exits with 2", () => {
   test.each([
     [["--host", ""], {}, "--host must not be empty"],
     [["--admin-host="], {}, "--admin-host must not be empty"],
-    [["import", "", "--to", "a"], {}, "DATASET must not be empty"],
+    [["import", "", "--to", "a"], {}, "SOURCE must not be empty"],
     [["import", "a", "--to", ""], {}, "--to must not be empty"],
     [["--trusted-proxy", "::1,"], {}, "--trusted-proxy must not be empty"],
     [[], { ROADBOOK_HOST: "" }, "ROADBOOK_HOST must not be empty"],

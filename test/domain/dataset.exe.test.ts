@@ -86,7 +86,7 @@ line 2: must be a JSON object
 
 test.each([
   ["a missing dataset", ["import", "nothing.ndjson", "--to", "s"], /nothing\.ndjson/],
-  ["a folder instead of a dataset", ["import", "/", "--to", "s"], /directory/i],
+  ["a folder without tables", ["import", "/", "--to", "s"], /users\.csv or companies\.csv/],
   ["a target in a missing folder", ["import", "-", "--to", "no/where/s"], /no\/where/],
 ])("%s is reported in a single line", async (_, words, expected) => {
   const { code, stdout, stderr } = await roadbook(words);

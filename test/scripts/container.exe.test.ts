@@ -10,6 +10,7 @@ import {
   executable,
   openExecutable,
   readyOrigin,
+  roadbook,
   root,
   run,
   temporaryFolder,
@@ -98,6 +99,25 @@ test("the server responds to the Kubernetes probes and knows every setting", asy
   const service = find("Service") as {
     spec: { selector: object; ports: { targetPort: string }[] };
   };
+  const volume = find("PersistentVolumeClaim") as { metadata: { name: string } };
+  const job = find("CronJob") as {
+    spec: {
+      jobTemplate: {
+        spec: { template: { spec: { containers: { args: string[] }[]; volumes: object[] } } };
+      };
+    };
+  };
+  const {
+    containers: [importer],
+    volumes,
+  } = job.spec.jobTemplate.spec.template.spec;
+  const claim = { persistentVolumeClaim: { claimName: volume.metadata.name } };
+  expect(volumes[0]).toEqual({ name: "data", ...claim });
+  const mounted: unknown[] = deployment.spec.template.spec.volumes ?? [];
+  expect(mounted).toContainEqual({ name: "data", ...claim });
+  // The import would begin: its arguments are right, but there is no database.
+  const env = { ROADBOOK_DATABASE: "sqlite:missing" };
+  expect(await roadbook(importer?.args ?? [], { env })).toMatchObject({ code: 1 });
   const [container] = deployment.spec.template.spec.containers as unknown as [
     Record<
       `${"startup" | "readiness" | "liveness"}Probe`,

@@ -65,6 +65,8 @@ test.if(hasDpkg || isRequired)(
       "/usr/bin/roadbook",
       "/usr/lib/systemd/system/roadbook-health.service",
       "/usr/lib/systemd/system/roadbook-health.timer",
+      "/usr/lib/systemd/system/roadbook-import.service",
+      "/usr/lib/systemd/system/roadbook-import.timer",
       "/usr/lib/systemd/system/roadbook.service",
       "/usr/lib/systemd/system/roadbook@.service",
       "/usr/libexec/roadbook-health.sh",
@@ -81,7 +83,7 @@ test.if(hasDpkg || isRequired)(
     const page = readFileSync(join(machine, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
     const unit = readFileSync(join(machine, "usr/lib/systemd/system/roadbook.service"), "utf8");
-    for (const name of ["roadbook.service", "roadbook@.service", "roadbook-health.service"]) {
+    for (const name of ["roadbook.service", "roadbook-health.service", "roadbook-import.service"]) {
       const text = readFileSync(join(machine, "usr/lib/systemd/system", name), "utf8");
       const [, program = ""] = /^ExecStart=(\S+)/m.exec(text) ?? [];
       expect(statSync(join(machine, program)).mode & 0o777).toBe(0o755);

@@ -308,6 +308,7 @@ test.if(hasSystemd || isRequired).each([
   ["roadbook", 1.5],
   ["roadbook@", 1.5],
   ["roadbook-health", 2],
+  ["roadbook-import", 2],
 ])("the security exposure of the unit %s is at most %d", async (name, most) => {
   const unit = join(root, `scripts/deploy/${name}.service`);
   const { stdout } = await run(["systemd-analyze", "security", "--offline=true", unit]);
@@ -341,7 +342,9 @@ test("the units unset every variable that can make the executable run other code
     const { stdout } = await run([await executable(), "--version"], { env: { [name]: value } });
     expect([name, stdout]).not.toEqual([name, expect.stringMatching(/^roadbook /)]);
   }
-  for (const unit of ["roadbook.service", "roadbook@.service", "roadbook-health.service"]) {
+  for (const unit of ["roadbook", "roadbook@", "roadbook-health", "roadbook-import"].map(
+    (name) => `${name}.service`,
+  )) {
     const text = readFileSync(join(root, "scripts/deploy", unit), "utf8");
     const unset = /^UnsetEnvironment=(.*)$/m.exec(text)?.[1]?.split(" ");
     expect(unset).toEqual(expect.arrayContaining([...Object.keys(other), "BUN_INSPECT"]));
@@ -354,6 +357,8 @@ test.if(hasSystemd || isRequired)("systemd finds no problems in the units", asyn
     "roadbook@.service",
     "roadbook-health.service",
     "roadbook-health.timer",
+    "roadbook-import.service",
+    "roadbook-import.timer",
   ];
   const paths = units.map((unit) => join(root, "scripts/deploy", unit));
   const { stderr } = await run(["systemd-analyze", "verify", ...paths]);
@@ -361,4 +366,51 @@ test.if(hasSystemd || isRequired)("systemd finds no problems in the units", asyn
     .split("\n")
     .filter((line) => line.includes("roadbook") && !line.includes("is not executable"));
   expect(faults).toEqual([]);
+});
+
+test("the unit for imports reads the database and replaces the snapshot", async () => {
+  const folder = temporaryFolder();
+  const { command, env } = readUnit(join(root, "scripts/deploy/roadbook-import.service"));
+  mkdirSync(join(folder, "etc/roadbook-queries"), { recursive: true });
+  mkdirSync(join(folder, "var/lib"), { recursive: true });
+  const users = "SELECT 42 AS id, 1 AS public, 'Ann' AS name, 0 AS created_at";
+  writeFileSync(join(folder, "etc/roadbook-queries/users.sql"), users);
+  writeFileSync(join(folder, "platform.sqlite"), "");
+  const [, ...words] = command.split(" ");
+  const inFolder = env.map(([name, text]) => [name, text.replace(/^\//, `${folder}/`)]);
+  const database = { ROADBOOK_DATABASE: `sqlite:${folder}/platform.sqlite` };
+  const settings = { ...Object.fromEntries(inFolder), ...database };
+  expect(await run([await executable(), ...words], { env: settings })).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("imported 1 user (1 public)"),
+  });
+});
+
+test.each([
+  ["php", ["php", "-r"], "$snapshot = getenv('SNAPSHOT'); $id = 42;\n"],
+  [
+    "js",
+    ["node", "-e"],
+    "const { spawnSync } = require('child_process'); const id = 42, snapshot = process.env.SNAPSHOT;\n",
+  ],
+  [
+    "python",
+    ["python3", "-c"],
+    "import json, os, subprocess\nid, snapshot = 42, os.environ['SNAPSHOT']\n",
+  ],
+])("the takedown in %s hides a user", async (language, command, begin) => {
+  const [program = ""] = command;
+  if (!Bun.which(program)) return console.warn(`${program} is missing: skipping its takedown`);
+  const snapshot = join(temporaryFolder(), "snapshot");
+  const roadbook = await executable();
+  await run([roadbook, "import", community, "--to", snapshot]);
+  const PATH = `${makePrograms({ roadbook: `exec ${roadbook} "$@"` })}:${process.env.PATH}`;
+  const hide = () =>
+    run([...command, begin + blocks(language)[0]], { env: { PATH, SNAPSHOT: snapshot } });
+  expect(await hide()).toMatchObject({ code: 0, stderr: "" });
+  const { stdout } = await run([roadbook, "export", snapshot]);
+  expect(stdout).toContain('{"type":"user","id":42,"public":false}');
+  // A failure must not go unnoticed.
+  writeFileSync(snapshot, "");
+  expect((await hide()).code).not.toBe(0);
 });

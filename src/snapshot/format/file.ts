@@ -67,7 +67,7 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
   if (DATASET_START.test(header.toString("hex"))) {
     throw new SnapshotError(
-      "is a dataset, not a Roadbook snapshot; make one with roadbook import DATASET --to FILE",
+      "is a dataset, not a Roadbook snapshot; make one with roadbook import SOURCE --to FILE",
     );
   }
   if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {

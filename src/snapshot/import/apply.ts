@@ -66,7 +66,7 @@ async function change(db: Database, changes: LineSource, options: ReadOptions): 
   db.$client.exec("PRAGMA secure_delete = ON");
   const counted = await fillSnapshot(db, {}, async () => {
     const changer = new RowChanger(db);
-    const { lines: _, ...read } = await readDataset(changes, changer, options);
+    const { isBlank: _, ...read } = await readDataset(changes, changer, options);
     return {
       ...read,
       staleIndexes: changer.staleIndexes,

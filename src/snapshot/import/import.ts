@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
+import { openTables, type TableOptions } from "../../tables/open.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
@@ -21,7 +22,7 @@ import {
   type WriteOptions,
 } from "./write.ts";
 
-export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions {
+export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, TableOptions {
   /** Whether to skip anything invalid in the dataset; see skip-invalid.ts. */
   skipInvalid?: boolean;
   /** Whether to accept a dataset that has neither users nor companies. */
@@ -48,9 +49,9 @@ export async function importDataset(
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
     const old = findMeta(file)?.counts;
     return fillSnapshot(db, options, async () => {
-      const { lines, ...read } = await fill(db, dataset, options);
+      const { isBlank, ...read } = await fill(db, dataset, options);
       const counts = countRows(db);
-      if (!options.allowEmpty) refuseEmpty(counts, lines);
+      if (!options.allowEmpty) refuseEmpty(counts, isBlank);
       if (!options.allowShrink) refuseShrinking(target, old, counts, read.skipped.hidden);
       return { ...read, staleIndexes: options.dryRun ? [] : ["company", "user"] };
     });
@@ -82,7 +83,7 @@ export function buildSnapshot(
 ): Promise<Uint8Array> {
   return useDatabase(":memory:", async (db) => {
     await fillSnapshot(db, options, async () => {
-      const { lines: _, ...read } = await fill(db, dataset, {});
+      const { isBlank: _, ...read } = await fill(db, dataset, {});
       return { ...read, staleIndexes: ["company", "user"] };
     });
     return serializeSnapshot(db);
@@ -90,10 +91,12 @@ export function buildSnapshot(
 }
 
 async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
+  await using tables = await openTables(dataset, options);
+  const source = tables ?? dataset;
   createSchema(db.$client);
-  if (!options.skipInvalid) return readDataset(dataset, new RowWriter(db), options);
+  if (!options.skipInvalid) return await readDataset(source, new RowWriter(db), options);
   const writer = new SkippingWriter(db);
-  const read = await readDataset(dataset, writer, options);
+  const read = await readDataset(source, writer, options);
   read.skipped.hidden = writer.hidden;
   return read;
 }

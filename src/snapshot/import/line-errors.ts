@@ -15,8 +15,10 @@ export interface LineRecord {
 
 /** An error in a line, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError, Partial<LineRecord> {
-  /** Missing if the error is not in a single line. */
+  /** Missing if the error is not in a single line of NDJSON. */
   line?: number;
+  /** The row of a table: `users.csv, line 12`, or `users.sql, id 42`. */
+  place?: string;
 }
 
 /** An error that can be detected only after the last line. */
@@ -127,12 +129,13 @@ function sorted(kinds: ErrorKind[]): ErrorKind[] {
     .sort((a, b) => lineOf(a) - lineOf(b));
 }
 
-function format({ line, field, reason, type, id }: LineError): string {
+function format({ line, place, field, reason, type, id }: LineError): string {
   const record = `${type} ${id}`;
-  const isNamed = reason.includes(record) || reason.includes(`${type} id ${id}`);
+  const isNamed =
+    reason.includes(record) || reason.includes(`${type} id ${id}`) || /id \d+$/.test(place ?? "");
   const suffix = id === undefined || type === undefined || isNamed ? "" : ` (${record})`;
-  const place = line === undefined ? "" : `line ${line}: `;
-  return `${place}${field === "" ? "" : `${field}: `}${reason}${suffix}`;
+  const start = place ?? (line === undefined ? "" : `line ${line}`);
+  return `${start}${start === "" ? "" : ": "}${field === "" ? "" : `${field}: `}${reason}${suffix}`;
 }
 
 function number(count: number): string {

@@ -9,10 +9,10 @@ import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, type Meta, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
-/** Throws an error if a dataset has neither users nor companies. */
-export function refuseEmpty({ users, companies }: Counts, lines: number): void {
+/** Throws an error if a dataset, which may be blank, has neither users nor companies. */
+export function refuseEmpty({ users, companies }: Counts, isBlank: boolean): void {
   if (users > 0 || companies > 0) return;
-  const advice = lines > 0 ? "" : ` (${CHECK_PIPE})`;
+  const advice = isBlank ? ` (${CHECK_PIPE})` : "";
   throw new Error(`the dataset has no users and no companies; nothing was written${advice}`);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
- * the lines and applies the valid ones.
+ * the lines and applies the valid ones. The rows of tables are treated like lines.
  */
 import {
   cleanNames,
@@ -13,9 +13,11 @@ import {
 import { detectOtherFormat, type ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
+import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
 import {
   DatasetError,
   type FinalError,
+  type LineError,
   LineErrorCollector,
   type LineRecord,
 } from "./line-errors.ts";
@@ -29,7 +31,7 @@ export type LineSource<Item extends object = object> =
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
   validate(record: RawRecord, text: string): Parsed | EndLine | InvalidLine;
-  /** Applies a line, or returns the errors in the line. */
+  /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
    * Leaves out a line that names its record, or the invalid part of the line. `invalid` is the line
@@ -56,25 +58,37 @@ export interface ReadOptions {
   allowShrink?: boolean | undefined;
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
+  /** Completes each avatar that is not an http(s) URL yet. */
+  avatarBase?: string | undefined;
 }
 
 /**
- * Passes each line of `input` to `handler`. Resolves to the number of lines, how many names have
- * been cleaned, and the errors that were skipped. Rejects with a {@link DatasetError} if any error
- * was not skipped.
+ * Passes each line or row of `input` to `handler`. Resolves to whether there was nothing to read,
+ * how many names have been cleaned, and the errors that were skipped. Rejects with a
+ * {@link DatasetError} if any error was not skipped.
  */
 export async function readDataset<Parsed extends RecordKey>(
-  input: LineSource,
+  input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
-  { expectEnd = false, maxErrors }: ReadOptions = {},
+  options: ReadOptions = {},
 ) {
-  const reader = new DatasetReader(handler, maxErrors);
+  if (input instanceof TableReader) {
+    const reader = new DatasetReader(handler, options, input);
+    for await (const batch of input.read()) reader.readRows(batch);
+    return reader.finish(false);
+  }
+  const reader = new DatasetReader(handler, options);
   for await (const batch of readLines(decompress(bytesOf(input)))) reader.read(batch);
-  return reader.finish(expectEnd);
+  return reader.finish(options.expectEnd ?? false);
 }
+
+/** What a record was made from. */
+type Origin = TextLine | TableRecord;
 
 class DatasetReader<Parsed extends RecordKey> {
   private readonly handler: LineHandler<Parsed>;
+  private readonly avatarBase: string | undefined;
+  private readonly tables: TableReader | undefined;
   private readonly errors: LineErrorCollector;
   private readonly skipped: LineErrorCollector;
   /** Records whose lines have errors. References to these records are not reported as errors. */
@@ -84,17 +98,30 @@ class DatasetReader<Parsed extends RecordKey> {
   private lastLine = 0;
   private endLine = 0;
 
-  constructor(handler: LineHandler<Parsed>, maxErrors: number | undefined) {
+  constructor(
+    handler: LineHandler<Parsed>,
+    { maxErrors, avatarBase }: ReadOptions,
+    tables?: TableReader,
+  ) {
     this.handler = handler;
+    this.avatarBase = avatarBase;
+    this.tables = tables;
     this.errors = new LineErrorCollector(maxErrors);
     this.skipped = new LineErrorCollector(maxErrors);
   }
 
   read(batch: TextLine[]): void {
     for (const line of batch) {
-      this.add(line);
+      this.addLine(line);
       this.lineCount++;
       this.lastLine = line.number;
+    }
+  }
+
+  readRows(batch: (TableRecord | RowError)[]): void {
+    for (const row of batch) {
+      if ("record" in row) this.addRecord(row, row.record, "");
+      else this.report(row, "lines");
     }
   }
 
@@ -103,60 +130,71 @@ class DatasetReader<Parsed extends RecordKey> {
       const reason = "the end line is missing, so the dataset may be incomplete";
       this.errors.add({ line: this.lastLine + 1, field: "", reason, fix: CHECK_PIPE, ...END });
     }
-    const collector = this.handler.skip ? this.skipped : this.errors;
-    for (const { missing, ...error } of this.handler.finish()) {
-      if (missing && this.invalidRecords.has(nameOf(missing))) continue;
-      collector.summary[missing ? "references" : "fields"]++;
-      collector.add(error);
+    for (const { line, missing, ...error } of this.handler.finish()) {
+      const { type } = error;
+      const isLine = line === undefined || type === undefined || type === "end" || !this.tables;
+      const at = { ...error, ...(line !== undefined && { line }) };
+      const located = isLine ? at : this.tables?.locate(error, { type, number: line });
+      this.report({ ...(located ?? at), ...(missing && { missing }) }, "fields");
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);
-    return { skipped: this.skipped.summary, cleaned: this.cleaned, lines: this.lineCount };
+    const isBlank = !this.tables && this.lineCount === 0;
+    return { skipped: this.skipped.summary, cleaned: this.cleaned, isBlank };
+  }
+
+  /** Reports an error that affects no whole record. It is skipped if the handler can skip. */
+  private report({ missing, ...error }: FinalError, counter: "lines" | "fields"): void {
+    if (missing && this.invalidRecords.has(nameOf(missing))) return;
+    const collector = this.handler.skip ? this.skipped : this.errors;
+    collector.summary[missing ? "references" : counter]++;
+    collector.add(error);
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
-  private add(line: TextLine): void {
-    const { number, text, problem, isGarbled } = line;
+  private addLine(line: TextLine): void {
+    const { text, problem, isGarbled } = line;
     if (this.endLine > 0) {
       this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
     } else if (problem !== undefined) {
       this.fail(line, [{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
     } else {
-      const parsed = this.validate(text);
-      if (parsed instanceof InvalidLine)
-        this.skipOrFail(line, parsed.record, parsed, parsed.errors);
-      else if ("lines" in parsed) this.end(line, parsed);
-      else {
-        const errors = this.handler.add(parsed, number);
-        if (errors.length > 0) this.skipOrFail(line, parsed, parsed, errors);
-      }
+      const record = parseObject(text);
+      if (record instanceof InvalidLine) this.fail(line, record.errors);
+      else this.addRecord(line, record, text);
     }
   }
 
-  private validate(text: string): Parsed | EndLine | InvalidLine {
-    const record = parseObject(text);
-    if (record instanceof InvalidLine) return record;
+  private addRecord(origin: Origin, record: RawRecord, text: string): void {
     this.cleaned += cleanNames(record);
-    return this.handler.validate(record, text);
+    if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
+    const parsed = this.handler.validate(record, text);
+    if (parsed instanceof InvalidLine) {
+      this.skipOrFail(origin, parsed.record, parsed, parsed.errors);
+    } else if ("lines" in parsed) this.end(origin, parsed);
+    else {
+      const errors = this.handler.add(parsed, origin.number);
+      if (errors.length > 0) this.skipOrFail(origin, parsed, parsed, errors);
+    }
   }
 
-  private end(line: TextLine, { lines }: EndLine): void {
-    this.endLine = line.number;
+  private end(origin: Origin, { lines }: EndLine): void {
+    this.endLine = origin.number;
     if (lines === this.lineCount) return;
     const reason = `must be ${this.lineCount} (the number of lines before this one), got ${lines}`;
-    this.fail(line, [{ field: "lines", reason }], END);
+    this.fail(origin, [{ field: "lines", reason }], END);
   }
 
   private skipOrFail(
-    line: TextLine,
+    origin: Origin,
     record: RecordKey | undefined,
     invalid: Parsed | InvalidLine,
     errors: ValidationError[],
   ): void {
-    const result = record && this.handler.skip?.(record, invalid, line.number);
+    const result = record && this.handler.skip?.(record, invalid, origin.number);
     if (result === undefined) {
       const isEnd = invalid instanceof InvalidLine && invalid.value?.type === "end";
-      this.fail(line, errors, isEnd ? END : record);
+      this.fail(origin, errors, isEnd ? END : record);
       return;
     }
     const { lines, fields } = this.skipped.summary;
@@ -165,26 +203,43 @@ class DatasetReader<Parsed extends RecordKey> {
     if (result === "trimmed") this.skipped.summary.fields = fields + parts.size;
     else this.skipped.summary.lines = lines + 1;
     for (const error of errors) {
-      const reason = error.reason + consequences[result];
-      const place = { line: line.number, type: record?.type, id: record?.id };
-      this.skipped.add({ kind: error.reason, ...error, reason, ...place });
+      const { reason } = error;
+      const skipped = { kind: reason, ...error, reason: reason + consequences[result] };
+      this.skipped.add(this.locate(skipped, origin, record));
     }
   }
 
-  private fail(line: TextLine, errors: ValidationError[], record: Partial<LineRecord> = {}): void {
-    const mistake = this.lineCount === 0 ? detectOtherFormat(line.text) : undefined;
+  private fail(origin: Origin, errors: ValidationError[], record: Partial<LineRecord> = {}): void {
+    const isLine = "text" in origin;
+    const mistake = isLine && this.lineCount === 0 ? detectOtherFormat(origin.text) : undefined;
     if (mistake) {
-      this.errors.add({ ...mistake, line: line.number });
+      this.errors.add({ ...mistake, line: origin.number });
       throw new DatasetError(this.errors.summary);
     }
-    const { type, id } = record;
-    if (type !== "user") this.invalidRecords.add(nameOf(record));
+    if (record.type !== "user") this.invalidRecords.add(nameOf(record));
     this.errors.summary.lines++;
-    const fix = isCutOff(line) && { kind: "is unfinished", fix: CHECK_PIPE };
+    const fix = isLine && isCutOff(origin) && { kind: "is unfinished", fix: CHECK_PIPE };
     for (const error of errors) {
-      this.errors.add({ ...fix, ...error, line: line.number, type, id });
+      this.errors.add(this.locate({ ...fix, ...error }, origin, record));
     }
   }
+
+  private locate(
+    error: ValidationError,
+    origin: Origin,
+    { type, id }: Partial<LineRecord> = {},
+  ): LineError {
+    const isRow = "record" in origin && this.tables;
+    const at = isRow ? this.tables.locate(error, origin) : { ...error, line: origin.number };
+    return { ...at, type, id };
+  }
+}
+
+/** Resolves an avatar as a browser would, unless it is an http(s) URL. */
+function resolveAvatar(record: RawRecord, base: string): void {
+  const { avatar_url: avatar } = record;
+  if (typeof avatar !== "string" || /^https?:\/\//i.test(avatar)) return;
+  record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
 }
 
 const consequences: Record<Skipped, string> = {

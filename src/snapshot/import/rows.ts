@@ -91,7 +91,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
       const { table, max } = definitions[type];
       const line = this.lastLines[type];
       const rows = this.db.select({ count: count() }).from(table).get()?.count ?? 0;
-      if (line > 0 && rows > max) yield { line, ...tooMany(type) };
+      if (line > 0 && rows > max) yield { line, type, ...tooMany(type) };
     }
     for (const { id, name, bytes } of listLongUsers(this.db, this.longestList)) {
       const kind = `must take at most ${MAX_ACHIEVEMENTS_BYTES / 1024} KB in a response`;

@@ -1,0 +1,1 @@
+SELECT id, name FROM companies WHERE deleted_at IS NULL

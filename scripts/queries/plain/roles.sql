@@ -1,0 +1,2 @@
+-- A role with a higher hierarchy outranks the others.
+SELECT id, name, hierarchy FROM roles

@@ -1,0 +1,86 @@
+/**
+ * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
+ * the names of files and columns, and never reads a row.
+ */
+import { readdirSync } from "node:fs";
+import { reasonOf } from "../files/errors.ts";
+
+/** Each table: its first column identifies a row or its user. */
+const tables = {
+  roles: { required: ["id", "name", "hierarchy"], optional: [] },
+  achievements: {
+    required: ["id", "name", "description", "icon", "kind", "tier", "points"],
+    optional: [],
+  },
+  companies: { required: ["id", "name"], optional: ["member_count"] },
+  users: {
+    required: ["id", "public", "name", "created_at"],
+    optional: ["avatar_url", "company_id", "company_role"],
+  },
+  user_roles: { required: ["user_id", "role_id"], optional: [] },
+  user_achievements: {
+    required: ["user_id", "achievement_id", "tier", "unlocked_at"],
+    optional: [],
+  },
+};
+export type TableName = keyof typeof tables;
+
+/** Lists the names of the files in a folder. */
+export function listFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw new Error(`cannot read ${folder}: ${reasonOf(error)}`);
+  }
+}
+
+const names = Object.keys(tables) as TableName[];
+
+/**
+ * Returns the tables that a folder has, given the names of its files. A table's file is named after
+ * the table and ends in `.csv` or `.sql`.
+ */
+export function findTables(
+  folder: string,
+  files: readonly string[],
+  ending: "csv" | "sql",
+): TableName[] {
+  const known = names.map((name) => `${name}.${ending}`);
+  const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
+  const other = ending === "csv" ? "sql" : "csv";
+  if (stray !== undefined) {
+    const hint = names.some((name) => stray === `${name}.${other}`)
+      ? "; queries need a database: import DATABASE --queries FOLDER"
+      : "";
+    const advice = ending === "csv" ? hint : "";
+    throw new Error(`${folder} has ${stray}, but its files must be ${list(known)}${advice}`);
+  }
+  const found = names.filter((name) => files.includes(`${name}.${ending}`));
+  if (found.includes("users") || found.includes("companies")) return found;
+  const needed = `users.${ending} or companies.${ending}`;
+  throw new Error(`${folder} must have ${needed}; its files can be ${list(known)}`);
+}
+
+/** Throws an error that begins with `file` unless the table has the right columns. */
+export function checkColumns(file: string, table: TableName, columns: readonly string[]): void {
+  const { required, optional } = tables[table];
+  const known: string[] = [...required, ...optional];
+  const expected = `${list(required)}${optional.length > 0 ? `; optional: ${list(optional)}` : ""}`;
+  const missing = required.find((name) => !columns.includes(name));
+  const stray = columns.find((name) => !known.includes(name));
+  const double = columns.find((name, at) => columns.indexOf(name) < at);
+  const problem =
+    (stray !== undefined && `there is no column ${JSON.stringify(stray)}`) ||
+    (missing !== undefined && `the column ${missing} is missing`) ||
+    (double !== undefined && `the column ${double} is there twice`);
+  if (problem) throw new Error(`${file}: ${problem}; the columns are ${expected}`);
+}
+
+/** The column that identifies a row, or for user_roles and user_achievements the row's user. */
+export function keyOf(table: TableName): "id" | "user_id" {
+  return table.startsWith("user_") ? "user_id" : "id";
+}
+
+function list(names: readonly string[]): string {
+  return names.join(", ");
+}

@@ -1,0 +1,354 @@
+/**
+ * Reads tables in pages of users, and turns their rows into the records that the lines of a dataset
+ * are. Rows that belong to no record are reported. Never validates a record.
+ */
+import type { RawRecord, RecordKey } from "../domain/dataset.ts";
+import { parseTime } from "../domain/time.ts";
+import { mustBeId, type ValidationError } from "../domain/validation.ts";
+import { keyOf, type TableName } from "./columns.ts";
+import { toInteger, toOptionalText, toPublic, toText, toTime } from "./values.ts";
+
+/** The cells of a row by column. `line` is the line in a CSV file. */
+export type Row = Record<string, unknown>;
+
+/** The tables of a database or of a folder of CSV files. All queries see the same data. */
+export interface Tables extends AsyncDisposable {
+  /** The tables that are there, with their columns. */
+  readonly columns: ReadonlyMap<TableName, readonly string[]>;
+  /** The names of files end in this. A row of a CSV file has the member `line`. */
+  readonly ending: "csv" | "sql";
+  /** Runs `SELECT <columns> FROM <table> AS q <rest>`. */
+  query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
+}
+
+/** A record, which has not been validated, except that its id is valid. */
+export interface TableRecord {
+  type: RecordKey["type"];
+  record: RawRecord;
+  /** The line of the record's row in a CSV file; otherwise its id. */
+  number: number;
+  /** For the elements of a user's lists, the lines or user ids of their rows. */
+  listRows?: { roles: number[]; achievements: number[] };
+}
+
+/** An error in a row that belongs to no record, or in a record. */
+export interface RowError extends ValidationError {
+  /** For example `users.csv, line 12` or `users.sql, id 42`. */
+  place: string;
+  /** For a reference to a record that does not exist, the type and id of that record. */
+  missing?: RecordKey;
+}
+
+type RowProblem = Omit<RowError, "place">;
+
+const USERS_PER_PAGE = 5000;
+const ROWS_PER_PAGE = 100_000;
+const MAX_ID = Number.MAX_SAFE_INTEGER;
+
+const tableOf = {
+  role: "roles",
+  achievement: "achievements",
+  company: "companies",
+  user: "users",
+} as const;
+
+export class TableReader {
+  private readonly tables: Tables;
+  private readonly onRead: (file: string, rows: number) => void;
+  /** The ids of the roles and achievements. */
+  private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
+
+  /** `onRead` is called repeatedly with the number of rows of a file that have been read. */
+  constructor(tables: Tables, onRead: (file: string, rows: number) => void = () => {}) {
+    this.tables = tables;
+    this.onRead = onRead;
+  }
+
+  [Symbol.asyncDispose](): PromiseLike<void> {
+    return this.tables[Symbol.asyncDispose]();
+  }
+
+  /** Yields all records and all errors in rows that belong to no record. */
+  async *read(): AsyncGenerator<(TableRecord | RowError)[]> {
+    for (const table of this.tables.columns.keys()) yield await this.listWithoutId(table);
+    yield* this.readRoles();
+    yield* this.readAchievements();
+    // A user is written with the name of the company, so companies come first.
+    yield* this.readCompanies();
+    yield* this.readUsers();
+  }
+
+  /** Describes an error in a record, so that it names the row and the column. */
+  locate(
+    error: ValidationError,
+    { type, number, listRows }: Omit<TableRecord, "record">,
+  ): RowError {
+    const [, list, at = "", column] =
+      /^(roles|achievements)\[(\d+)\](?:\.(\w+))?$/.exec(error.field) ?? [];
+    if (listRows && (list === "roles" || list === "achievements")) {
+      const row = listRows[list][Number(at)] ?? number;
+      const reference = list === "roles" ? "role_id" : "achievement_id";
+      const field = column === undefined || column === "id" ? reference : column;
+      return { ...error, field, place: this.placeOf(`user_${list}`, row) };
+    }
+    const field = error.field.replace(/^company\./, "company_");
+    return { ...error, field, place: this.placeOf(tableOf[type], number) };
+  }
+
+  private fileOf(table: TableName): string {
+    return `${table}.${this.tables.ending}`;
+  }
+
+  private placeOf(table: TableName, number: unknown): string {
+    const unit = this.tables.ending === "csv" ? "line" : keyOf(table);
+    return `${this.fileOf(table)}, ${unit} ${number}`;
+  }
+
+  /** The number by which messages name a row. */
+  private numberOf(table: TableName, row: Row): number {
+    return Number(this.tables.ending === "csv" ? row.line : row[keyOf(table)]);
+  }
+
+  private errorIn(table: TableName, row: Row, error: RowProblem): RowError {
+    const number = this.tables.ending === "csv" ? row.line : row[keyOf(table)];
+    return { ...error, place: this.placeOf(table, number ?? "NULL") };
+  }
+
+  /** Lists the rows that the pages leave out, because their id is not from 1 to 2^53 − 1. */
+  private async listWithoutId(table: TableName): Promise<RowError[]> {
+    const key = keyOf(table);
+    const isOutside = `WHERE q.${key} IS NULL OR q.${key} <= 0 OR q.${key} > ${MAX_ID}`;
+    const columns = this.tables.ending === "csv" ? `q.line, q.${key}` : `q.${key}`;
+    const rows = await this.tables.query(table, isOutside, columns);
+    return rows.map((row) => this.errorIn(table, row, mustBeId(key, toInteger(row[key]))));
+  }
+
+  /**
+   * Yields the rows whose id is above `after` and at most `upTo`, in ascending order of their ids.
+   * Rows with the same id are in the same page.
+   */
+  private async *pages(
+    table: TableName,
+    size: number,
+    after = 0,
+    upTo = MAX_ID,
+  ): AsyncGenerator<{ rows: Row[]; last: number }> {
+    if (!this.tables.columns.has(table)) return;
+    const key = keyOf(table);
+    let from = after;
+    for (let limit = size; ; ) {
+      // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
+      const range = `WHERE q.${key} > ${from} AND q.${key} <= ${upTo}`;
+      const rows = await this.tables.query(table, `${range} ORDER BY q.${key} LIMIT ${limit}`);
+      const ids = rows.map((row) => Number(row[key]));
+      if (!ids.every((id, at) => id >= (ids[at - 1] ?? from) && id <= upTo)) {
+        throw new Error(`${this.fileOf(table)}: ${key} must be a number, not text`);
+      }
+      const isFull = rows.length === limit;
+      // More rows with the last id may follow, so the next page reads it again.
+      const whole = isFull ? rows.slice(0, ids.indexOf(ids.at(-1) ?? 0)) : rows;
+      const last = ids[whole.length - 1];
+      if (last === undefined) {
+        if (!isFull) return;
+        limit *= 2;
+        continue;
+      }
+      yield { rows: whole, last };
+      if (!isFull) return;
+      from = last;
+      limit = size;
+    }
+  }
+
+  /** Yields the rows of a table as records. `convert` returns a record's fields except its id. */
+  private async *readRecords(
+    type: RecordKey["type"],
+    convert: (row: Row, id: number) => RawRecord,
+  ): AsyncGenerator<{ items: (TableRecord | RowError)[]; last: number }> {
+    const table = tableOf[type];
+    let count = 0;
+    for await (const { rows, last } of this.pages(table, USERS_PER_PAGE)) {
+      const items = rows.map((row): TableRecord | RowError => {
+        const id = toInteger(row.id);
+        if (!isId(id)) return this.errorIn(table, row, mustBeId("id", id));
+        const record = { type, id, ...defined(convert(row, id)) };
+        return { type, record, number: this.numberOf(table, row) };
+      });
+      count += rows.length;
+      this.onRead(this.fileOf(table), count);
+      yield { items, last };
+    }
+  }
+
+  private async *readRoles(): AsyncGenerator<(TableRecord | RowError)[]> {
+    const convert = ({ name, hierarchy }: Row, id: number) => {
+      this.known.role.add(id);
+      return { name: toText(name), hierarchy: toInteger(hierarchy) };
+    };
+    for await (const { items } of this.readRecords("role", convert)) yield items;
+  }
+
+  private async *readAchievements(): AsyncGenerator<(TableRecord | RowError)[]> {
+    const convert = ({ name, description, icon, kind, tier, points }: Row, id: number) => {
+      this.known.achievement.add(id);
+      return {
+        name: toText(name),
+        description: toText(description),
+        icon: toText(icon),
+        kind: toText(kind),
+        tier: toInteger(tier),
+        points: toInteger(points),
+      };
+    };
+    for await (const { items } of this.readRecords("achievement", convert)) yield items;
+  }
+
+  private async *readCompanies(): AsyncGenerator<(TableRecord | RowError)[]> {
+    const members = await this.countMembers();
+    const convert = ({ name, member_count }: Row, id: number) => ({
+      name: toText(name),
+      member_count: toInteger(member_count) ?? members.get(id) ?? 0,
+    });
+    for await (const { items } of this.readRecords("company", convert)) yield items;
+  }
+
+  /** Returns how many users each company has. */
+  private async countMembers(): Promise<Map<number, number>> {
+    const members = new Map<number, number>();
+    if (!this.tables.columns.get("users")?.includes("company_id")) return members;
+    const columns = "q.company_id AS company_id, COUNT(*) AS members";
+    for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
+      const id = toInteger(row.company_id);
+      if (isId(id)) members.set(id, (members.get(id) ?? 0) + Number(row.members));
+    }
+    return members;
+  }
+
+  private async *readUsers(): AsyncGenerator<(TableRecord | RowError)[]> {
+    let after = 0;
+    for await (const { items, last } of this.readRecords("user", convertUser)) {
+      yield* this.addLists(items, after, last);
+      yield items;
+      after = last;
+    }
+    // The rest of the rows belongs to nobody.
+    yield* this.addLists([], after, MAX_ID);
+  }
+
+  /** Adds roles and achievements to users, who have the ids above `after` and up to `upTo`. */
+  private async *addLists(
+    items: (TableRecord | RowError)[],
+    after: number,
+    upTo: number,
+  ): AsyncGenerator<RowError[]> {
+    const users = new Map<unknown, UserLists>();
+    for (const item of items) {
+      if ("record" in item)
+        users.set(item.record.id, { user: item, roles: new Map(), achievements: new Map() });
+    }
+    const add = { roles: this.addRole, achievements: this.addAchievement };
+    for (const list of ["roles", "achievements"] as const) {
+      const table = `user_${list}` as const;
+      for await (const { rows } of this.pages(table, ROWS_PER_PAGE, after, upTo)) {
+        yield rows.flatMap((row) => {
+          const id = toInteger(row.user_id);
+          const lists = users.get(id);
+          const error = lists
+            ? add[list].call(this, lists, row)
+            : isId(id)
+              ? missing("user_id", "user", id)
+              : mustBeId("user_id", id);
+          return error ? [this.errorIn(table, row, error)] : [];
+        });
+      }
+    }
+    for (const { user, roles, achievements } of users.values()) {
+      if (user.record.public !== true) continue;
+      user.record.roles = [...roles.keys()];
+      user.record.achievements = Array.from(achievements.values(), ({ unlock }) => unlock);
+      user.listRows = {
+        roles: [...roles.values()],
+        achievements: Array.from(achievements.values(), ({ number }) => number),
+      };
+    }
+  }
+
+  private addRole({ user, roles }: UserLists, row: Row): RowProblem | undefined {
+    const id = toInteger(row.role_id);
+    if (user.record.public !== true || roles.has(id)) return undefined;
+    if (isId(id) && !this.known.role.has(id)) return missing("role_id", "role", id);
+    roles.set(id, this.numberOf("user_roles", row));
+    return undefined;
+  }
+
+  private addAchievement({ user, achievements }: UserLists, row: Row): RowProblem | undefined {
+    if (user.record.public !== true) return undefined;
+    const id = toInteger(row.achievement_id);
+    if (isId(id) && !this.known.achievement.has(id)) {
+      return missing("achievement_id", "achievement", id);
+    }
+    const unlock = defined({ id, tier: toInteger(row.tier), unlocked_at: toTime(row.unlocked_at) });
+    const entry = { unlock, number: this.numberOf("user_achievements", row) };
+    const other = achievements.get(id)?.unlock;
+    if (!other) achievements.set(id, entry);
+    // An invalid row stays beside the others, so that it is reported.
+    else if (!isUnlock(unlock) || !isUnlock(other)) achievements.set(unlock, entry);
+    else if (isBetter(unlock, other)) achievements.set(id, entry);
+    return undefined;
+  }
+}
+
+/** The elements of a user's lists by id, with the numbers of their rows. */
+interface UserLists {
+  user: TableRecord;
+  roles: Map<unknown, number>;
+  achievements: Map<unknown, { unlock: RawRecord; number: number }>;
+}
+
+/** Of a private user, only the id is read. */
+function convertUser(row: Row): RawRecord {
+  const isPublic = toPublic(row.public);
+  if (isPublic === false) return { public: false };
+  const company = toInteger(row.company_id);
+  return {
+    public: isPublic,
+    name: toText(row.name),
+    created_at: toTime(row.created_at),
+    avatar_url: toOptionalText(row.avatar_url),
+    company: company === undefined ? undefined : { id: company, role: companyRoleOf(row) },
+  };
+}
+
+function companyRoleOf({ company_role }: Row): unknown {
+  return toOptionalText(company_role) ?? "Member";
+}
+
+interface Unlock {
+  tier: number;
+  unlocked_at: string;
+}
+
+function isUnlock(value: RawRecord): value is RawRecord & Unlock {
+  const { tier, unlocked_at } = value;
+  const isTime = typeof unlocked_at === "string" && parseTime(unlocked_at) !== undefined;
+  return isTime && Number.isSafeInteger(tier) && Number(tier) >= 0;
+}
+
+/** The highest tier counts, and of several rows with that tier the earliest. */
+function isBetter(a: Unlock, b: Unlock): boolean {
+  return a.tier > b.tier || (a.tier === b.tier && a.unlocked_at < b.unlocked_at);
+}
+
+function isId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) > 0;
+}
+
+function missing(field: string, type: RecordKey["type"], id: number): RowProblem {
+  const kind = `there is no ${type}`;
+  return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
+}
+
+/** Leaves out the members that are undefined, which validation then reports as missing. */
+function defined(values: RawRecord): RawRecord {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

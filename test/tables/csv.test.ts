@@ -1,0 +1,236 @@
+/** Imports folders of CSV files: separators, defaults, errors, and rows in any order. */
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
+import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { exported } from "../datasets.ts";
+import { temporaryFolder } from "../support.ts";
+
+type Files = Record<string, string | Uint8Array>;
+
+function makeFolder(files: Files): string {
+  const folder = temporaryFolder();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+/** Imports files, and returns the records and the errors that were skipped. */
+async function importFiles(files: Files, options: ImportOptions = {}) {
+  const target = join(temporaryFolder(), "snapshot");
+  const { skipped } = await importDataset(makeFolder(files), target, options);
+  const lines = (await exported(target)).trim().split("\n").slice(0, -1);
+  return { records: lines.map((line) => JSON.parse(line)), skipped: formatErrors(skipped) };
+}
+
+async function errorsOf(files: Files, options: ImportOptions = {}): Promise<string> {
+  return importFiles(files, options).then(
+    () => "no error",
+    (error: Error) => error.message,
+  );
+}
+
+const users = "id,public,name,created_at\n";
+const ann = "1,yes,Ann,2024-03-09 17:05:00\n";
+const private_ = (id: number) => ({ type: "user", id, public: false });
+const user = (id: number, name: string, more = {}) => ({
+  type: "user",
+  id,
+  public: true,
+  name,
+  avatar_url: null,
+  created_at: "2024-03-09T17:05:00Z",
+  company: null,
+  roles: [],
+  achievements: [],
+  ...more,
+});
+
+/** A community with all tables, in no order, and with duplicates. */
+const community: Files = {
+  "users.csv":
+    "\ufeffname;id;public;created_at;company_role;company_id;avatar_url\r\n" +
+    '"Nowak; ""Ł""\r\nJan";7;T;1710003900;Owner;3;https://a.example/7.png\r\n' +
+    "\r\n;;;;;;\r\nHidden;9;No;never;;3;\r\nEve;42.0;TRUE;2024-03-09T18:05:00+01:00;;3;a/x.png\r\n",
+  "companies.csv": "id\tname\tmember_count\n3\tBaltic\t\n4\tŻubr\t7\n",
+  "roles.csv": "id,name,hierarchy\n1,Driver,-10\n2,Patron,20.0\n",
+  "achievements.csv": "id,name,description,icon,kind,tier,points\n7,Owl,Up.,owl.svg,time,1,25",
+  "user_roles.csv": "role_id,user_id\n2,7\n1,42\n2,7\n1,7\n1,9\n99,9\n",
+  "user_achievements.csv":
+    "user_id,achievement_id,tier,unlocked_at\n42,7,1,2024-01-01 00:00:00\n" +
+    "42,7,3,2024-01-03 00:00:00\n42,7,3,2024-01-02T02:00:00+02:00\n42,7,2,2020-01-01 00:00:00\n",
+  "notes.txt": "Other files are ignored.",
+};
+
+test("a folder of CSV files becomes the same records as NDJSON", async () => {
+  const { records } = await importFiles(community, { avatarBase: "https://cdn.example/img/" });
+  const achievement = { id: 7, name: "Owl", description: "Up.", icon: "owl.svg", kind: "time" };
+  expect(records).toEqual([
+    { type: "role", id: 1, name: "Driver", hierarchy: -10 },
+    { type: "role", id: 2, name: "Patron", hierarchy: 20 },
+    { type: "achievement", ...achievement, tier: 1, points: 25 },
+    { type: "company", id: 3, name: "Baltic", member_count: 3 },
+    { type: "company", id: 4, name: "Żubr", member_count: 7 },
+    user(7, 'Nowak; "Ł" Jan', {
+      avatar_url: "https://a.example/7.png",
+      company: { id: 3, role: "Owner" },
+      roles: [1, 2],
+    }),
+    private_(9),
+    user(42, "Eve", {
+      avatar_url: "https://cdn.example/img/a/x.png",
+      company: { id: 3, role: "Member" },
+      roles: [1],
+      achievements: [{ id: 7, tier: 3, unlocked_at: "2024-01-02T00:00:00Z" }],
+    }),
+  ]);
+});
+
+test("--avatar-base resolves avatars in NDJSON, too", async () => {
+  const target = join(temporaryFolder(), "snapshot");
+  const avatars = ["a b.png", "/c.png", "//d.example/e.png", "HTTP://f.example/g", "?h=1", null];
+  const users = avatars.map((avatar_url, at) => user(at + 1, "Ann", { avatar_url }));
+  await importDataset(users, target, { avatarBase: "https://cdn.example/img/" });
+  const lines = (await exported(target)).split("\n", avatars.length);
+  expect(lines.map((line) => JSON.parse(line).avatar_url)).toEqual([
+    "https://cdn.example/img/a%20b.png",
+    "https://cdn.example/c.png",
+    "https://d.example/e.png",
+    "HTTP://f.example/g",
+    "https://cdn.example/img/?h=1",
+    null,
+  ]);
+});
+
+test("only users or companies are needed", async () => {
+  expect((await importFiles({ "users.csv": users + ann })).records).toEqual([user(1, "Ann")]);
+  const companies = { "companies.csv": "id,name\n1,Acme\n" };
+  expect((await importFiles(companies)).records[0].member_count).toBe(0);
+});
+
+test("users with many rows in any order arrive whole", async () => {
+  const ids = Array.from({ length: 12_000 }, (_, at) => ((at * 7919) % 12_000) + 1);
+  const rows = ids.map((id) => `${id},1,User ${id},0\n`);
+  const unlocks = ids.flatMap((id) =>
+    Array.from({ length: id === 5000 ? 150 : 1 }, (_, at) => `${id},${at + 1},${at},${id}\n`),
+  );
+  const definitions = Array.from({ length: 150 }, (_, at) => `${at + 1},A,d,i,k,1,1\n`);
+  const { records } = await importFiles({
+    "users.csv": users + rows.join(""),
+    "achievements.csv": `id,name,description,icon,kind,tier,points\n${definitions.join("")}`,
+    "user_achievements.csv": `user_id,achievement_id,tier,unlocked_at\n${unlocks.join("")}`,
+  });
+  const counts = records.slice(150).map(({ id, achievements }) => [id, achievements.length]);
+  expect(counts).toEqual(
+    Array.from({ length: 12_000 }, (_, at) => [at + 1, at + 1 === 5000 ? 150 : 1]),
+  );
+});
+
+const messy: Files = {
+  ...community,
+  "users.csv": `id,public,name,created_at,avatar_url,company_id
+1,maybe,Max,2024-03-09 17:05:00,,
+2,,Max,2024-03-09 17:05:00,,
+3,1,,2024-02-30 17:05:00,,
+4,1,"Two
+lines",yesterday,,
+0,1,Zero,0,,
+,1,None,0,,
+76561197960265729000,1,Steam,0,,
+five,1,Five,0,,
+5.5,1,Half,0,,
+6,1,Six,2024-03-09 17:05:00,x.png,777
+7,1,Seven,2024-03-09 17:05:00,,
+7,0,Seven,,,
+8,0,,0000-00-00,,x
+`,
+  "user_roles.csv": "user_id,role_id\n6,1\n6,99\n99,1\n-1,1\n6,x\n8,99\n6,\n",
+  "user_achievements.csv":
+    "user_id,achievement_id,tier,unlocked_at\n6,7,2,2024-03-09 17:05:00\n6,7,many,2024-03-09 17:05:00\n1000,7,1,0\n",
+};
+const MAX = Number.MAX_SAFE_INTEGER;
+const ids = `must be an integer from 1 to ${MAX}`;
+const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
+
+test("errors name the file, the line and the column, and are grouped", async () => {
+  expect((await errorsOf(messy)).split("\n")).toEqual([
+    "users.csv, line 8: id: is missing",
+    `users.csv, line 7: id: ${ids}, got 0`,
+    `users.csv, line 11: id: ${ids}, got "5.5"`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729000`,
+    `users.csv, line 10: id: ${ids}, got "five"`,
+    `user_roles.csv, line 5: user_id: ${ids}, got -1`,
+    "user_roles.csv, line 3: role_id: there is no role 99",
+    'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
+    "users.csv, line 3: public: is missing (user 2)",
+    "users.csv, line 4: name: is missing (user 3)",
+    'users.csv, line 4: created_at: must be a real date (February 2024 has 29 days), got "2024-02-30T17:05:00Z" (user 3)',
+    `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
+    'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
+    "user_roles.csv, line 8: role_id: is missing (user 6)",
+    `user_roles.csv, line 6: role_id: ${ids}, got "x" (user 6)`,
+    `user_achievements.csv, line 3: tier: must be an integer from 0 to ${MAX}, got "many" (user 6)`,
+    "users.csv, line 13: id: duplicate user id 7",
+    "user_roles.csv, line 4: user_id: there is no user 99",
+    "user_achievements.csv, line 4: user_id: there is no user 1000",
+  ]);
+});
+
+test("with --skip-invalid, every row that is left out is reported, and nobody becomes public", async () => {
+  const { records, skipped } = await importFiles(messy, { skipInvalid: true });
+  const people = records.filter(({ type }) => type === "user");
+  const six = {
+    roles: [1],
+    achievements: [{ id: 7, tier: 2, unlocked_at: "2024-03-09T17:05:00Z" }],
+  };
+  expect(people).toEqual([
+    ...[1, 2, 3, 4].map(private_),
+    user(6, "Six", six),
+    ...[7, 8].map(private_),
+  ]);
+  expect(skipped).toContain("users.csv, line 12: company_id: there is no company 777 (user 6)");
+  expect(skipped).toContain("user_roles.csv, line 6: role_id: must be an integer from 1 to");
+});
+
+const latin1 = Buffer.from(`${users}1,1,M\u00fcller,0\n`, "latin1");
+
+test.each<[string, Files, string]>([
+  ["no tables", {}, "must have users.csv or companies.csv; its files can be roles.csv, "],
+  ["only roles", { "roles.csv": "" }, "must have users.csv or companies.csv"],
+  ["an unknown file", { "users.csv": users, "Users 2.csv": "" }, "has Users 2.csv, but its files"],
+  ["queries", { "users.sql": "" }, "queries need a database: import DATABASE --queries FOLDER"],
+  ["no header", { "users.csv": "" }, "users.csv is empty; its first line must have the names"],
+  ["no rows", { "users.csv": users }, "no users and no companies; nothing was written"],
+  [
+    "an unknown column",
+    { "users.csv": "id,public,name,created_at,email\n" },
+    'users.csv: there is no column "email"; the columns are id, public, name, created_at; optional: ',
+  ],
+  ["a missing column", { "users.csv": "id,name\n" }, "users.csv: the column public is missing"],
+  ["a double column", { "users.csv": `${users.trim()},id\n` }, "the column id is there twice"],
+  ["too few fields", { "users.csv": `${users}\n1,1,Ann\n` }, "users.csv, line 3: has 3 fields"],
+  ["too many fields", { "users.csv": `${users}${ann.trim()},x\n` }, "line 2: has 5 fields"],
+  ["an open quote", { "users.csv": `${users + ann}2,1,"Ann` }, "line 3: has a quote that is never"],
+  ["a quote inside", { "users.csv": `${users}1,1,A"nn,0\n` }, "line 2: has a quote inside a field"],
+  ["text after a quote", { "users.csv": `${users}1,1,"A"nn,0\n` }, "line 2: has text after a clos"],
+  [
+    "a long row",
+    { "users.csv": `${users}1,1,${"a".repeat(2 ** 20)},0\n` },
+    "line 2: is longer than",
+  ],
+  ["Latin-1", { "users.csv": latin1 }, "users.csv, line 2: is not valid UTF-8\n  fix: save it as"],
+  [
+    "UTF-16",
+    { "users.csv": Buffer.from(`\ufeff${users}`, "utf16le") },
+    "users.csv, line 1: is not valid",
+  ],
+])("%s in a folder is an error", async (_, files, expected) => {
+  expect(await errorsOf(files)).toContain(expected);
+});
+
+test("a table that is a folder is an error that names it", async () => {
+  const folder = makeFolder({});
+  mkdirSync(join(folder, "users.csv"));
+  const imported = importDataset(folder, join(temporaryFolder(), "snapshot"));
+  await expect(imported).rejects.toThrow(/users\.csv/);
+});
