@@ -80,7 +80,7 @@ export interface RoadbookOptions extends PageOptions {
   compress?: boolean | undefined;
   /** Serves the web page at / and /drivers/{id}. Default false. */
   page?: boolean | undefined;
-  /** The web page's scripts and style. Defaults to the files that come with Roadbook. */
+  /** The web page's script and style. Defaults to the files that come with Roadbook. */
   pageAssets?: () => Promise<PageAssets>;
   /** The script for the page at /docs, gzip-compressed. Defaults to the script in the package. */
   docsScript?: DocsScript;
@@ -248,7 +248,6 @@ async function appOptionsOf(options: RoadbookOptions) {
     cacheMaxAgeSeconds: explain("cacheMaxAge", options.cacheMaxAge ?? "0", parseMaxAge),
     compress: options.compress ?? true,
     page: await pageOf(options),
-    pageAssets: options.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: options.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: options.onBug ?? ((error: unknown) => console.error(error)),
     onResponse: options.onResponse,
@@ -275,6 +274,7 @@ async function pageOf(options: RoadbookOptions): Promise<Pages | undefined> {
     title: explain("title", title, parseTitle),
     accent: accent === undefined ? undefined : explain("accent", accent, parseColour),
     logo: logo === undefined ? undefined : await readLogo(logo),
+    assets: await (options.pageAssets ?? (await import("./assets.ts")).pageAssets)(),
   };
 }
 

@@ -66,7 +66,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse: (facts) => {
       state.metrics?.countResponse(facts);
-      if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
+      if (config.accessLog) logAccess(log, facts);
     },
   });
   const admin = await openAdmin(config, state, roadbook, source);

@@ -16,9 +16,9 @@ import { methodNotAllowed, preflight } from "./cors.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";
 import { type HealthService, health } from "./health.ts";
-import { type PagesService, pages } from "./pages.ts";
+import { createPages, type PagesService } from "./pages.ts";
 import { peerOf } from "./peer.ts";
-import { createLimitHook, setRateLimitHeaders } from "./rate-limit.ts";
+import { createLimitHook, createSearchCounter, setRateLimitHeaders } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
 import {
   createRequestContexts,
@@ -35,7 +35,7 @@ import { users } from "./users.ts";
 export interface AppOptions
   extends Omit<HealthService, "baseUrl">,
     Omit<DocsService, "baseUrl">,
-    Omit<PagesService, "subrequest" | "baseUrl"> {
+    Omit<PagesService, "countSearch" | "baseUrl"> {
   clients: Clients;
   /** How long a cache may reuse an API response without revalidation; 0 means always revalidate. */
   cacheMaxAgeSeconds: number;
@@ -62,24 +62,28 @@ export type App = ReturnType<typeof createApp>["app"];
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, page, fault } = options;
   const contexts = createRequestContexts(options.clients, options.defaultPeer);
-  const limit = searchLimit && createLimitHook(searchLimit.limiter, contexts, page?.kiosk);
+  const countSearch =
+    searchLimit && createSearchCounter(searchLimit.limiter, contexts, page?.kiosk);
   const finish = createFinish(options, contexts);
   const service = {
     ...options,
-    beforeSearch: hooksOf(limit, fault),
-    subrequest: createSubrequest(contexts, handle),
+    countSearch,
+    beforeSearch: hooksOf(countSearch && createLimitHook(countSearch), fault),
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
   };
 
+  const pages = createPages(service);
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
   const app = new Elysia({ strictPath: true })
     .onError(({ code, error, request }) => {
       if (isClosed()) return fail("unavailable");
-      if (code === "NOT_FOUND") return fail("route_not_found");
+      if (code === "NOT_FOUND") {
+        return pages.errorPage(request, "nowhere") ?? fail("route_not_found");
+      }
       // Handlers validate their input and no route reads a body, so any other error is a bug.
       reportBug(options, error, contexts.of(request).requestId);
-      return fail("internal_error");
+      return pages.errorPage(request, "broken") ?? fail("internal_error");
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");
@@ -92,15 +96,10 @@ export function createApp(options: AppOptions) {
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
-  app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
+  app.use(docs(service, documented)).use(drawings(service)).use(pages.routes);
   if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
-  }
-
-  /** The return type is explicit because the type of `app` depends on this function. */
-  function handle(request: Request): Response | Promise<Response> {
-    return app.fetch(request);
   }
 
   const fetch: FetchHandler = (request, from) => {
@@ -110,7 +109,7 @@ export function createApp(options: AppOptions) {
     const routable = toRoutable(request, basePath);
     const { url, method } = request;
     contexts.start(routable, { peer: peerOf(request, from), url, method });
-    return handle(routable);
+    return app.fetch(routable);
   };
   return { app, fetch };
 }
@@ -121,7 +120,7 @@ function createFinish(options: AppOptions, contexts: RequestContexts) {
   const respond = createRespond(cacheMaxAgeSeconds, options.page?.allowIndexing ?? false, compress);
   return (request: Request, route: string | undefined, value: unknown): Response => {
     const context = contexts.of(request);
-    const { requestId, isSubrequest, method, decision, startMs } = context;
+    const { requestId, method, decision, startMs } = context;
     const isHead = method === "HEAD" && request.method === "GET";
     const response = isAborting(value) && !isHead ? value : respond(request, value, isHead);
     response.headers.set("x-request-id", requestId);
@@ -129,7 +128,6 @@ function createFinish(options: AppOptions, contexts: RequestContexts) {
     try {
       onResponse?.({
         requestId,
-        isSubrequest,
         method,
         route: route && templateOf(route, basePath),
         status: response.status,
@@ -141,22 +139,6 @@ function createFinish(options: AppOptions, contexts: RequestContexts) {
       reportBug(options, error, requestId);
     }
     return response;
-  };
-}
-
-/** Returns the function that the page calls to request an API path on behalf of its client. */
-function createSubrequest(
-  contexts: RequestContexts,
-  handle: (request: Request) => Response | Promise<Response>,
-) {
-  return async (request: Request, path: string): Promise<Response> => {
-    const { peer, requestId } = contexts.of(request);
-    const hops = request.headers.get("x-forwarded-for");
-    const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
-    const subrequest = new Request(SUBREQUEST_ORIGIN + path, { headers });
-    const url = contexts.originOf(request) + path;
-    contexts.start(subrequest, { peer, url, requestId, isSubrequest: true });
-    return handle(subrequest);
   };
 }
 
@@ -185,6 +167,3 @@ function isAborting(value: unknown): value is Response {
 function hasSlash(parameter: unknown): boolean {
   return String(parameter).includes("/");
 }
-
-/** `Request` rejects some origins that clients may use, so the context keeps the real origin. */
-const SUBREQUEST_ORIGIN = "http://localhost";

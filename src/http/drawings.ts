@@ -1,7 +1,7 @@
-/** Serves drawings: the avatars of public drivers, the badges of achievements, and the favicon. */
+/** Serves drawings: avatars of public drivers, badges of achievements, and the site's sign. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSignPng } from "../web/drawings.ts";
 import type { CachePolicy } from "./caching.ts";
 import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
@@ -24,17 +24,20 @@ export const drawings = (service: DrawingsService) =>
       if (id === undefined) return fail("invalid_user_id");
       const name = service.snapshot().users.findName(id);
       if (typeof name !== "string") return fail(name.missing);
-      return kind === "svg" ? svg(drawAvatar(id, name), "public") : png(drawAvatarPng(id));
+      return kind === "svg"
+        ? svg(drawAvatar(id, name), "public")
+        : png(drawAvatarPng(id), "public");
     })
     // Serves the badge of the achievement whose icon has this file name.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement), "public") : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT), "hour"));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT), "hour"))
+    .get("/sign.png", () => png(drawSignPng(service.page?.accent ?? DEFAULT_ACCENT), "hour"));
 
-function png(bytes: Body): Content {
-  return new Content("image/png", bytes, { cache: "public" });
+function png(bytes: Body, cache: CachePolicy): Content {
+  return new Content("image/png", bytes, { cache });
 }
 
 function svg(text: string, cache: CachePolicy): Content {

@@ -2,7 +2,7 @@
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { failWithHeaders } from "./result.ts";
-import type { Hook } from "./service.ts";
+import type { Hook, HookContext } from "./service.ts";
 
 export interface SearchLimit {
   limiter: Limiter;
@@ -11,24 +11,34 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/**
- * Returns a hook that counts a search, and refuses the search if the client has used up its budget.
- * In kiosk mode, searches from the server's own machine are not counted.
- */
-export function createLimitHook(
+/** Counts a search of the request's client. Undefined if the client is not limited. */
+export type CountSearch = (
+  request: Request,
+  server: HookContext["server"],
+) => Decision | undefined | Promise<Decision | undefined>;
+
+/** In kiosk mode, searches from the server's own machine are not counted. */
+export function createSearchCounter(
   limiter: Limiter,
   contexts: RequestContexts,
   isKiosk = false,
-): Hook {
-  return async ({ request, server }) => {
+): CountSearch {
+  return async (request, server) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
     if (context.peer === undefined) return undefined;
     if (isKiosk && contexts.isLocal(request, context)) return undefined;
-    const decision = await limiter.consume(contexts.clientOf(request, context));
-    context.decision = decision;
-    return decision.allowed ? undefined : (failLimited(decision) as never);
+    context.decision = await limiter.consume(contexts.clientOf(request, context));
+    return context.decision;
+  };
+}
+
+/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
+export function createLimitHook(countSearch: CountSearch): Hook {
+  return async ({ request, server }) => {
+    const decision = await countSearch(request, server);
+    return decision?.allowed === false ? (failLimited(decision) as never) : undefined;
   };
 }
 

@@ -16,8 +16,6 @@ export interface ResponseFacts {
    */
   route: string | undefined;
   status: number;
-  /** Whether the page made this request on a client's behalf. The client gets only the page. */
-  isSubrequest: boolean;
   /** The search limit's decision; undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;
   /** The time from receiving the request headers until the response is ready to send. */
@@ -38,14 +36,11 @@ export interface RequestContext {
   requestId: string;
   /** The method that the client sent. `toRoutable` may give Elysia a different method. */
   method: string;
-  isSubrequest: boolean;
   startMs: number;
   decision: Decision | undefined;
 }
 
-type KnownContext = Partial<
-  Pick<RequestContext, "peer" | "url" | "requestId" | "method" | "isSubrequest">
->;
+type KnownContext = Partial<Pick<RequestContext, "peer" | "url" | "requestId" | "method">>;
 
 export type RequestContexts = ReturnType<typeof createRequestContexts>;
 
@@ -60,7 +55,6 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       url = request.url,
       requestId,
       method = request.method,
-      isSubrequest = false,
     }: KnownContext = {},
   ): RequestContext {
     const context = {
@@ -68,7 +62,6 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       url,
       requestId: requestId ?? requestIdOf(request, peer),
       method,
-      isSubrequest,
       startMs: performance.now(),
       decision: undefined,
     };

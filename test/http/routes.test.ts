@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
-const { en: script } = (await pageAssets()).scripts;
+const { script } = await pageAssets();
 
 const cacheControl = {
   public: "public, max-age=60",
   private: "private, max-age=60",
   page: "private, no-cache",
+  results: "private, max-age=60",
   immutable: "public, max-age=31536000, immutable",
   hour: "public, max-age=3600",
   none: "no-store",
@@ -49,8 +50,10 @@ const routes: Record<string, Expected> = {
   "/avatars/42.svg": { cache: "public" },
   "/icons/night-owl.svg": { cache: "public" },
   "/favicon.svg": { cache: "hour" },
+  "/sign.png": { cache: "hour" },
   "/robots.txt": { cache: "hour" },
-  "/": { cache: "page" },
+  // Every path is requested with a query, so this is a page of results.
+  "/": { cache: "results", isLimited: true },
   "/drivers/42": { cache: "page" },
   [`/assets/${script.file}`]: { cache: "immutable" },
 };

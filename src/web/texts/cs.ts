@@ -6,6 +6,7 @@ const plural = pluralsOf("cs");
 
 export const cs: Texts = {
   title: "Kdo je na cestách",
+  driversOf: (title) => `Řidiči komunity ${title}`,
   description: "Najděte řidiče a firmy a podívejte se, čeho dosáhli.",
   searchLabel: "Najít řidiče nebo firmu",
   searchHint: "Část jména",
@@ -26,16 +27,20 @@ export const cs: Texts = {
     few: "zbývají # hledání",
     other: "zbývá # hledání",
   }),
-  noDrivers: "Nenašel se žádný řidič.",
-  noCompanies: "Nenašla se žádná firma.",
-  limitedCompanies: "Limit hledání máte prozatím vyčerpaný, proto tu chybí firmy.",
   roles: "Role",
   memberSince: "Členem od",
   achievements: "Úspěchy",
+  allAchievements: (count) => `Zobrazit všechny úspěchy (${count})`,
   noAchievements: "Zatím žádné úspěchy. Celá cesta je teprve před námi.",
   totalPoints: "Body",
   points: plural({ one: "# bod", few: "# body", other: "# bodů" }),
   tier: (tier) => `Úroveň ${tier}`,
+  tierOf: (tier, tiers) => `Úroveň ${tier} z ${tiers}`,
+  fullProfile: "Celý profil",
+  spaceKey: "Mezera",
+  backspaceKey: "Smazat znak",
+  scriptHint: "I jména v jiných abecedách: „ivanov“ najde Иванов.",
+  dataFrom: (date) => `Data ze dne ${date}`,
   api: "API pro vývojáře",
   problems: {
     nothing: {
@@ -60,9 +65,9 @@ export const cs: Texts = {
       heading: "Čas na přestávku",
       advice: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
     },
-    offline: {
-      heading: "Server neodpovídá",
-      advice: "Zkontrolujte připojení a zkuste to znovu. Zadaný text se neztratí.",
+    nowhere: {
+      heading: "Tady nic není",
+      advice: "V adrese je možná překlep. Zkuste hledat podle jména.",
     },
     broken: {
       heading: "Něco se pokazilo",

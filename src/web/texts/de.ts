@@ -6,6 +6,7 @@ const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
+  driversOf: (title) => `Die Fahrer von ${title}`,
   description: "Finde Fahrer und Firmen und sieh dir an, was sie erreicht haben.",
   searchLabel: "Fahrer oder Firma suchen",
   searchHint: "Teil des Namens",
@@ -22,16 +23,20 @@ export const de: Texts = {
   companyCount: plural({ one: "# Firma", other: "# Firmen" }),
   firstCompanies: "die ersten 10 Firmen",
   searchesLeft: plural({ one: "noch # Suche", other: "noch # Suchen" }),
-  noDrivers: "Keine Fahrer gefunden.",
-  noCompanies: "Keine Firmen gefunden.",
-  limitedCompanies: "Du hast deine Suchen vorerst aufgebraucht, deshalb fehlen hier die Firmen.",
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",
+  allAchievements: (count) => `Alle ${count} Erfolge zeigen`,
   noAchievements: "Noch keine Erfolge. Aber die Straße ist ja noch lang.",
   totalPoints: "Punkte",
   points: plural({ one: "# Punkt", other: "# Punkte" }),
   tier: (tier) => `Stufe ${tier}`,
+  tierOf: (tier, tiers) => `Stufe ${tier} von ${tiers}`,
+  fullProfile: "Vollständiges Profil",
+  spaceKey: "Leerzeichen",
+  backspaceKey: "Löschen",
+  scriptHint: "Auch Namen in anderen Alphabeten: „ivanov“ findet Иванов.",
+  dataFrom: (date) => `Stand: ${date}`,
   api: "API für Entwickler",
   problems: {
     nothing: {
@@ -56,10 +61,9 @@ export const de: Texts = {
       heading: "Zeit für eine Pause",
       advice: "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
     },
-    offline: {
-      heading: "Der Server antwortet nicht",
-      advice:
-        "Prüf deine Verbindung und versuch es noch einmal. Was du eingegeben hast, geht nicht verloren.",
+    nowhere: {
+      heading: "Hier ist nichts",
+      advice: "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
     },
     broken: {
       heading: "Da ist etwas schiefgelaufen",

@@ -8,6 +8,7 @@ const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
+  driversOf: (title: string) => `Drivers of ${title}`,
   description: "Find drivers and companies, and see what they have achieved.",
   searchLabel: "Find a driver or company",
   searchHint: "Part of a name",
@@ -24,16 +25,20 @@ export const en = {
   companyCount: plural({ one: "# company", other: "# companies" }),
   firstCompanies: "first 10 companies",
   searchesLeft: plural({ one: "# search left", other: "# searches left" }),
-  noDrivers: "No matching drivers.",
-  noCompanies: "No matching companies.",
-  limitedCompanies: "You have used up your searches for now, so companies are not shown.",
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
+  allAchievements: (count: number) => `Show all ${count} achievements`,
   noAchievements: "No achievements yet. The whole road still lies ahead.",
   totalPoints: "Points",
   points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
+  tierOf: (tier: number, tiers: number) => `Tier ${tier} of ${tiers}`,
+  fullProfile: "Full profile",
+  spaceKey: "Space",
+  backspaceKey: "Backspace",
+  scriptHint: "Names in other alphabets, too: type “ivanov” for Иванов.",
+  dataFrom: (date: string) => `Data from ${date}`,
   api: "API for developers",
   problems: {
     nothing: {
@@ -57,9 +62,9 @@ export const en = {
       heading: "Time for a break",
       advice: "You have used up your searches for now. You can still open profiles.",
     },
-    offline: {
-      heading: "The server is not responding",
-      advice: "Check your connection and try again. Nothing you typed has been lost.",
+    nowhere: {
+      heading: "There is nothing here",
+      advice: "The address may be mistyped. Try searching by name.",
     },
     broken: {
       heading: "Something went wrong",

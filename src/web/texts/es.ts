@@ -6,6 +6,7 @@ const plural = pluralsOf("es");
 
 export const es: Texts = {
   title: "Quién está en ruta",
+  driversOf: (title) => `Los conductores de ${title}`,
   description: "Encuentra conductores y empresas, y descubre sus logros.",
   searchLabel: "Buscar conductor o empresa",
   searchHint: "Parte del nombre",
@@ -26,16 +27,20 @@ export const es: Texts = {
     many: "quedan # de búsquedas",
     other: "quedan # búsquedas",
   }),
-  noDrivers: "No se ha encontrado ningún conductor.",
-  noCompanies: "No se ha encontrado ninguna empresa.",
-  limitedCompanies: "Por ahora has agotado tus búsquedas, así que no se muestran las empresas.",
   roles: "Roles",
   memberSince: "Miembro desde el",
   achievements: "Logros",
+  allAchievements: (count) => `Ver los ${count} logros`,
   noAchievements: "Todavía no hay logros, pero queda mucha carretera por delante.",
   totalPoints: "Puntos",
   points: plural({ one: "# punto", many: "# de puntos", other: "# puntos" }),
   tier: (tier) => `Nivel ${tier}`,
+  tierOf: (tier, tiers) => `Nivel ${tier} de ${tiers}`,
+  fullProfile: "Perfil completo",
+  spaceKey: "Espacio",
+  backspaceKey: "Borrar",
+  scriptHint: "También nombres en otros alfabetos: «ivanov» encuentra Иванов.",
+  dataFrom: (date) => `Datos del ${date}`,
   api: "API para desarrolladores",
   problems: {
     nothing: {
@@ -60,9 +65,9 @@ export const es: Texts = {
       heading: "Hora de descansar",
       advice: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
     },
-    offline: {
-      heading: "El servidor no responde",
-      advice: "Comprueba la conexión y vuelve a intentarlo. Lo que has escrito no se pierde.",
+    nowhere: {
+      heading: "Aquí no hay nada",
+      advice: "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
     },
     broken: {
       heading: "Algo ha salido mal",

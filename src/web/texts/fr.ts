@@ -6,6 +6,7 @@ const plural = pluralsOf("fr");
 
 export const fr: Texts = {
   title: "Qui est sur la route",
+  driversOf: (title) => `Les conducteurs de ${title}`,
   description: "Trouvez des conducteurs et des entreprises, et découvrez leurs succès.",
   searchLabel: "Conducteur ou entreprise",
   searchHint: "Partie du nom",
@@ -26,17 +27,20 @@ export const fr: Texts = {
     many: "# de recherches restantes",
     other: "# recherches restantes",
   }),
-  noDrivers: "Aucun conducteur trouvé.",
-  noCompanies: "Aucune entreprise trouvée.",
-  limitedCompanies:
-    "Vous avez épuisé vos recherches pour le moment\u00a0: les entreprises ne sont pas affichées.",
   roles: "Rôles",
   memberSince: "Membre depuis le",
   achievements: "Succès",
+  allAchievements: (count) => `Afficher les ${count} succès`,
   noAchievements: "Pas encore de succès, mais la route est longue.",
   totalPoints: "Points",
   points: plural({ one: "# point", many: "# de points", other: "# points" }),
   tier: (tier) => `Niveau ${tier}`,
+  tierOf: (tier, tiers) => `Niveau ${tier} sur ${tiers}`,
+  fullProfile: "Profil complet",
+  spaceKey: "Espace",
+  backspaceKey: "Effacer",
+  scriptHint: "Les noms dans d’autres alphabets aussi\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
+  dataFrom: (date) => `Données du ${date}`,
   api: "API pour les développeurs",
   problems: {
     nothing: {
@@ -62,9 +66,9 @@ export const fr: Texts = {
       advice:
         "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
     },
-    offline: {
-      heading: "Le serveur ne répond pas",
-      advice: "Vérifiez votre connexion, puis réessayez. Votre saisie est conservée.",
+    nowhere: {
+      heading: "Il n’y a rien ici",
+      advice: "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
     },
     broken: {
       heading: "Une erreur s’est produite",

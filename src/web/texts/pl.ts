@@ -6,6 +6,7 @@ const plural = pluralsOf("pl");
 
 export const pl: Texts = {
   title: "Kto jest w trasie",
+  driversOf: (title) => `Kierowcy społeczności ${title}`,
   description: "Znajdź kierowców i firmy, zobacz ich osiągnięcia.",
   searchLabel: "Znajdź kierowcę lub firmę",
   searchHint: "Część nazwy",
@@ -26,16 +27,20 @@ export const pl: Texts = {
     few: "pozostały # wyszukiwania",
     many: "pozostało # wyszukiwań",
   }),
-  noDrivers: "Nie znaleziono kierowców.",
-  noCompanies: "Nie znaleziono firm.",
-  limitedCompanies: "Limit wyszukiwań jest na razie wyczerpany, dlatego brakuje tu firm.",
   roles: "Role",
   memberSince: "Z nami od",
   achievements: "Osiągnięcia",
+  allAchievements: (count) => `Pokaż wszystkie osiągnięcia (${count})`,
   noAchievements: "Na razie bez osiągnięć. Cała droga jeszcze przed nami.",
   totalPoints: "Punkty",
   points: plural({ one: "# punkt", few: "# punkty", many: "# punktów" }),
   tier: (tier) => `Poziom ${tier}`,
+  tierOf: (tier, tiers) => `Poziom ${tier} z ${tiers}`,
+  fullProfile: "Pełny profil",
+  spaceKey: "Spacja",
+  backspaceKey: "Usuń znak",
+  scriptHint: "Także nazwy w innych alfabetach: „ivanov” znajdzie Иванов.",
+  dataFrom: (date) => `Stan na ${date}`,
   api: "API dla programistów",
   problems: {
     nothing: {
@@ -60,9 +65,9 @@ export const pl: Texts = {
       heading: "Czas na przerwę",
       advice: "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
     },
-    offline: {
-      heading: "Serwer nie odpowiada",
-      advice: "Sprawdź połączenie i spróbuj ponownie. Wpisany tekst nie zniknie.",
+    nowhere: {
+      heading: "Nic tu nie ma",
+      advice: "Może w adresie jest literówka. Spróbuj wyszukać po nazwie.",
     },
     broken: {
       heading: "Coś poszło nie tak",
