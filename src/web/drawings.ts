@@ -138,15 +138,18 @@ const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
 /**
  * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
- * the tier.
+ * the tier. Without its symbol, it is the background of a picture, which may be transparent.
  */
-export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
+export function drawBadge(
+  badge: Pick<Achievement, "name" | "type" | "tier">,
+  hasSymbol = true,
+): string {
   const { name, type, tier } = badge;
   const hue = hash(type) % 360;
   const glyph = glyphs[hash(name) % glyphs.length] ?? "";
   const rotation = (hash(`${name}/turn`) % 6) * 60;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/><path d="${glyph}" fill="#fff" fill-rule="evenodd"/></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/>${hasSymbol && html`<path d="${glyph}" fill="#fff" fill-rule="evenodd"/>`}</svg>`
     .text;
 }
 

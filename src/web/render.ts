@@ -203,9 +203,9 @@ function renderAchievement(entry: AchievementEntry, { language, brand }: PageCon
   const { name, description, icon, type, points } = achievement;
   const texts = languages[language];
   const tiers = achievement.tier > 1 && achievement.tier >= tier && achievement.tier;
-  const picture = brand.icons && URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href;
+  const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   return html`<li>
-    ${renderPicture("badge", drawBadge({ name, type, tier }), picture)}
+    ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
     <div>
       <h4>${name}</h4>
       <p>${description}</p>
@@ -238,16 +238,17 @@ function renderAvatar(
   { id, name, avatar_url }: Pick<User, "id" | "name" | "avatar_url">,
   { baseUrl }: PageContext,
 ): Html {
-  const isDrawn = avatar_url === completeAvatar(id, null, baseUrl);
-  return renderPicture("avatar", drawAvatar(id, name), isDrawn ? undefined : avatar_url);
+  const url = avatar_url === completeAvatar(id, null, baseUrl) ? undefined : avatar_url;
+  return renderPicture("avatar", drawAvatar(id, name), url);
 }
 
 /**
- * A drawing, and the picture at `url` on top of it once that has loaded. Until then, and if it
- * fails to load, the picture is transparent because its alternative text is empty.
+ * A drawing, which is in the page itself and so there from the first paint, and the picture at
+ * `url` on top of it. Until a picture has loaded, and if that fails, it is transparent, because its
+ * alternative text is empty and the style sheet gives it no fixed size.
  */
-function renderPicture(kind: string, drawing: string, url: string | undefined): Html {
-  return html`<span class="picture ${kind}" aria-hidden="true">${new Html(drawing)}${
+function renderPicture(kind: "avatar" | "badge", drawing: string, url: string | undefined): Html {
+  return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${
     url && html`<img src="${url}" alt="" decoding="async">`
   }</span>`;
 }

@@ -131,14 +131,14 @@ describe("a community's own", () => {
   test("links are not on a kiosk, where a company searches for its name instead", () => {
     for (const view of [driver, results]) {
       const html = render(view, { ...brand, kiosk: true });
-      expect(html).not.toMatch(/href="https:\/\/hub|imprint|vtc|\/docs/);
+      expect(html).not.toMatch(/href="https:\/\/hub|imprint|vtc|"\/rb\/docs/);
     }
     expect(render(results, { ...brand, kiosk: true })).toContain('href="/rb/?q=Jan+Trans"');
     // The name itself would only lead to the same page.
     expect(render({ ...results, query: "JAN TRANS" })).not.toContain("?q=Jan+Trans");
   });
 
-  test("achievement pictures lie over the drawings", () => {
+  test("achievement pictures lie on the drawings", () => {
     expect(render(driver, brand)).toContain(
       '</svg><img src="https://hub.example/badges/owl.svg" alt=""',
     );
