@@ -5,12 +5,8 @@
 /// <reference lib="dom" />
 import { clockOf } from "./plural.ts";
 
-/** How long an unattended kiosk highlights each featured driver. */
-const HIGHLIGHT_MS = 8000;
-/** How long a kiosk waits before it tries again to reach the server. */
-const RETRY_MS = 10_000;
-/** How long a kiosk waits for the next letter before it searches. */
-const TYPING_MS = 350;
+/** How long a kiosk highlights each featured driver, waits for the server, and for a letter. */
+const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
 
 const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
 const field = find("#q", HTMLInputElement);
@@ -89,18 +85,22 @@ function runKiosk(idleMs: number, state: Storage): void {
 
   function waitForIdle(): void {
     clearTimeout(idling);
-    idling = setTimeout(startOver, idleMs);
-  }
-
-  function startOver(): void {
-    waitForIdle();
-    state.setItem("idle", "yes");
-    leave(`${base}/`);
+    idling = setTimeout(() => {
+      waitForIdle();
+      state.setItem("idle", "yes");
+      leave(`${base}/`);
+    }, idleMs);
   }
 
   for (const type of ["contextmenu", "dragstart", "auxclick"]) {
     addEventListener(type, (event) => event.preventDefault());
   }
+  // Shortcuts such as Ctrl+T, which a page can prevent if the browser was started with --app.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key)) {
+      event.preventDefault();
+    }
+  });
   for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {
       state.removeItem("idle");
@@ -108,25 +108,22 @@ function runKiosk(idleMs: number, state: Storage): void {
     });
   }
   addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest("a") : null;
-    if (link?.hash !== "") return;
-    event.preventDefault();
-    leave(link.href);
+    const target = event.target instanceof Element && event.target.closest("a, .keys button");
+    if (target instanceof HTMLButtonElement) {
+      field.value = target.value ? field.value + target.value : field.value.slice(0, -1);
+      onTyped();
+    } else if (target instanceof HTMLAnchorElement && target.hash === "") {
+      event.preventDefault();
+      leave(target.href);
+    }
   });
+  // Keeps the focus in the field.
+  find(".keys", HTMLElement).addEventListener("mousedown", (event) => event.preventDefault());
   find("form", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
     search();
   });
   field.addEventListener("input", onTyped);
-  const keys = find(".keys", HTMLElement);
-  // Keeps the focus in the field.
-  keys.addEventListener("mousedown", (event) => event.preventDefault());
-  keys.addEventListener("click", ({ target }) => {
-    if (!(target instanceof HTMLButtonElement)) return;
-    const { value } = target;
-    field.value = value === "" ? [...field.value].slice(0, -1).join("") : field.value + value;
-    onTyped();
-  });
 
   // Letters typed while this page was loading.
   field.value = state.getItem("typed") ?? shown;
@@ -134,14 +131,12 @@ function runKiosk(idleMs: number, state: Storage): void {
   field.focus({ preventScroll: true });
   field.setSelectionRange(field.value.length, field.value.length);
 
-  const cards = document.querySelectorAll(".card");
   let turn = 0;
   function highlight(): void {
     if (state.getItem("idle") === null) return;
-    cards.forEach((card, index) => {
-      card.classList.toggle("sign", index === turn % cards.length);
-    });
-    turn++;
+    const cards = document.querySelectorAll(".card");
+    for (const card of cards) card.classList.remove("sign");
+    cards[turn++ % cards.length]?.classList.add("sign");
   }
   highlight();
   setInterval(highlight, HIGHLIGHT_MS);

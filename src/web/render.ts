@@ -55,7 +55,7 @@ export function nameOf(view: View, texts: Texts): string {
     case "driver":
       return view.user.name;
     case "problem":
-      return texts.problems[view.problem].heading;
+      return texts.problems[view.problem][0];
   }
 }
 
@@ -97,7 +97,7 @@ export function countsOf(drivers: number, companies: number, texts: Texts): stri
 function renderResults(view: ResultsView, context: PageContext): Html {
   const { query, drivers, companies, searchesLeft = Number.POSITIVE_INFINITY } = view;
   const texts = languages[context.language];
-  const { heading, advice } = texts.problems.nothing;
+  const [heading, advice] = texts.problems.nothing;
   const isEmpty = drivers.length === 0 && companies.length === 0;
   return html`<h1>${texts.resultsFor(query)}</h1>
     <p class="counts">${[
@@ -216,7 +216,7 @@ function renderAchievement(entry: AchievementEntry, { language, brand }: PageCon
 }
 
 function renderProblem({ problem, retryAfterSeconds = 0 }: ProblemView, texts: Texts): Html {
-  const { heading, advice } = texts.problems[problem];
+  const [heading, advice] = texts.problems[problem];
   return html`<div class="problem"><h1>${heading}</h1><p>${advice}</p></div>
     ${problem === "limited" && renderWait(retryAfterSeconds, texts)}
     ${renderButtons(texts)}`;

@@ -43,36 +43,25 @@ export const cs: Texts = {
   dataFrom: (date) => `Data ze dne ${date}`,
   api: "API pro vývojáře",
   problems: {
-    nothing: {
-      heading: "Nikdo se tak nejmenuje",
-      advice:
-        "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
-    },
-    short: {
-      heading: "Jedno písmeno nestačí",
-      advice: "Zadejte alespoň dva znaky.",
-    },
-    private: {
-      heading: "Tento řidič si střeží soukromí",
-      advice: "Profil je soukromý. Změnit to může jen sám řidič.",
-    },
-    unknown: {
-      heading: "Takový řidič tu není",
-      advice:
-        "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
-    },
-    limited: {
-      heading: "Čas na přestávku",
-      advice: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
-    },
-    nowhere: {
-      heading: "Tady nic není",
-      advice: "V adrese je možná překlep. Zkuste hledat podle jména.",
-    },
-    broken: {
-      heading: "Něco se pokazilo",
-      advice: "Zkuste to za chvíli znovu.",
-    },
+    nothing: [
+      "Nikdo se tak nejmenuje",
+      "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
+    ],
+    short: ["Jedno písmeno nestačí", "Zadejte alespoň dva znaky."],
+    private: [
+      "Tento řidič si střeží soukromí",
+      "Profil je soukromý. Změnit to může jen sám řidič.",
+    ],
+    unknown: [
+      "Takový řidič tu není",
+      "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
+    ],
+    limited: [
+      "Čas na přestávku",
+      "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
+    ],
+    nowhere: ["Tady nic není", "V adrese je možná překlep. Zkuste hledat podle jména."],
+    broken: ["Něco se pokazilo", "Zkuste to za chvíli znovu."],
   },
   wait: (time) => `Další hledání za ${time}.`,
   tryAgain: "Zkusit znovu",

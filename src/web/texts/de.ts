@@ -39,36 +39,28 @@ export const de: Texts = {
   dataFrom: (date) => `Stand: ${date}`,
   api: "API für Entwickler",
   problems: {
-    nothing: {
-      heading: "So heißt hier niemand",
-      advice:
-        "Versuch es mit weniger Buchstaben oder einem anderen Teil des Namens. Akzente, Groß- und Kleinschreibung und Alphabet spielen keine Rolle: „ivanov“ findet Иванов.",
-    },
-    short: {
-      heading: "Ein Buchstabe ist zu wenig",
-      advice: "Gib mindestens zwei Zeichen ein.",
-    },
-    private: {
-      heading: "Dieser Fahrer bleibt lieber für sich",
-      advice: "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
-    },
-    unknown: {
-      heading: "Diesen Fahrer gibt es hier nicht",
-      advice:
-        "Vielleicht ist die Adresse falsch geschrieben, oder der Fahrer ist nicht mehr dabei. Such am besten nach dem Namen.",
-    },
-    limited: {
-      heading: "Zeit für eine Pause",
-      advice: "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
-    },
-    nowhere: {
-      heading: "Hier ist nichts",
-      advice: "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
-    },
-    broken: {
-      heading: "Da ist etwas schiefgelaufen",
-      advice: "Versuch es gleich noch einmal.",
-    },
+    nothing: [
+      "So heißt hier niemand",
+      "Versuch es mit weniger Buchstaben oder einem anderen Teil des Namens. Akzente, Groß- und Kleinschreibung und Alphabet spielen keine Rolle: „ivanov“ findet Иванов.",
+    ],
+    short: ["Ein Buchstabe ist zu wenig", "Gib mindestens zwei Zeichen ein."],
+    private: [
+      "Dieser Fahrer bleibt lieber für sich",
+      "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
+    ],
+    unknown: [
+      "Diesen Fahrer gibt es hier nicht",
+      "Vielleicht ist die Adresse falsch geschrieben, oder der Fahrer ist nicht mehr dabei. Such am besten nach dem Namen.",
+    ],
+    limited: [
+      "Zeit für eine Pause",
+      "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
+    ],
+    nowhere: [
+      "Hier ist nichts",
+      "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
+    ],
+    broken: ["Da ist etwas schiefgelaufen", "Versuch es gleich noch einmal."],
   },
   wait: (time) => `Nächste Suche in ${time}.`,
   tryAgain: "Noch einmal versuchen",

@@ -41,36 +41,26 @@ export const en = {
   dataFrom: (date: string) => `Data from ${date}`,
   api: "API for developers",
   problems: {
-    nothing: {
-      heading: "Nobody by that name",
-      advice:
-        "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
-    },
-    short: {
-      heading: "One letter is not enough",
-      advice: "Type at least two characters.",
-    },
-    private: {
-      heading: "This driver keeps to themselves",
-      advice: "The profile is private. Only the driver can change that.",
-    },
-    unknown: {
-      heading: "No such driver",
-      advice: "The address may be mistyped, or the driver may have left. Try searching by name.",
-    },
-    limited: {
-      heading: "Time for a break",
-      advice: "You have used up your searches for now. You can still open profiles.",
-    },
-    nowhere: {
-      heading: "There is nothing here",
-      advice: "The address may be mistyped. Try searching by name.",
-    },
-    broken: {
-      heading: "Something went wrong",
-      advice: "Please try again in a moment.",
-    },
-  },
+    nothing: [
+      "Nobody by that name",
+      "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
+    ],
+    short: ["One letter is not enough", "Type at least two characters."],
+    private: [
+      "This driver keeps to themselves",
+      "The profile is private. Only the driver can change that.",
+    ],
+    unknown: [
+      "No such driver",
+      "The address may be mistyped, or the driver may have left. Try searching by name.",
+    ],
+    limited: [
+      "Time for a break",
+      "You have used up your searches for now. You can still open profiles.",
+    ],
+    nowhere: ["There is nothing here", "The address may be mistyped. Try searching by name."],
+    broken: ["Something went wrong", "Please try again in a moment."],
+  } satisfies Record<string, [heading: string, advice: string]>,
   wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",
   otherDrivers: "See other drivers",

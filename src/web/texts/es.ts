@@ -43,36 +43,28 @@ export const es: Texts = {
   dataFrom: (date) => `Datos del ${date}`,
   api: "API para desarrolladores",
   problems: {
-    nothing: {
-      heading: "Nadie se llama así",
-      advice:
-        "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
-    },
-    short: {
-      heading: "Con una letra no basta",
-      advice: "Escribe al menos dos caracteres.",
-    },
-    private: {
-      heading: "Este conductor prefiere la discreción",
-      advice: "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
-    },
-    unknown: {
-      heading: "Ese conductor no existe",
-      advice:
-        "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
-    },
-    limited: {
-      heading: "Hora de descansar",
-      advice: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
-    },
-    nowhere: {
-      heading: "Aquí no hay nada",
-      advice: "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
-    },
-    broken: {
-      heading: "Algo ha salido mal",
-      advice: "Vuelve a intentarlo dentro de un momento.",
-    },
+    nothing: [
+      "Nadie se llama así",
+      "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
+    ],
+    short: ["Con una letra no basta", "Escribe al menos dos caracteres."],
+    private: [
+      "Este conductor prefiere la discreción",
+      "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
+    ],
+    unknown: [
+      "Ese conductor no existe",
+      "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
+    ],
+    limited: [
+      "Hora de descansar",
+      "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
+    ],
+    nowhere: [
+      "Aquí no hay nada",
+      "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
+    ],
+    broken: ["Algo ha salido mal", "Vuelve a intentarlo dentro de un momento."],
   },
   wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",

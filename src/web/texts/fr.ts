@@ -43,37 +43,28 @@ export const fr: Texts = {
   dataFrom: (date) => `Données du ${date}`,
   api: "API pour les développeurs",
   problems: {
-    nothing: {
-      heading: "Personne ne porte ce nom",
-      advice:
-        "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
-    },
-    short: {
-      heading: "Une lettre ne suffit pas",
-      advice: "Saisissez au moins deux caractères.",
-    },
-    private: {
-      heading: "Ce conducteur préfère rester discret",
-      advice: "Son profil est privé. Lui seul peut le rendre public.",
-    },
-    unknown: {
-      heading: "Conducteur introuvable",
-      advice:
-        "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
-    },
-    limited: {
-      heading: "C’est l’heure de la pause",
-      advice:
-        "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
-    },
-    nowhere: {
-      heading: "Il n’y a rien ici",
-      advice: "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
-    },
-    broken: {
-      heading: "Une erreur s’est produite",
-      advice: "Réessayez dans un instant.",
-    },
+    nothing: [
+      "Personne ne porte ce nom",
+      "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
+    ],
+    short: ["Une lettre ne suffit pas", "Saisissez au moins deux caractères."],
+    private: [
+      "Ce conducteur préfère rester discret",
+      "Son profil est privé. Lui seul peut le rendre public.",
+    ],
+    unknown: [
+      "Conducteur introuvable",
+      "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
+    ],
+    limited: [
+      "C’est l’heure de la pause",
+      "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
+    ],
+    nowhere: [
+      "Il n’y a rien ici",
+      "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
+    ],
+    broken: ["Une erreur s’est produite", "Réessayez dans un instant."],
   },
   wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",

@@ -43,36 +43,25 @@ export const pl: Texts = {
   dataFrom: (date) => `Stan na ${date}`,
   api: "API dla programistów",
   problems: {
-    nothing: {
-      heading: "Nikt się tak nie nazywa",
-      advice:
-        "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
-    },
-    short: {
-      heading: "Jedna litera to za mało",
-      advice: "Wpisz co najmniej dwa znaki.",
-    },
-    private: {
-      heading: "Ten kierowca ceni sobie prywatność",
-      advice: "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
-    },
-    unknown: {
-      heading: "Nie ma takiego kierowcy",
-      advice:
-        "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
-    },
-    limited: {
-      heading: "Czas na przerwę",
-      advice: "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
-    },
-    nowhere: {
-      heading: "Nic tu nie ma",
-      advice: "Może w adresie jest literówka. Spróbuj wyszukać po nazwie.",
-    },
-    broken: {
-      heading: "Coś poszło nie tak",
-      advice: "Spróbuj ponownie za chwilę.",
-    },
+    nothing: [
+      "Nikt się tak nie nazywa",
+      "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
+    ],
+    short: ["Jedna litera to za mało", "Wpisz co najmniej dwa znaki."],
+    private: [
+      "Ten kierowca ceni sobie prywatność",
+      "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
+    ],
+    unknown: [
+      "Nie ma takiego kierowcy",
+      "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
+    ],
+    limited: [
+      "Czas na przerwę",
+      "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
+    ],
+    nowhere: ["Nic tu nie ma", "Może w adresie jest literówka. Spróbuj wyszukać po nazwie."],
+    broken: ["Coś poszło nie tak", "Spróbuj ponownie za chwilę."],
   },
   wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
