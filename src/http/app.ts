@@ -78,12 +78,10 @@ export function createApp(options: AppOptions) {
   const app = new Elysia({ strictPath: true })
     .onError(({ code, error, request }) => {
       if (isClosed()) return fail("unavailable");
-      if (code === "NOT_FOUND") {
-        return pages.errorPage(request, "nowhere") ?? fail("route_not_found");
-      }
+      if (code === "NOT_FOUND") return pages.notFoundPage(request) ?? fail("route_not_found");
       // Handlers validate their input and no route reads a body, so any other error is a bug.
       reportBug(options, error, contexts.of(request).requestId);
-      return pages.errorPage(request, "broken") ?? fail("internal_error");
+      return fail("internal_error");
     })
     .onBeforeHandle(({ params, route }) => {
       if (isClosed()) return fail("unavailable");

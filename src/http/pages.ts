@@ -4,10 +4,11 @@
  */
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
+import type { Snapshot } from "../snapshot/read/open.ts";
 import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
-import { type Problem, readDriver, readResults, readStart, type View } from "../web/view.ts";
+import { readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Body } from "./compression.ts";
 import type { CountSearch } from "./rate-limit.ts";
 import { parseQuery, parseUserId } from "./request.ts";
@@ -72,19 +73,12 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
  * How long a browser may show results again without asking. Showing them again would count as
  * another search.
  */
-const RESULTS_MAX_AGE_SECONDS = 60;
+const RESULTS_CACHE_CONTROL = "private, max-age=60";
 
-const statusOf: Partial<Record<Problem, number>> = {
-  private: 403,
-  unknown: 404,
-  nowhere: 404,
-  limited: 429,
-  broken: 500,
-};
-
+const statusOf = { short: 200, private: 403, unknown: 404, nowhere: 404, limited: 429 };
 const codeOf = { private: "profile_private", unknown: "user_not_found" } as const;
 
-/** Returns the routes, and the page for an error outside them. */
+/** Returns the routes, and the page for an unknown path. */
 export function createPages(service: PagesService) {
   const { page, countSearch, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
@@ -100,24 +94,16 @@ export function createPages(service: PagesService) {
       status: 302,
       headers: { location: `${basePath}/docs` },
     });
-    return { routes: plugin.get("/", () => toDocs), errorPage: () => undefined };
+    return { routes: plugin.get("/", () => toDocs), notFoundPage: () => undefined };
   }
   const { files, ...paths } = nameAssets(page);
 
-  const show = (request: Request, view: View, headers: Record<string, string> = {}): Content => {
+  const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request);
-    const html = renderDocument({
-      ...page,
-      ...paths,
-      view,
-      brand: page,
-      language,
-      basePath,
-      baseUrl: baseUrl(request),
-      builtAt: snapshot().meta.built_at,
-    });
+    const context = { brand: page, language, basePath, baseUrl: baseUrl(request) };
+    const html = renderDocument({ ...page, ...paths, ...context, view, builtAt: meta.built_at });
     return new Content("text/html; charset=utf-8", html, {
-      status: (view.kind === "problem" && statusOf[view.problem]) || 200,
+      status: view.kind === "problem" ? statusOf[view.problem] : 200,
       cache: "page",
       headers: {
         "content-security-policy": PAGE_POLICY,
@@ -131,32 +117,25 @@ export function createPages(service: PagesService) {
   const routes = plugin
     // The start page, or the results of a search.
     .get("/", async ({ request, server }) => {
-      const query = URL.parse(request.url)?.searchParams.getAll("q").at(-1) ?? "";
-      if (query.trim() === "") {
-        const featured = page.featured ?? snapshot().meta.featured;
-        return show(request, readStart(snapshot(), featured, baseUrl(request)));
-      }
+      const query = URL.parse(request.url)?.searchParams.getAll("q").at(-1)?.trim() ?? "";
       const normalized = parseQuery(`?${new URLSearchParams({ q: query })}`);
+      const decision = normalized === undefined ? undefined : await countSearch?.(request, server);
+      const data = snapshot();
+      if (query === "") {
+        const featured = page.featured ?? data.meta.featured;
+        return show(request, data, readStart(data, featured, baseUrl(request)));
+      }
       if (normalized === undefined) {
-        return show(request, { kind: "problem", problem: "short", query });
+        return show(request, data, { kind: "problem", problem: "short", query });
       }
-      const decision = await countSearch?.(request, server);
-      if (decision?.allowed === false) {
-        const seconds = Math.ceil(decision.resetMs / 1000);
-        const problem = {
-          kind: "problem",
-          problem: "limited",
-          retryAfterSeconds: seconds,
-        } as const;
-        return show(request, { ...problem, query }, { "retry-after": String(seconds) });
+      if (decision && !decision.allowed) {
+        const retryAfterSeconds = Math.ceil(decision.resetMs / 1000);
+        const limited = { kind: "problem", problem: "limited", query, retryAfterSeconds } as const;
+        return show(request, data, limited, { "retry-after": String(retryAfterSeconds) });
       }
-      const found = readResults(snapshot(), normalized, baseUrl(request));
-      const searchesLeft = decision?.remaining;
-      return show(
-        request,
-        { kind: "results", query, ...found, searchesLeft },
-        { "cache-control": `private, max-age=${RESULTS_MAX_AGE_SECONDS}` },
-      );
+      const found = readResults(data, normalized, baseUrl(request));
+      const view = { kind: "results", query, ...found, searchesLeft: decision?.remaining } as const;
+      return show(request, data, view, { "cache-control": RESULTS_CACHE_CONTROL });
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/drivers/:driverId", ({ request, params }) => {
@@ -164,27 +143,21 @@ export function createPages(service: PagesService) {
       const isJson = !prefersPage(request);
       if (isJson && id === undefined) return fail("invalid_user_id");
       const showsAll = URL.parse(request.url)?.searchParams.get("achievements") === "all";
-      const view = readDriver(snapshot(), id, showsAll, baseUrl(request));
-      if (isJson && view.kind === "problem") {
-        return fail(codeOf[view.problem === "private" ? "private" : "unknown"]);
-      }
-      return show(request, view);
+      const data = snapshot();
+      const view = readDriver(data, id, showsAll, baseUrl(request));
+      if (isJson && view.kind === "problem") return fail(codeOf[view.problem]);
+      return show(request, data, view);
     })
     .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
 
-  /** The page for an unknown path or a bug. Undefined if the client should get JSON. */
-  function errorPage(request: Request, problem: "nowhere" | "broken"): Content | undefined {
-    const path = URL.parse(request.url)?.pathname ?? "";
-    const isPage = problem === "nowhere" ? !/^\/api(\/|$)/.test(path) : isPagePath(path);
-    if (!isPage || !prefersPage(request)) return undefined;
-    return show(request, { kind: "problem", problem, query: "" });
+  /** Returns undefined if the client should get JSON. */
+  function notFoundPage(request: Request): Content | undefined {
+    const isApi = /^\/api(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+    if (isApi || !prefersPage(request)) return undefined;
+    return show(request, snapshot(), { kind: "problem", problem: "nowhere", query: "" });
   }
 
-  return { routes, errorPage };
-}
-
-function isPagePath(path: string): boolean {
-  return path === "/" || path.startsWith("/drivers/");
+  return { routes, notFoundPage };
 }
 
 /** Returns the paths of the assets, and the content of each by its file name. */

@@ -37,13 +37,11 @@ export interface DriverView {
 
 export interface ProblemView {
   kind: "problem";
-  problem: Problem;
+  problem: "short" | "private" | "unknown" | "limited" | "nowhere";
   /** The text as typed; empty if the problem is not about a search. */
   query: string;
   retryAfterSeconds?: number;
 }
-
-export type Problem = "short" | "private" | "unknown" | "limited" | "nowhere" | "broken";
 
 /**
  * A driver in search results. `created_at` is set if another driver has the same name and company.
@@ -92,7 +90,7 @@ export function readDriver(
   id: number | undefined,
   showsAll: boolean,
   baseUrl: string,
-): DriverView | ProblemView {
+): DriverView | (ProblemView & { problem: "private" | "unknown" }) {
   const unknown = { missing: "user_not_found" } as const;
   const user = id === undefined ? unknown : users.findProfile(id, baseUrl);
   if ("missing" in user) {

@@ -61,7 +61,6 @@ export const cs: Texts = {
       "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
     ],
     nowhere: ["Tady nic není", "V adrese je možná překlep. Zkuste hledat podle jména."],
-    broken: ["Něco se pokazilo", "Zkuste to za chvíli znovu."],
   },
   wait: (time) => `Další hledání za ${time}.`,
   tryAgain: "Zkusit znovu",

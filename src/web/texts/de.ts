@@ -60,7 +60,6 @@ export const de: Texts = {
       "Hier ist nichts",
       "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
     ],
-    broken: ["Da ist etwas schiefgelaufen", "Versuch es gleich noch einmal."],
   },
   wait: (time) => `Nächste Suche in ${time}.`,
   tryAgain: "Noch einmal versuchen",

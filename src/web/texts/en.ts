@@ -59,7 +59,6 @@ export const en = {
       "You have used up your searches for now. You can still open profiles.",
     ],
     nowhere: ["There is nothing here", "The address may be mistyped. Try searching by name."],
-    broken: ["Something went wrong", "Please try again in a moment."],
   } satisfies Record<string, [heading: string, advice: string]>,
   wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",

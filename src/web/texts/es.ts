@@ -64,7 +64,6 @@ export const es: Texts = {
       "Aquí no hay nada",
       "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
     ],
-    broken: ["Algo ha salido mal", "Vuelve a intentarlo dentro de un momento."],
   },
   wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",

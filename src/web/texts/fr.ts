@@ -64,7 +64,6 @@ export const fr: Texts = {
       "Il n’y a rien ici",
       "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
     ],
-    broken: ["Une erreur s’est produite", "Réessayez dans un instant."],
   },
   wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",

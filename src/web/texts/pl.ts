@@ -61,7 +61,6 @@ export const pl: Texts = {
       "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
     ],
     nowhere: ["Nic tu nie ma", "Może w adresie jest literówka. Spróbuj wyszukać po nazwie."],
-    broken: ["Coś poszło nie tak", "Spróbuj ponownie za chwilę."],
   },
   wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
