@@ -1,5 +1,5 @@
 /**
- * The files that come with Roadbook: the demo, the docs page's script, the web page's scripts and
+ * The files that come with Roadbook: the demo, the docs page's script, the web page's script and
  * style, and the licences. scripts/build.ts embeds them in the executable, and scripts/package.ts
  * adds them to the package. When Roadbook runs from source, Bun builds each file when it is first
  * needed.
@@ -9,7 +9,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { PageAsset, PageAssets } from "./http/pages.ts";
-import { type Language, languages } from "./web/texts.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -19,15 +18,12 @@ export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
 /** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
-const pageLanguages = Object.keys(languages) as Language[];
 /** The function that makes each file, except for the demo. */
 const makers: Record<string, () => Bytes | Promise<Bytes>> = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),
+  "page.js.asset": () => bundle("web/browser.ts"),
 };
-for (const language of pageLanguages) {
-  makers[`page-${language}.js.asset`] = () => bundle("web/browser.ts", language);
-}
 
 /** Returns the demo's snapshot, or the snapshot that replaces it. */
 export async function demoSnapshot(): Promise<Uint8Array> {
@@ -61,18 +57,15 @@ export function docsScript(): Promise<Bytes> {
 
 let page: Promise<PageAssets> | undefined;
 
-/** Returns the web page's scripts and style. Only the first call reads the files. */
+/** Returns the web page's script and style. Only the first call reads the files. */
 export function pageAssets(): Promise<PageAssets> {
   page ??= readPageAssets();
   return page;
 }
 
 async function readPageAssets(): Promise<PageAssets> {
-  const scripts = pageLanguages.map(async (language) => {
-    return [language, await readPageAsset(`page-${language}.js.asset`)] as const;
-  });
   return {
-    scripts: Object.fromEntries(await Promise.all(scripts)) as PageAssets["scripts"],
+    script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
   };
 }
@@ -99,26 +92,12 @@ function packDocsScript(): Bytes {
   return gzipSync(readFileSync(join(dirname(entry), "browser/standalone.js")), { level: 9 });
 }
 
-/** Bundles a file for the browser. Each script contains the texts of only one language. */
-async function bundle(file: string, language?: Language): Promise<Bytes> {
+async function bundle(file: string): Promise<Bytes> {
   const { outputs } = await Bun.build({
     entrypoints: [join(import.meta.dir, file)],
     target: "browser",
+    format: "iife",
     minify: true,
-    plugins: [
-      {
-        name: "one-language",
-        setup(build) {
-          build.onLoad({ filter: /web\/texts\.ts$/ }, () => ({
-            loader: "ts",
-            contents: `import { ${language} } from "./texts/${language}.ts";
-              export const languages = { ${language} };
-              export const DEFAULT_LANGUAGE = "${language}";
-              export const isLanguage = (text) => text === DEFAULT_LANGUAGE;`,
-          }));
-        },
-      },
-    ],
   });
   return new TextEncoder().encode(await outputs[0]?.text());
 }

@@ -109,7 +109,6 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     cacheMaxAgeSeconds: config.cacheMaxAge,
     compress: config.compress ?? true,
     page,
-    pageAssets: config.pageAssets ?? (async () => (await import("./assets.ts")).pageAssets()),
     docsScript: config.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
     onBug: config.onBug ?? ((error: unknown) => console.error(error)),
     source: () => config.snapshotSource?.(),
@@ -190,7 +189,8 @@ function createSearchLimit(config: Config): SearchLimit | undefined {
 
 async function pageOf(config: Config): Promise<Pages> {
   const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  return { ...config, kioskIdleMs: config.kioskIdle, logo };
+  const assets = await (config.pageAssets ?? (await import("./assets.ts")).pageAssets)();
+  return { ...config, kioskIdleMs: config.kioskIdle, logo, assets };
 }
 
 function pathOf(url: string | undefined): string {

@@ -96,6 +96,24 @@ export const serveSettings = {
       libraryHelp: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
+    links: {
+      name: "--link TEXT=URL",
+      kind: kinds.link,
+      list: ";",
+      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+    },
+    driverLink: {
+      kind: kinds.pageLink,
+      help: "your own page of a driver, such as https://example.org/users/{id}",
+    },
+    companyLink: {
+      kind: kinds.pageLink,
+      help: "your own page of a company, such as https://example.org/companies/{id}",
+    },
+    icons: {
+      kind: kinds.webUrl,
+      help: "base URL of the achievements' own pictures (default: drawings)",
+    },
     allowIndexing: {
       kind: kinds.boolean,
       help: "let search engines index the page and its drivers, and serve /sitemap.xml",

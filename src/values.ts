@@ -138,6 +138,30 @@ export const webUrl = kind("URL", (text) => {
   throw new UsageError("must be an http or https URL, such as https://example.org/avatars/");
 });
 
+function isWebUrlOrPath(text: string): boolean {
+  return /^\/(?![/\\])/.test(text) || /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+}
+
+export interface Link {
+  text: string;
+  url: string;
+}
+
+/** A link with its text. */
+export const link = kind("TEXT=URL", (given): Link => {
+  const [, text = "", url = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
+  if (text.trim() !== "" && isWebUrlOrPath(url)) return { text: text.trim(), url };
+  throw new UsageError(
+    'must be a text and a URL or path, such as "Imprint=https://example.org/imprint"',
+  );
+});
+
+/** The URL or path of a page about one thing, with `{id}` in place of its id. */
+export const pageLink = kind("URL", (text) => {
+  if (text.includes("{id}") && isWebUrlOrPath(text)) return text;
+  throw new UsageError("must be a URL or path with {id}, such as https://example.org/users/{id}");
+});
+
 /** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
 export const basePath = kind("PATH", (text) => {
   const path = text.replace(/\/+$/, "");

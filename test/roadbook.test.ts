@@ -323,7 +323,7 @@ test("the demo serves its docs and its page without a network", async () => {
   expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
   expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
   const page = await (await ask(roadbook, "/")).text();
-  expect(page).toContain('data-featured="');
+  expect(page).toContain('href="/drivers/42"');
   const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(page) ?? [];
   expect((await ask(roadbook, asset)).status).toBe(200);
 });

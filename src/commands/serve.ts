@@ -67,7 +67,7 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts) {
       metrics?.countResponse(facts);
-      if (config.accessLog && !facts.isSubrequest) logAccess(log, facts);
+      if (config.accessLog) logAccess(log, facts);
     },
   });
   let admin: Listener | undefined;

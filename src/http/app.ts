@@ -5,10 +5,10 @@ import type { Clients } from "../limit/client-address.ts";
 import { type DocsService, docs } from "./docs.ts";
 import { drawings } from "./drawings.ts";
 import { type HealthService, health } from "./health.ts";
-import { type PagesService, pages } from "./pages.ts";
-import { createLimitHook } from "./rate-limit.ts";
-import { LOCAL_ORIGIN, toRoutable } from "./request.ts";
-import { createRequestContexts, peerOf, type RequestContexts } from "./request-context.ts";
+import { createPages, type PagesService } from "./pages.ts";
+import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
+import { toRoutable } from "./request.ts";
+import { createRequestContexts, peerOf } from "./request-context.ts";
 import { createRespond, methodNotAllowed, preflight, type ResponseOptions } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
@@ -19,7 +19,7 @@ export interface AppOptions
   extends ResponseOptions,
     Omit<HealthService, "baseUrl">,
     Omit<DocsService, "baseUrl">,
-    Omit<PagesService, "subrequest" | "baseUrl" | "page"> {
+    Omit<PagesService, "countSearch" | "baseUrl" | "page"> {
   page: PagesService["page"];
   clients: Clients;
   /** Whether the snapshot has been closed. If so, every request gets a 503. */
@@ -41,12 +41,14 @@ export type App = ReturnType<typeof createApp>["app"];
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, page } = options;
   const contexts = createRequestContexts(options.clients, basePath, options.defaultPeer);
+  const countSearch = searchLimit && createSearchCounter(searchLimit.limiter, contexts);
   const service = {
     ...options,
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
-    subrequest: createSubrequest(contexts, handle),
-    countSearch: searchLimit && createLimitHook(searchLimit.limiter, contexts),
+    countSearch,
+    limitSearch: countSearch && createLimitHook(countSearch),
   };
+  const pages = createPages(service);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
@@ -57,7 +59,7 @@ export function createApp(options: AppOptions) {
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
-  app.use(docs(service, documented)).use(drawings(service)).use(pages(service));
+  app.use(docs(service, documented)).use(drawings(service)).use(pages.routes);
   if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
     app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
@@ -74,7 +76,7 @@ export function createApp(options: AppOptions) {
   /** Returns the response to an error that a hook, the validation or a handler has thrown. */
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
-    if (code === "NOT_FOUND") return fail("route_not_found");
+    if (code === "NOT_FOUND") return pages.notFoundPage(request) ?? fail("route_not_found");
     // A schema says in `error` which code its failure has.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;
@@ -90,11 +92,6 @@ export function createApp(options: AppOptions) {
     }
   }
 
-  /** The return type is explicit because the type of `app` depends on this function. */
-  function handle(request: Request): Response | Promise<Response> {
-    return app.fetch(request);
-  }
-
   const fetch: FetchHandler = (request, from) => {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
@@ -102,21 +99,7 @@ export function createApp(options: AppOptions) {
     const routable = toRoutable(request, basePath);
     const { url, method } = request;
     contexts.start(routable, { peer: peerOf(request, from), url, method });
-    return handle(routable);
+    return app.fetch(routable);
   };
   return { app, fetch };
-}
-
-/** Returns the function that the page calls to request an API path on behalf of its client. */
-function createSubrequest(contexts: RequestContexts, handle: FetchHandler) {
-  return async (request: Request, path: string): Promise<Response> => {
-    const { peer, requestId } = contexts.of(request);
-    const hops = request.headers.get("x-forwarded-for");
-    const headers = new Headers(hops === null ? {} : { "x-forwarded-for": hops });
-    // `Request` rejects some origins that clients may use, so the context keeps the real origin.
-    const subrequest = new Request(LOCAL_ORIGIN + path, { headers });
-    const url = contexts.originOf(request) + path;
-    contexts.start(subrequest, { peer, url, requestId, isSubrequest: true });
-    return handle(subrequest);
-  };
 }

@@ -1,7 +1,7 @@
-/** Serves drawings: the avatars of public drivers, the badges of achievements, and the favicon. */
+/** Serves drawings: avatars of public drivers, badges of achievements, and the site's sign. */
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
-import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon } from "../web/drawings.ts";
+import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSignPng } from "../web/drawings.ts";
 import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
 import { Content, fail } from "./result.ts";
@@ -30,7 +30,8 @@ export const drawings = (service: DrawingsService) =>
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");
     })
-    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)));
+    .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)))
+    .get("/sign.png", () => png(drawSignPng(service.page?.accent ?? DEFAULT_ACCENT)));
 
 function png(bytes: Body): Content {
   return new Content("image/png", bytes, { cache: "public" });

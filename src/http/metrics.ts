@@ -66,9 +66,8 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
 
   return {
     contentType: registry.contentType,
-    countResponse({ route = "unknown", status, durationMs, search, isSubrequest }: ResponseFacts) {
+    countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts) {
       if (search) decisions.inc({ decision: search });
-      if (isSubrequest) return;
       durations.observe({ route, status }, durationMs / 1000);
     },
     countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),

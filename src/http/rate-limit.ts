@@ -2,7 +2,7 @@
 import type { Decision, Limiter } from "../limit/limiter.ts";
 import type { RequestContexts } from "./request-context.ts";
 import { fail } from "./result.ts";
-import type { Hook } from "./service.ts";
+import type { Hook, HookContext } from "./service.ts";
 
 export interface SearchLimit {
   limiter: Limiter;
@@ -11,17 +11,30 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
-export function createLimitHook(limiter: Limiter, contexts: RequestContexts): Hook {
-  return async ({ request, server }) => {
+/** Counts a search of the request's client. Undefined if the client is not limited. */
+export type CountSearch = (
+  request: Request,
+  server: HookContext["server"],
+) => Promise<Decision | undefined>;
+
+export function createSearchCounter(limiter: Limiter, contexts: RequestContexts): CountSearch {
+  return async (request, server) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined) return;
-    if (contexts.isUnlimited(request, context)) return;
+    if (context.peer === undefined) return undefined;
+    if (contexts.isUnlimited(request, context)) return undefined;
     context.decision = await limiter.consume(contexts.clientOf(request, context));
+    return context.decision;
+  };
+}
+
+/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
+export function createLimitHook(countSearch: CountSearch): Hook {
+  return async ({ request, server }) => {
+    const decision = await countSearch(request, server);
     // Elysia calls `mapResponse` for what a hook before the validation throws, not for its result.
-    if (!context.decision.allowed) throw failLimited(context.decision);
+    if (decision?.allowed === false) throw failLimited(decision);
   };
 }
 

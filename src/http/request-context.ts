@@ -19,8 +19,6 @@ export interface ResponseFacts {
    */
   route: string | undefined;
   status: number;
-  /** Whether the page made this request on a client's behalf. The client gets only the page. */
-  isSubrequest: boolean;
   /** The search limit's decision; undefined if the request was not counted. */
   search: "allowed" | "refused" | undefined;
   /** The time from receiving the request headers until the response is ready to send. */
@@ -41,7 +39,6 @@ export interface RequestContext {
   requestId: string;
   /** The method that the client sent. `toRoutable` may give Elysia a different method. */
   method: string;
-  isSubrequest: boolean;
   startMs: number;
   decision: Decision | undefined;
 }
@@ -63,7 +60,6 @@ export function createRequestContexts(
       url: known.url ?? request.url,
       requestId: known.requestId ?? requestIdOf(request, peer),
       method: known.method ?? request.method,
-      isSubrequest: known.isSubrequest ?? false,
       startMs: performance.now(),
       decision: undefined,
     };
@@ -109,10 +105,9 @@ export function createRequestContexts(
       route: string | undefined,
       status: number,
     ): ResponseFacts {
-      const { requestId, isSubrequest, method, decision } = context;
+      const { requestId, method, decision } = context;
       return {
         requestId,
-        isSubrequest,
         method,
         route: route && templateOf(route, basePath),
         status,

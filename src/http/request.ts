@@ -3,6 +3,8 @@
  * input is never an exception.
  */
 import { Type } from "@sinclair/typebox";
+import { collapseSpaces } from "../domain/text.ts";
+import { isTooLong } from "../search/tiers.ts";
 
 /** 1 to 16 digits without a leading zero. Some have no user, because ids end at 2^53−1. */
 const USER_ID = "^[1-9]\\d{0,15}$";
@@ -13,6 +15,19 @@ export const UserIdParams = Type.Object({
 
 export function parseUserId(text: string): number | undefined {
   return new RegExp(USER_ID).test(text) ? Number(text) : undefined;
+}
+
+/** At least 2 code points. The flags make `.` match any code point. */
+export const SEARCHABLE = /^.{2}/su;
+
+/**
+ * Collapses white space in a search and converts it to NFC. Text that {@link isTooLong} matches no
+ * name, so it is not converted, which can take minutes for a long run of combining marks. White
+ * space can be collapsed first, because NFC does not change it.
+ */
+export function normalizeText(query: string): string {
+  const collapsed = collapseSpaces(query);
+  return isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
 }
 
 /** The index at which the path begins. `url` may lack a scheme and host. */

@@ -2,25 +2,23 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
-import { collapseSpaces } from "../domain/text.ts";
-import { isTooLong } from "../search/tiers.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
+import { normalizeText, SEARCHABLE } from "./request.ts";
 import { type Hook, hooksOf, type Service } from "./service.ts";
 
 export interface SearchService extends Service {
   /** Counts a search, and refuses it if the client is over the limit. */
-  countSearch: Hook | undefined;
+  limitSearch: Hook | undefined;
 }
 
-/** At least 2 code points. The flags make `.` match any code point. */
-const Query = Type.Object({ q: Type.RegExp(/^.{2}/su, { error: "invalid_query" }) });
+const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
 
 export const search = (service: SearchService) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "private" as const }))
     .guard({
       query: Query,
-      transform: [...hooksOf(service.countSearch), normalizeQuery],
+      transform: [...hooksOf(service.limitSearch), normalizeQuery],
       beforeHandle: hooksOf(service.fault),
     })
     .get(
@@ -40,14 +38,8 @@ export const search = (service: SearchService) =>
       { detail: searchUsersOperation },
     );
 
-/**
- * Collapses white space in `q` and converts it to NFC. Text that {@link isTooLong} matches no name,
- * so it is not converted, which can take minutes for a long run of combining marks. White space can
- * be collapsed first, because NFC does not change it.
- */
 function normalizeQuery({ query }: { query: { q?: string } }): void {
-  const collapsed = collapseSpaces(query.q ?? "");
-  query.q = isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
+  query.q = normalizeText(query.q ?? "");
 }
 
 const common = {

@@ -3,7 +3,7 @@
 /** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
-  "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** A drawing consists of shapes and text only. */
 export const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";

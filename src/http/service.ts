@@ -21,7 +21,7 @@ export interface Service {
  */
 export type Hook = (context: HookContext) => Promise<undefined>;
 
-interface HookContext {
+export interface HookContext {
   request: Request;
   /** The path template, such as `/users/public/:userId`. */
   route: string;

@@ -39,6 +39,6 @@ function distinct(first: string, ...others: string[]): string[] {
   return [...new Set([first, ...others.filter((spelling) => spelling !== "")])];
 }
 
-function toLatin(text: string): string {
+export function toLatin(text: string): string {
   return text.replace(TRANSLITERATED, (letter) => anyAscii(letter).replaceAll("'", ""));
 }

@@ -10,6 +10,25 @@ const MIN_CONTRAST = 4.5;
 
 export const MAX_LOGO_BYTES = 256 * 1024;
 
+/** What a community sets for all pages. */
+export interface Brand {
+  /** The community's name. */
+  title: string;
+  /**
+   * Adapts the page to an unattended screen: keys under the search field, no link off the site, and
+   * a return to the start when idle.
+   */
+  kiosk?: boolean | undefined;
+  /** Links at the foot of every page. A URL is http(s) or a path. */
+  links?: readonly { text: string; url: string }[] | undefined;
+  /** The URL of the community's own page of a driver, with `{id}` for the id. */
+  driverLink?: string | undefined;
+  /** The URL of the community's own page of a company, with `{id}` for the id. */
+  companyLink?: string | undefined;
+  /** The base URL of the achievements' own pictures. Without it, all are drawn. */
+  icons?: string | undefined;
+}
+
 export interface Logo {
   /** The file name, which changes with the content. */
   file: string;

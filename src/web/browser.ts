@@ -1,104 +1,23 @@
 /**
- * The page's script: it switches views without loading a new document, handles back and forward,
- * and returns a kiosk to the start page. Drivers are never cached, because a profile may become
- * private. Without the script, the form and the links still work.
+ * The page's script, which adds what HTML cannot do: keyboard shortcuts, the countdown to the next
+ * search, and a kiosk's keys and return to the start. Every text it shows stands in the page.
  */
 /// <reference lib="dom" />
-import { withBasePath } from "./html.ts";
-import { renderView, titleOf, waitOf } from "./render.ts";
-import { DEFAULT_LANGUAGE, isLanguage, languages } from "./texts.ts";
-import { type FetchApi, type KnownResults, loadView } from "./view.ts";
+import { clockOf } from "./plural.ts";
 
-/** How long an unattended kiosk highlights each featured driver. */
-const HIGHLIGHT_MS = 8000;
+/** How long a kiosk highlights each featured driver, waits for the server, and for a letter. */
+const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
 
-/** How long a kiosk waits before it retries loading the start page. */
-const RETRY_MS = 10_000;
-
-/** How long to wait for a response. */
-const TIMEOUT_MS = 30_000;
-
-/**
- * Browsers keep about 50 history entries, and a kiosk must be able to return to the first entry.
- */
-const MAX_KIOSK_ENTRIES = 20;
-
-const SCROLL_SAVE_DELAY_MS = 100;
-
-/** The state stored with a history entry. */
-interface Entry {
-  /** How many entries of this page come before this entry. */
-  index: number;
-  /** The scroll position. */
-  y: number;
-}
-
-const root = document.documentElement;
-const isKiosk = root.classList.contains("kiosk");
-const language = isLanguage(root.lang) ? root.lang : DEFAULT_LANGUAGE;
-const main = find("main", HTMLElement);
+const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
 const field = find("#q", HTMLInputElement);
-const script = find("script[data-featured]", HTMLScriptElement);
-/** The path under which the server is mounted. */
-const base = script.dataset.base ?? "";
-const featuredIds = (script.dataset.featured ?? "").split(" ").filter(Boolean).map(Number);
-
-/** The results shown so far, by URL, so that going back does not use up another search. */
-const shownResults = new Map<string, KnownResults>();
-let navigations = 0;
-let entryIndex = 0;
-/** The query whose results are shown or loading; empty if there are none. */
-let currentQuery = "";
-/**
- * The wall-clock time at which the view was shown. Other clocks may stop while the device sleeps,
- * but the limit's window does not.
- */
-let shownAt = Date.now();
-let saveTimer: ReturnType<typeof setTimeout> | undefined;
-let isStartingOver = false;
-/** Whether this is a kiosk that nobody has used since it returned to the start page. */
-let isUnattended = false;
-let idleTimer: ReturnType<typeof setTimeout> | undefined;
-/** How many drivers the unattended start page has highlighted. */
-let highlighted = 0;
-
-const fetchPath = (path: string, options: RequestInit) =>
-  fetch(base + path, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
-const fetchApi: FetchApi = (path) => fetchPath(path, {});
-const revalidate: FetchApi = (path) => fetchPath(path, { cache: "no-cache" });
-
-// Otherwise, the browser would restore the scroll position before the view has loaded.
-history.scrollRestoration = "manual";
-const { index: lastIndex = 0, y = 0 }: Partial<Entry> = history.state ?? {};
-entryIndex = lastIndex;
-saveEntry(y);
-rememberResults();
-if (y > 0) scrollTo(0, y);
-// A document from the browser's cache may show a driver who has since become private.
-const [navigation] = performance.getEntriesByType("navigation");
-if (navigation instanceof PerformanceNavigationTiming && navigation.type === "back_forward") {
-  void showAgain(y);
-}
-window.addEventListener("pageshow", (event) => {
-  if (event.persisted) void showAgain(scrollY);
-});
-
-find("form", HTMLFormElement).addEventListener("submit", (event) => {
-  event.preventDefault();
-  const query = field.value.trim();
-  const url = `${base}/${query && `?${new URLSearchParams({ q: query })}`}`;
-  if (query !== "" && query === currentQuery) main.querySelector("h1")?.focus();
-  else if (url === currentUrl()) void show(url, fetchApi);
-  else void navigate(url);
-});
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const isTyping = target === field;
-  const stops = [field, ...main.querySelectorAll<HTMLElement>(".board a")];
+  const stops = [field, ...document.querySelectorAll<HTMLElement>(".board a")];
   const step = key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0;
-  // From the heading, which has focus after a search, ArrowDown moves to the first result.
+  // Before anything has focus, ArrowDown moves to the first result.
   const at = target instanceof HTMLElement ? Math.max(stops.indexOf(target), 0) : 0;
   const next = step && stops[at + step];
   if (key === "/" && !isTyping) field.select();
@@ -110,243 +29,118 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// Shows a drawing for each avatar that fails to load. Some may have failed before this script ran.
-addEventListener("error", ({ target }) => replaceByDrawing(target), true);
-for (const image of document.images) {
-  if (image.complete && image.naturalWidth === 0) replaceByDrawing(image);
+const wait = document.querySelector<HTMLElement>(".wait");
+if (wait) {
+  // The wall clock, because other clocks may stop while the device sleeps.
+  const until = Date.now() + 1000 * Number(wait.dataset.seconds);
+  setInterval(() => {
+    const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
+    wait.textContent = (wait.dataset.text ?? "").replace("#", clockOf(left));
+    wait.hidden = left === 0;
+    wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
+  }, 1000);
 }
 
-setInterval(countDown, 1000);
+if (idle !== "") runKiosk(Number(idle), sessionStorage);
 
-document.addEventListener("click", (event) => {
-  const link = event.target instanceof Element ? event.target.closest("a") : null;
-  const isPlain = event.button === 0 && !(event.metaKey || event.ctrlKey || event.shiftKey);
-  if (!link || !isPlain || event.defaultPrevented) return;
-  const { pathname, search, origin } = new URL(link.href);
-  const path = pathOf(pathname);
-  const isView = path === "/" || path.startsWith("/drivers/");
-  if (origin !== location.origin || !isView || link.hash !== "") return;
-  event.preventDefault();
-  if ("retry" in link.dataset) void show(currentUrl(), fetchApi);
-  else void navigate(pathname + search);
-});
+/**
+ * Runs an unattended screen. Each page replaces the one before, so the history leads nowhere.
+ * `state` outlives a page: `typed` is the text in the field, and `idle` is set from a return to the
+ * start page until somebody uses the kiosk.
+ */
+function runKiosk(idleMs: number, state: Storage): void {
+  const shown = field.value;
+  let next = "";
+  let typing: ReturnType<typeof setTimeout> | undefined;
+  let idling: ReturnType<typeof setTimeout> | undefined;
 
-addEventListener("scroll", () => {
-  clearTimeout(saveTimer);
-  saveTimer = setTimeout(saveEntry, SCROLL_SAVE_DELAY_MS);
-});
-
-addEventListener("popstate", ({ state }: { state: Partial<Entry> | null }) => {
-  clearTimeout(saveTimer);
-  if (state) {
-    entryIndex = state.index ?? 0;
-    if (isStartingOver) startOver();
-    else void showAgain(state.y);
-  } else {
-    // A jump within the view, for example with the skip link, has added a history entry.
-    entryIndex++;
-    saveEntry();
+  /** Goes to another page as soon as the server responds. Until then, this page stays. */
+  function go(url: string): void {
+    next = url;
+    const probe = new Image();
+    probe.onload = () => next === url && location.replace(url);
+    probe.onerror = () => setTimeout(() => next === url && go(url), RETRY_MS);
+    probe.src = `${base}/favicon.svg?${Date.now()}`;
   }
-});
 
-if (isKiosk) {
-  for (const type of ["contextmenu", "dragstart"]) {
+  function leave(url: string): void {
+    state.removeItem("typed");
+    clearTimeout(typing);
+    go(url);
+  }
+
+  function search(): void {
+    const text = field.value.trim();
+    clearTimeout(typing);
+    if (text === "") leave(`${base}/`);
+    else go(`${base}/?${new URLSearchParams({ q: field.value })}`);
+  }
+
+  function onTyped(): void {
+    state.setItem("typed", field.value);
+    clearTimeout(typing);
+    const text = field.value.trim();
+    if (text !== shown.trim() && [...text].length !== 1) typing = setTimeout(search, TYPING_MS);
+  }
+
+  function waitForIdle(): void {
+    clearTimeout(idling);
+    idling = setTimeout(() => {
+      waitForIdle();
+      state.setItem("idle", "yes");
+      leave(`${base}/`);
+    }, idleMs);
+  }
+
+  for (const type of ["contextmenu", "dragstart", "auxclick"]) {
     addEventListener(type, (event) => event.preventDefault());
   }
+  // Shortcuts such as Ctrl+T, which a page can prevent if the browser was started with --app.
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key)) {
+      event.preventDefault();
+    }
+  });
   for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {
-      isUnattended = false;
-      restartIdleTimer();
+      state.removeItem("idle");
+      waitForIdle();
     });
   }
-  restartIdleTimer();
-  setInterval(() => {
-    highlighted++;
-    highlightDriver();
-  }, HIGHLIGHT_MS);
-}
+  addEventListener("click", (event) => {
+    const target = event.target instanceof Element && event.target.closest("a, .keys button");
+    if (target instanceof HTMLButtonElement) {
+      field.value = target.value ? field.value + target.value : field.value.slice(0, -1);
+      onTyped();
+    } else if (target instanceof HTMLAnchorElement && target.hash === "") {
+      event.preventDefault();
+      leave(target.href);
+    }
+  });
+  // Keeps the focus in the field.
+  find(".keys", HTMLElement).addEventListener("mousedown", (event) => event.preventDefault());
+  find("form", HTMLFormElement).addEventListener("submit", (event) => {
+    event.preventDefault();
+    search();
+  });
+  field.addEventListener("input", onTyped);
 
-/** Restarts the idle timer, which returns the kiosk to the start page or refreshes that page. */
-function restartIdleTimer(afterMs = Number(script.dataset.idle)): void {
-  clearTimeout(idleTimer);
-  idleTimer = setTimeout(() => {
-    restartIdleTimer();
-    if (isUnattended) void refreshStart();
-    else startOver();
-  }, afterMs);
-}
+  // Letters typed while this page was loading.
+  field.value = state.getItem("typed") ?? shown;
+  onTyped();
+  field.focus({ preventScroll: true });
+  field.setSelectionRange(field.value.length, field.value.length);
 
-/**
- * Refreshes the start page. Reloads the document if its script, style or settings have changed, as
- * they do when Roadbook is updated. If the server is unreachable, the current page stays.
- */
-async function refreshStart(): Promise<void> {
-  try {
-    const response = await revalidate("/");
-    const start = new DOMParser().parseFromString(await response.text(), "text/html");
-    const startMain = start.querySelector("main");
-    if (!response.ok || !startMain || !isUnattended) return;
-    if (assetsOf(start) !== assetsOf(document)) location.reload();
-    main.innerHTML = startMain.innerHTML;
-    highlightDriver();
-  } catch {
-    // The next attempt comes after another idle period.
+  let turn = 0;
+  function highlight(): void {
+    if (state.getItem("idle") === null) return;
+    const cards = document.querySelectorAll(".card");
+    for (const card of cards) card.classList.remove("sign");
+    cards[turn++ % cards.length]?.classList.add("sign");
   }
-}
-
-/** The HTML of the script tag, which carries the settings, and of the style tag. */
-function assetsOf(page: Document): string {
-  return [...page.querySelectorAll("script, link[rel=stylesheet]")]
-    .map(({ outerHTML }) => outerHTML)
-    .join();
-}
-
-/** Enlarges one featured driver while the start page is unattended. */
-function highlightDriver(): void {
-  if (!isUnattended) return;
-  const cards = main.querySelectorAll(".card");
-  cards.forEach((card, index) => {
-    card.classList.toggle("sign", index === highlighted % cards.length);
-  });
-}
-
-/** Shows the view for a URL as a new history entry. */
-function navigate(url: string): Promise<void> {
-  saveEntry();
-  return show(url, fetchApi, {
-    onLoaded() {
-      clearTimeout(saveTimer);
-      const isNew = !isKiosk || entryIndex < MAX_KIOSK_ENTRIES;
-      if (isNew) entryIndex++;
-      putEntry(isNew, url);
-    },
-  });
-}
-
-/** Shows the current history entry after back or forward. Clears the old view immediately. */
-function showAgain(y?: number): Promise<void> {
-  main.replaceChildren();
-  return show(currentUrl(), revalidate, { y, known: shownResults.get(currentUrl()) });
-}
-
-/**
- * Goes back to the first history entry. When called again on arrival, turns that entry into the
- * start page and pushes a second start page, which removes all later entries. After that, neither
- * back nor forward leads to an earlier visitor's views.
- */
-function startOver(): void {
-  if (entryIndex > 0 && !isStartingOver) {
-    isStartingOver = true;
-    history.go(-entryIndex);
-    return;
-  }
-  isStartingOver = false;
-  shownResults.clear();
-  entryIndex = 0;
-  putEntry(false, `${base}/`);
-  entryIndex = 1;
-  putEntry(true, `${base}/`);
-  const navigation = navigations + 1;
-  void showAgain().then(() => {
-    // A visitor may have moved on in the meantime.
-    if (navigation !== navigations) return;
-    isUnattended = !main.querySelector("[role=alert]");
-    highlightDriver();
-    // Retries if the server is unreachable, perhaps because it is restarting.
-    if (!isUnattended) restartIdleTimer(RETRY_MS);
-  });
-}
-
-interface ShowOptions {
-  y?: number | undefined;
-  known?: KnownResults | undefined;
-  onLoaded?(): void;
-}
-
-/** Shows the view for a URL, unless another view is requested while this one loads. */
-async function show(
-  url: string,
-  fetcher: FetchApi,
-  { y = 0, known, onLoaded }: ShowOptions = {},
-): Promise<void> {
-  const navigation = ++navigations;
-  isUnattended = false;
-  const { pathname, searchParams } = new URL(url, location.origin);
-  const query = searchParams.get("q") ?? "";
-  currentQuery = query.trim();
-  main.setAttribute("aria-busy", "true");
-  const view = await loadView({ path: pathOf(pathname), query }, featuredIds, fetcher, known);
-  if (navigation !== navigations) return;
-  onLoaded?.();
-  main.removeAttribute("aria-busy");
-  main.innerHTML = withBasePath(renderView(view, language).text, base);
-  // Phones share the canonical link, but it still belongs to the first view.
-  document.querySelector("link[rel=canonical]")?.remove();
-  document.title = titleOf(view, language, script.dataset.title ?? "");
-  if (view.kind !== "driver") field.value = query;
-  shownAt = Date.now();
-  rememberResults();
-  scrollTo(0, y);
-  main.querySelector("h1")?.focus({ preventScroll: true });
-}
-
-/** Remembers the results on the page, if any, whether the server or this script rendered them. */
-function rememberResults(): void {
-  const { searchParams } = new URL(location.href);
-  const hasResults = main.querySelector("[role=status]") !== null;
-  currentQuery = hasResults ? (searchParams.get("q") ?? "").trim() : "";
-  if (!hasResults) return;
-  const drivers = [...main.querySelectorAll<HTMLAnchorElement>("a[href*='/drivers/']")];
-  const companies = [...main.querySelectorAll<HTMLElement>("[data-members]")];
-  const hasCompanies = !main.querySelector(".wait");
-  shownResults.set(currentUrl(), {
-    driverIds: drivers.map(({ pathname }) => Number(pathOf(pathname).slice("/drivers/".length))),
-    companies: hasCompanies
-      ? companies.map(({ textContent, dataset }) => ({
-          id: 0,
-          name: textContent ?? "",
-          member_count: Number(dataset.members),
-        }))
-      : undefined,
-  });
-}
-
-/** Counts down to the next search, then shows the button to try again. */
-function countDown(): void {
-  const wait = main.querySelector<HTMLElement>(".wait");
-  if (!wait || wait.hidden) return;
-  const passed = Math.floor((Date.now() - shownAt) / 1000);
-  const left = Number(wait.dataset.seconds) - passed;
-  wait.textContent = waitOf(Math.max(left, 0), languages[language]);
-  wait.hidden = left <= 0;
-  wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
-}
-
-function replaceByDrawing(image: EventTarget | null): void {
-  if (!(image instanceof HTMLImageElement) || !image.dataset.id) return;
-  image.src = `${base}/avatars/${image.dataset.id}.svg`;
-  // Replaces the image only once, in case the drawing fails to load too.
-  delete image.dataset.id;
-}
-
-function saveEntry(y = scrollY): void {
-  putEntry(false, location.href, y);
-}
-
-/** Adds a history entry, or replaces the current one. */
-function putEntry(isNew: boolean, url: string, y = 0): void {
-  const entry: Entry = { index: entryIndex, y };
-  if (isNew) history.pushState(entry, "", url);
-  else history.replaceState(entry, "", url);
-}
-
-/** Removes the base path. The base path alone means the start page, even with no final slash. */
-function pathOf(pathname: string): string {
-  return (pathname.startsWith(base) ? pathname.slice(base.length) : pathname) || "/";
-}
-
-function currentUrl(): string {
-  return location.pathname + location.search;
+  highlight();
+  setInterval(highlight, HIGHLIGHT_MS);
+  waitForIdle();
 }
 
 function find<Kind extends Element>(selector: string, kind: new () => Kind): Kind {

@@ -1,52 +1,44 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
-import { html, withBasePath } from "./html.ts";
-import { renderPreview } from "./preview.ts";
-import { renderView, titleOf } from "./render.ts";
-import { type Language, languages } from "./texts.ts";
+import { type Html, html, withBasePath } from "./html.ts";
+import { dateIn } from "./plural.ts";
+import { pathOf, renderPreview } from "./preview.ts";
+import { nameOf, type PageContext, renderView } from "./render.ts";
+import { languages, type Texts } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions {
+interface DocumentOptions extends PageContext {
   view: View;
-  language: Language;
-  /** The community's name. */
-  title: string;
-  /**
-   * Adapts the page to an unattended screen: no link leaves the site, and the page returns to the
-   * start when idle.
-   */
-  kiosk?: boolean | undefined;
   /** How long a kiosk must be idle before it returns to the start page. */
-  kioskIdleMs?: number | undefined;
-  featured: readonly number[];
+  kioskIdleMs: number;
   /** Whether search engines may list the page. */
   allowIndexing?: boolean | undefined;
-  /** The URL of the start page, without a trailing slash. */
-  baseUrl: string;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
+  /** When the data was built. */
+  builtAt: string;
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, title, kiosk, kioskIdleMs, featured, allowIndexing } = options;
+  const { view, language, brand, kioskIdleMs, allowIndexing, baseUrl, builtAt } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
+  const { title, kiosk, links = [] } = brand;
   const texts = languages[language];
   const query = "query" in view ? view.query : "";
   const { text } = html`<!doctype html>
-<html lang="${language}" class="${kiosk && "kiosk"}">
+<html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
-<title>${titleOf(view, language, title)}</title>
+<title>${nameOf(view, texts)} · ${title}</title>
 ${renderPreview(options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" type="module" data-featured="${featured.join(" ")}"
-  data-base="${basePath}" data-title="${title}" data-idle="${kiosk && kioskIdleMs}"></script>
+<script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdleMs}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>
@@ -59,15 +51,33 @@ ${renderPreview(options)}
     <div class="field">
       <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchHint}"
         autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
-        maxlength="200">
+        maxlength="200"${kiosk && html` inputmode="none"`}>
       <button>${texts.searchButton}</button>
     </div>
   </form>
+  ${kiosk && renderKeys(texts)}
 </header>
-<main id="view">${renderView(view, language)}</main>
-${!kiosk && html`<footer><a href="/docs">${texts.api}</a></footer>`}
+<main id="view">${renderView(view, options)}</main>
+<p class="printed">${baseUrl + (pathOf(view) ?? "/")} · ${texts.dataFrom(dateIn(language, builtAt))}</p>
+${
+  !kiosk &&
+  html`<footer>${links.map(
+    ({ text, url }) => html`<a href="${new URL(url, baseUrl).href}">${text}</a>`,
+  )}<a href="/docs">${texts.api}</a></footer>`
+}
 </body>
 </html>
 `;
   return withBasePath(text, basePath);
+}
+
+/** The keys of a kiosk without a keyboard. The page's script handles them. */
+function renderKeys(texts: Texts): Html {
+  const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
+    (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,
+  );
+  return html`<div class="keys">${keys}
+    <button type="button" value=" " aria-label="${texts.spaceKey}">␣</button>
+    <button type="button" value="" aria-label="${texts.backspaceKey}">⌫</button></div>
+  <p class="hint">${texts.scriptHint}</p>`;
 }

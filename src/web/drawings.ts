@@ -10,11 +10,13 @@ import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";
 /** The golden angle, which keeps the hues of consecutive ids far apart. */
 const GOLDEN_ANGLE = 137.508;
 
+/** Whether a shape covers this point of a 64×64 view box. */
+type Covers = (x: number, y: number) => boolean;
+
 interface Pattern {
   /** The SVG path data, in a 64×64 view box. */
   path: string;
-  /** Whether the path covers this point of the view box. */
-  covers(x: number, y: number): boolean;
+  covers: Covers;
 }
 
 /** Patterns behind the initials: hills, lanes, tunnels and other roadside sights. */
@@ -76,20 +78,21 @@ const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
 /** Draws the avatar as a 256×256 PNG, without the initials because Roadbook ships no font. */
 export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   const index = id % patterns.length;
-  const packed = packedPatterns.get(index) ?? packPixels(PNG_SIZE, shadeOf(patterns[index]));
+  const { covers } = patterns[index] ?? { covers: () => false };
+  const packed = packedPatterns.get(index) ?? packPixels(PNG_SIZE, shadeOf(covers));
   packedPatterns.set(index, packed);
   return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
 }
 
 /** Returns a function for how much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
-function shadeOf(pattern: Pattern | undefined): (x: number, y: number) => number {
+function shadeOf(covers: Covers): (x: number, y: number) => number {
   const scale = 64 / PNG_SIZE;
   return (x, y) => {
     let covered = 0;
     for (let sample = 0; sample < SAMPLES ** 2; sample++) {
       const dx = ((sample % SAMPLES) + 0.5) / SAMPLES;
       const dy = (Math.floor(sample / SAMPLES) + 0.5) / SAMPLES;
-      if (pattern?.covers((x + dx) * scale, (y + dy) * scale)) covered++;
+      if (covers((x + dx) * scale, (y + dy) * scale)) covered++;
     }
     return (covered * MAX_SHADE) / SAMPLES ** 2;
   };
@@ -135,15 +138,18 @@ const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
 /**
  * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
- * the tier.
+ * the tier. Without its symbol, it is the background of a picture, which may be transparent.
  */
-export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): string {
+export function drawBadge(
+  badge: Pick<Achievement, "name" | "type" | "tier">,
+  hasSymbol = true,
+): string {
   const { name, type, tier } = badge;
   const hue = hash(type) % 360;
   const glyph = glyphs[hash(name) % glyphs.length] ?? "";
   const rotation = (hash(`${name}/turn`) % 6) * 60;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/><path d="${glyph}" fill="#fff" fill-rule="evenodd"/></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/>${hasSymbol && html`<path d="${glyph}" fill="#fff" fill-rule="evenodd"/>`}</svg>`
     .text;
 }
 
@@ -151,6 +157,24 @@ export function drawBadge(badge: Pick<Achievement, "name" | "type" | "tier">): s
 export function drawFavicon(accent: string): string {
   const road = textColourOn(accent);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;
+}
+
+/** The icon's road on a square, as a 256×256 PNG, because few programs preview SVGs. */
+export function drawSignPng(accent: string): Uint8Array<ArrayBuffer> {
+  const [ground, road] = [fromHex(accent), fromHex(textColourOn(accent))];
+  return encodePng(PNG_SIZE, packPixels(PNG_SIZE, shadeOf(coversRoad)), ground, road);
+}
+
+function fromHex(colour: string): Colour {
+  const [red = 0, green = 0, blue = 0] = Buffer.from(colour.slice(1), "hex");
+  return [red, green, blue];
+}
+
+function coversRoad(x: number, y: number): boolean {
+  const fromMiddle = Math.abs(x - 32);
+  const isDash = (y > 16 && y < 24) || (y > 29 && y < 35) || y > 43;
+  if (isDash && fromMiddle < 1.5 + (y - 16) * 0.07) return false;
+  return y > 12 && y < 52 && fromMiddle < 7 + ((y - 12) * 13) / 40;
 }
 
 /** The 32-bit FNV-1a hash of the text's UTF-16 code units. */

@@ -1,9 +1,10 @@
 /**
- * Highlights the parts of a name that match a query. A name that matches only by its Latin spelling
- * stays unmarked, because the table of spellings is too large for a browser. All functions are
- * pure.
+ * Highlights the letters of a name that match a query. A letter may have several characters in the
+ * spelling that matches, such as "shch" for щ. If a match starts or ends within a letter, marking
+ * it would be wrong, so the spelling is returned instead. All functions are pure.
  */
 import { fold, writeDigraphs } from "../search/fold.ts";
+import { spellQuery, toLatin } from "../search/spellings.ts";
 import { Html, html } from "./html.ts";
 
 /** A character together with its combining marks. */
@@ -11,43 +12,68 @@ const LETTER = /\P{M}\p{M}*|\p{M}+/gu;
 const SPACE = /^\p{White_Space}/u;
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
-const spellings = [fold, (text: string) => fold(writeDigraphs(text))];
+const spellings = [
+  fold,
+  (text: string) => fold(writeDigraphs(text)),
+  (text: string) => fold(toLatin(text.normalize("NFC"))),
+];
+
+interface Marked {
+  name: Html;
+  /** The spelling that matches, if no letter could be marked and the name does not show it. */
+  spelling: string | undefined;
+}
 
 /**
  * Wraps each occurrence of the query in `<mark>`. If the query does not occur, wraps its words
  * instead.
  */
-export function markMatches(name: string, query: string): Html {
+export function markMatches(name: string, query: string): Marked {
   const letters = name.match(LETTER) ?? [];
+  let spelling: string | undefined;
   for (const spell of spellings) {
+    const text = spell(name);
     const pieces = letters.map((letter) => (SPACE.test(letter) ? " " : spell(letter)));
-    const found = findLetters(pieces, fold(query));
-    // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
-    if (found.size === 0 || pieces.join("") !== spell(name)) continue;
-    return html`${letters.map((letter, at) => [
-      found.has(at) && !found.has(at - 1) && open,
-      letter,
-      found.has(at) && !found.has(at + 1) && close,
-    ])}`;
+    for (const words of spellQuery(query).map((spelled) => listWords(text, spelled))) {
+      if (words.length === 0) continue;
+      spelling ??= text;
+      // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
+      const found = pieces.join("") === text ? findLetters(pieces, words) : undefined;
+      if (!found) continue;
+      const marked = letters.map((letter, at) => [
+        found.has(at) && !found.has(at - 1) && open,
+        letter,
+        found.has(at) && !found.has(at + 1) && close,
+      ]);
+      return { name: html`${marked}`, spelling: undefined };
+    }
   }
-  return html`${name}`;
+  const isShown = spelling === undefined || spelling === name.toLowerCase();
+  return { name: html`${name}`, spelling: isShown ? undefined : spelling };
+}
+
+/** The parts of the query to mark in `text`: the query itself, or else all of its words. */
+function listWords(text: string, query: string): string[] {
+  const words = text.includes(query) ? [query] : query.split(" ");
+  // The search matches words separately only if each has at least two characters.
+  return words.every((word) => word.length > 1 && text.includes(word)) ? words : [];
 }
 
 /**
- * Returns the indexes of the pieces that match the query or, if it does not occur, all of its
- * words.
+ * Returns the indexes of the pieces that the words cover. Undefined if a word occurs only where it
+ * starts or ends within a piece.
  */
-function findLetters(pieces: readonly string[], query: string): Set<number> {
+function findLetters(pieces: readonly string[], words: readonly string[]): Set<number> | undefined {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
-  const words = text.includes(query) ? [query] : query.split(" ");
+  const isBoundary = (at: number) => owners[at - 1] !== owners[at];
   const found = new Set<number>();
-  // The search matches words separately only if each has at least two characters.
-  if (!words.every((word) => word.length > 1 && text.includes(word))) return found;
   for (const word of words) {
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-      for (const owner of owners.slice(at, at + word.length)) found.add(owner);
+      const end = at + word.length;
+      if (!isBoundary(at) || !isBoundary(end)) continue;
+      for (const owner of owners.slice(at, end)) found.add(owner);
     }
   }
-  return found;
+  return found.size > 0 ? found : undefined;
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
 import { community, openInProcess, type Target } from "../support.ts";
 
-const { en: script } = (await pageAssets()).scripts;
+const { script } = await pageAssets();
 
 const cacheControl = {
   public: "public, max-age=60",
@@ -47,8 +47,10 @@ const routes: Record<string, Expected> = {
   "/avatars/42.svg": { cache: "public" },
   "/icons/night-owl.svg": { cache: "public" },
   "/favicon.svg": { cache: "public" },
+  "/sign.png": { cache: "public" },
   "/robots.txt": { cache: "public" },
-  "/": { cache: "private" },
+  // Every path is requested with a query, so this is a page of results.
+  "/": { cache: "private", isLimited: true },
   "/drivers/42": { cache: "private" },
   [`/assets/${script.file}`]: { cache: "immutable" },
 };

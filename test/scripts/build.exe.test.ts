@@ -42,7 +42,7 @@ test("--dataset bundles the operator's data instead of the demo", async () => {
     });
     expect((await fetch(`${origin}/users/public/43`)).status).toBe(403);
     expect(await (await fetch(`${origin}/health`)).text()).toContain("2023-11-14T22:13:20Z");
-    expect(await (await fetch(origin)).text()).toContain('data-featured="42 ');
+    expect(await (await fetch(origin)).text()).toContain('href="/drivers/42"');
   } finally {
     server.kill();
     await server.exited;

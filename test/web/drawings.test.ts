@@ -42,7 +42,7 @@ describe("a badge", () => {
       { name: "Night Owl", type: "time", tier: 2 },
       { name: "Night Owl", type: "distance", tier: 1 },
       { name: "Early Bird", type: "time", tier: 1 },
-    ].map(drawBadge);
+    ].map((badge) => drawBadge(badge));
     expect(new Set(badges).size).toBe(badges.length);
     for (const badge of badges) expect(badge).toStartWith("<svg xmlns=");
   });

@@ -1,130 +1,213 @@
-/** The page's views, loaded from a real API, and their HTML. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+/** The pages' content, and the community's own links and pictures. */
+import { describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
-import type { DatasetLine } from "../../src/domain/dataset.ts";
-import { createRoadbook } from "../../src/roadbook.ts";
+import type { Brand } from "../../src/web/brand.ts";
+import { renderDocument } from "../../src/web/document.ts";
+import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
-import { renderView, titleOf } from "../../src/web/render.ts";
 import { type Language, languages } from "../../src/web/texts.ts";
-import { loadView, type View } from "../../src/web/view.ts";
-import { community, openInProcess, type Target } from "../support.ts";
+import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
+import { user } from "../datasets.ts";
+import { community, openInProcess } from "../support.ts";
 
-let api: Target;
-beforeAll(async () => {
-  api = await openInProcess({ dataset: community, searchLimit: 6 });
-});
-afterAll(() => api.close());
-
-const load = (path: string, query = "") => loadView({ path, query }, [42, 999], api.fetch);
-
-function problemOf(view: View): string | undefined {
-  return view.kind === "problem" ? view.problem : undefined;
+/** The HTML of a page. */
+async function load(path: string, options: object = {}): Promise<string> {
+  const target = await openInProcess({ dataset: community, page: true, ...options });
+  const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
+  await target.close();
+  return html;
 }
 
-test("every script is under 8 KB compressed, and the style sheet is under 4 KB", async () => {
-  const { scripts, style } = await pageAssets();
-  for (const [language, { text }] of Object.entries(scripts)) {
-    expect(Bun.gzipSync(text).length).toBeLessThan(8 * 1024);
-    // Texts in other languages would waste space.
-    const titles = Object.entries(languages).filter(([, { title }]) => text.includes(title));
-    expect(titles.map(([name]) => name)).toEqual([language]);
-  }
+function render(view: View, brand: Partial<Brand> = {}): string {
+  return renderDocument({
+    view,
+    language: "en",
+    brand: { title: "Roadbook", ...brand },
+    kioskIdleMs: 1000,
+    baseUrl: "https://rb.example/rb",
+    basePath: "/rb",
+    scriptPath: "/assets/page.js",
+    stylePath: "/assets/page.css",
+    logoPath: undefined,
+    builtAt: "2026-01-02T03:04:05Z",
+  });
+}
+
+const results: ResultsView = {
+  kind: "results",
+  query: "trans",
+  drivers: [{ id: 1, name: "Jan", avatar_url: "https://a.example/1.png", company: "Trans" }],
+  companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
+  searchesLeft: undefined,
+};
+
+const night = { id: 7, name: "Owl", description: "", icon: "owl.svg", type: "night" };
+const driver: DriverView = {
+  kind: "driver",
+  user: {
+    id: 42,
+    name: "Jan",
+    avatar_url: "https://rb.example/rb/avatars/42.svg",
+    company: null,
+    roles: [],
+    created_at: "2021-05-01T10:00:00Z",
+  },
+  achievements: Array.from({ length: 30 }, (_, at) => ({
+    achievement: {
+      ...night,
+      name: `Owl ${at}`,
+      type: at % 2 ? "day" : "night",
+      tier: 3,
+      points: 2,
+    },
+    tier: 2,
+    unlocked_at: "2024-03-09T17:05:00Z",
+  })),
+  showsAll: false,
+};
+
+test("the script is under 3 KB compressed, and the style sheet is under 4 KB", async () => {
+  const { script, style } = await pageAssets();
+  expect(Bun.gzipSync(script.text).length).toBeLessThan(3 * 1024);
+  expect(script.text).not.toMatch(/\bfetch\b|XMLHttpRequest|innerHTML/);
   expect(Bun.gzipSync(style.text).length).toBeLessThan(4 * 1024);
 });
 
-test("the start page shows the featured drivers who are public", async () => {
-  const view = await load("/");
-  expect(view).toMatchObject({ kind: "start", featured: [{ id: 42 }] });
-  const html = renderView(view, "en").text;
-  expect(html).toContain('href="/drivers/42"');
-  expect(html).toMatch(/>\d+ drivers, \d+ companies</);
+test("the start page has the public featured drivers, and says whose drivers they are", async () => {
+  const html = await load("/", { featured: [42, 43, 999] });
+  expect([...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => id)).toEqual(["42"]);
+  expect(html).toMatch(/<h1>Who is on the road<\/h1>\s*<p class="counts">3 drivers, 5 companies</);
+  expect(await load("/", { title: "Baltic Convoys" })).toContain(
+    "<h1>Drivers of Baltic Convoys</h1>",
+  );
 });
 
-test("a driver has a heading, a company, and every achievement", async () => {
-  const view = await load("/drivers/42");
-  const html = renderView(view, "en").text;
-  expect(html).toMatch(/<h1[^>]*>Łukasz Nowak<\/h1>/);
-  expect(html).toContain("Baltic Express, Owner");
-  expect(titleOf(view, "en", "Roadbook")).toBe("Łukasz Nowak · Roadbook");
-  if (view.kind !== "driver") throw new Error("no driver");
-  expect(html.match(/<h3>/g)?.length).toBe(view.achievements.length);
+test("a driver has a heading, a company, and drawings in the page itself", async () => {
+  const html = await load("/drivers/42");
+  expect(html).toContain("<h1>Łukasz Nowak</h1>");
+  expect(html).toContain("<bdi>Baltic Express</bdi>, <bdi>Owner</bdi>");
+  expect(html).toContain("<title>Łukasz Nowak · Roadbook</title>");
+  expect(html).toContain('</svg><img src="https://cdn.example/a/42.png" alt=""');
 });
 
-test("a private profile is a different problem from an unknown or malformed id", async () => {
-  expect(problemOf(await load("/drivers/43"))).toBe("private");
-  expect(problemOf(await load("/drivers/999999"))).toBe("unknown");
-  expect(problemOf(await load("/drivers/abc"))).toBe("unknown");
+test("a driver's page shows the newest 24 achievements by kind, and links to all", () => {
+  const html = render(driver);
+  expect(html.match(/<h4>/g)).toHaveLength(24);
+  expect([...html.matchAll(/<h3>(\w+)/g)].map(([, kind]) => kind)).toEqual(["night", "day"]);
+  expect(html).toContain('href="/rb/drivers/42?achievements=all">Show all 30 achievements<');
+  expect(html).toContain("<dd>60</dd>");
+  const all = render({ ...driver, showsAll: true });
+  expect([all.match(/<h4>/g)?.length, all.includes("?achievements=all")]).toEqual([30, false]);
 });
 
-test("a query of one letter sends no request", async () => {
-  const view = await loadView({ path: "/", query: " a " }, [], () => Promise.reject());
-  expect(problemOf(view)).toBe("short");
+test("a badge and its text show the tier that the driver has reached", () => {
+  const withTiers = (tier: number, defined: number) => {
+    const achievement = { ...night, tier: defined, points: 1 };
+    const entry = { achievement, tier, unlocked_at: "2024-03-09T17:05:00Z" };
+    return render({ ...driver, achievements: [entry] });
+  };
+  expect(withTiers(2, 3)).toContain("Tier 2 of 3 ·");
+  expect(withTiers(2, 3)).toContain(drawBadge({ ...night, tier: 2 }));
+  // Some datasets define an achievement's first tier and let drivers reach higher ones.
+  expect(withTiers(2, 1)).toContain("Tier 2 ·");
 });
 
-test("an unreachable server gives a view, not an exception", async () => {
-  const refuse = () => Promise.reject(new TypeError("connection refused"));
-  expect(problemOf(await loadView({ path: "/drivers/42", query: "" }, [], refuse))).toBe("offline");
-});
+describe("a community's own", () => {
+  const brand = {
+    links: [{ text: "Imprint & more", url: "/imprint" }],
+    driverLink: "https://hub.example/users/{id}",
+    companyLink: "/vtc/{id}?from=rb",
+    icons: "https://hub.example/badges",
+  };
 
-test("a search uses two requests and shows the searches left, or how long to wait", async () => {
-  expect(await load("/", "nowak")).toMatchObject({ kind: "results", searchesLeft: 2 });
-  const results = await load("/", "baltic");
-  expect(results).toMatchObject({ searchesLeft: 1, companies: [{ name: "Baltic Express" }] });
-  expect(renderView(results, "en").text).toContain("1 company · 1 search left<");
-  expect(await load("/", "zzzz")).toMatchObject({ drivers: [], companies: [], searchesLeft: 0 });
-  const limited = await load("/", "nowak");
-  expect(problemOf(limited)).toBe("limited");
-  expect(renderView(limited, "en").text).toContain("Next search in 1:00:00.");
-  expect(renderView(limited, "de").text).toContain("Nächste Suche in 1:00:00.");
-});
-
-test("a search that hits the limit halfway still shows the drivers", async () => {
-  await using other = await createRoadbook({
-    dataset: community,
-    searchLimit: 3,
-    defaultPeer: "a",
+  test("links are on the pages that they belong to", () => {
+    expect(render(driver, brand)).toContain('href="https://hub.example/users/42">Full profile<');
+    const found = render(results, brand);
+    expect(found).toContain('href="https://rb.example/vtc/7?from=rb"');
+    expect(found).toContain('<a href="https://rb.example/imprint">Imprint &amp; more</a>');
+    expect(found).not.toContain("{id}");
   });
-  const fetchApi = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
-  const search = (query: string) => loadView({ path: "/", query }, [], fetchApi);
-  expect(await search("nowak")).toMatchObject({ searchesLeft: 1 });
-  const partial = await search("anna");
-  expect(partial).toMatchObject({ drivers: [{ id: 45 }], companies: undefined, searchesLeft: 0 });
-  expect(renderView(partial, "en").text).toContain("Next search in 1:00:00.");
-  expect(problemOf(await search("nowak"))).toBe("limited");
+
+  test("links are not on a kiosk, where a company searches for its name instead", () => {
+    for (const view of [driver, results]) {
+      const html = render(view, { ...brand, kiosk: true });
+      expect(html).not.toMatch(/href="https:\/\/hub|imprint|vtc|"\/rb\/docs/);
+    }
+    expect(render(results, { ...brand, kiosk: true })).toContain('href="/rb/?q=Jan+Trans"');
+    // The name itself would only lead to the same page.
+    expect(render({ ...results, query: "JAN TRANS" })).not.toContain("?q=Jan+Trans");
+  });
+
+  test("achievement pictures lie on the drawings", () => {
+    expect(render(driver, brand)).toContain(
+      '</svg><img src="https://hub.example/badges/owl.svg" alt=""',
+    );
+    expect(render(driver)).not.toContain("owl.svg");
+  });
 });
 
 test("drivers with the same name and company are shown with their join dates", async () => {
-  const created_at = "2021-05-01T10:00:00Z";
   const dataset = [
-    { type: "user", id: 1, public: true, name: "Jan", created_at },
-    { type: "user", id: 2, public: true, name: "Jan", created_at: "2022-06-02T10:00:00Z" },
-    { type: "user", id: 3, public: true, name: "Jana", created_at },
-  ] satisfies DatasetLine[];
-  await using other = await createRoadbook({ dataset, searchLimit: 0 });
-  const fetchApi = async (path: string) => other.fetch(new Request(`http://roadbook.test${path}`));
-  const html = renderView(await loadView({ path: "/", query: "jan" }, [], fetchApi), "en").text;
+    user(1, "Jan"),
+    user(2, "Jan", { created_at: "2022-06-02T10:00:00Z" }),
+    user(3, "Jana"),
+  ];
+  const html = await load("/?q=jan", { dataset });
   expect([...html.matchAll(/Member since ([^<]+)/g)].map(([, date]) => date)).toEqual([
     "May 1, 2021",
     "June 2, 2022",
   ]);
 });
 
-test("ten results are called the first ten, because there may be more", () => {
-  const driver = { id: 1, name: "Jan", avatar_url: "/avatars/1.svg", company: null };
-  const company = { id: 1, name: "Jan Trans", member_count: 2 };
+test("ten results are called the first ten, and empty lists have no heading", () => {
   const found = (drivers: number, companies: number) =>
-    renderView(
-      {
-        kind: "results",
-        query: "jan",
-        drivers: Array(drivers).fill(driver),
-        companies: Array(companies).fill(company),
-        searchesLeft: undefined,
-      },
-      "en",
-    ).text;
-  expect(found(9, 1)).toContain("9 drivers, 1 company<");
-  expect(found(10, 10)).toContain("First 10 drivers, first 10 companies<");
+    render({
+      ...results,
+      drivers: Array(drivers).fill(results.drivers[0]),
+      companies: Array(companies).fill(results.companies[0]),
+    });
+  expect(found(9, 1)).toContain(">9 drivers, 1 company<");
+  expect(found(10, 10)).toContain(">First 10 drivers, first 10 companies<");
+  expect(found(1, 0).match(/<h2>/g)).toHaveLength(1);
+  expect(found(0, 0)).toContain("<h2>Nobody by that name</h2>");
+});
+
+test("a search on the page counts once, and says how many are left only if few are", async () => {
+  const target = await openInProcess({ dataset: community, page: true, searchLimit: 7 });
+  const search = async (query: string) => {
+    const response = await target.fetch(`/?q=${query}`);
+    return { response, html: await response.text() };
+  };
+  const first = await search("nowak");
+  expect(first.html).not.toContain("left");
+  expect(first.response.headers.get("cache-control")).toBe("private, max-age=60");
+  expect(first.response.headers.get("x-ratelimit-remaining")).toBe("6");
+  expect((await search("baltic")).html).toContain(
+    '1 company<span class="left"> · 5 searches left<',
+  );
+  // Neither the start page nor a query that is too short counts.
+  await target.fetch("/");
+  expect((await search("a")).html).toContain("One letter is not enough");
+  for (let left = 4; left >= 0; left--) {
+    const { headers } = (await search("zzzz")).response;
+    expect(headers.get("x-ratelimit-remaining")).toBe(String(left));
+  }
+  const { response, html } = await search("nowak");
+  expect([response.status, response.headers.get("retry-after")]).toEqual([429, "3600"]);
+  expect(html).toContain("Next search in 1:00:00.");
+  await target.close();
+});
+
+test.each([
+  ["/nope", "text/html", "text/html; charset=utf-8"],
+  ["/users/nope", "text/html", "text/html; charset=utf-8"],
+  ["/api/nope", "text/html", "application/json; charset=utf-8"],
+  ["/nope", "*/*", "application/json; charset=utf-8"],
+])("the unknown path %s is a 404 for a client that accepts %s: %s", async (path, accept, type) => {
+  const target = await openInProcess({ dataset: community, page: true });
+  const { status, headers } = await target.fetch(path, { headers: { accept } });
+  expect([status, headers.get("content-type")]).toEqual([404, type]);
+  await target.close();
 });
 
 test.each([
@@ -134,21 +217,26 @@ test.each([
   ["Müller", "mueller", "[Müller]"],
   ["Müller", "muell", "[Müll]er"],
   ["Müller", "mull", "[Müll]er"],
+  ["Müller", "eller", "Müller (mueller)"],
   ["Straße 5", "strass", "[Straß]e 5"],
   ["Zoe\u0308 & <b>", "zoe", "[Zoe\u0308] &amp; &lt;b&gt;"],
   ["Anna Hanna", "ann", "[Ann]a H[ann]a"],
   ["Иванов", "ива", "[Ива]нов"],
-  ["Иванов", "ivanov", "Иванов"],
+  ["Иванов", "ivanov", "[Иванов]"],
+  ["Ivanov", "иванов", "[Ivanov]"],
+  ["Щукин", "shchuk", "[Щук]ин"],
+  ["Щукин", "chuk", "Щукин (shchukin)"],
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
-  const { text } = markMatches(name, query);
-  expect(text.replaceAll("<mark>", "[").replaceAll("</mark>", "]")).toBe(marked);
+  const { name: html, spelling } = markMatches(name, query);
+  const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
+  expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
 });
 
 test("queries and names are never interpreted as markup", () => {
-  const view: View = {
-    kind: "results",
+  const html = render({
+    ...results,
     query: "<script>alert(1)</script>",
     drivers: [
       {
@@ -159,10 +247,8 @@ test("queries and names are never interpreted as markup", () => {
       },
     ],
     companies: [{ id: 1, name: "<i>", member_count: 2 }],
-    searchesLeft: 3,
-  };
-  const html = renderView(view, "en").text;
-  expect(html).not.toMatch(/<script|<img onerror|"onload=|<b>|<i>/);
+  });
+  expect(html).not.toMatch(/<script>|<img onerror|"onload=|<b>&|<i>/);
 });
 
 describe.each(Object.entries(languages))("in the language %s", (language, texts) => {
@@ -192,7 +278,7 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
         expect([name, form]).toEqual([name, expect.stringContaining("#")]);
     }
     expect(texts.resultsFor("Żuk")).toContain("Żuk");
-    expect(texts.tier(3)).toContain("3");
+    expect(texts.tierOf(2, 3)).toMatch(/2.*3/);
   });
 });
 

@@ -6,6 +6,7 @@ const plural = pluralsOf("cs");
 
 export const cs: Texts = {
   title: "Kdo je na cestách",
+  driversOf: (title) => `Řidiči komunity ${title}`,
   description: "Najděte řidiče a firmy a podívejte se, čeho dosáhli.",
   searchLabel: "Najít řidiče nebo firmu",
   searchHint: "Část jména",
@@ -26,48 +27,40 @@ export const cs: Texts = {
     few: "zbývají # hledání",
     other: "zbývá # hledání",
   }),
-  noDrivers: "Nenašel se žádný řidič.",
-  noCompanies: "Nenašla se žádná firma.",
-  limitedCompanies: "Limit hledání máte prozatím vyčerpaný, proto tu chybí firmy.",
   roles: "Role",
   memberSince: "Členem od",
   achievements: "Úspěchy",
+  allAchievements: (count) => `Zobrazit všechny úspěchy (${count})`,
   noAchievements: "Zatím žádné úspěchy. Celá cesta je teprve před námi.",
   totalPoints: "Body",
   points: plural({ one: "# bod", few: "# body", other: "# bodů" }),
   tier: (tier) => `Úroveň ${tier}`,
+  tierOf: (tier, tiers) => `Úroveň ${tier} z ${tiers}`,
+  fullProfile: "Celý profil",
+  spaceKey: "Mezera",
+  backspaceKey: "Smazat znak",
+  scriptHint: "I jména v jiných abecedách: „ivanov“ najde Иванов.",
+  dataFrom: (date) => `Data ze dne ${date}`,
   api: "API pro vývojáře",
   problems: {
-    nothing: {
-      heading: "Nikdo se tak nejmenuje",
-      advice:
-        "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
-    },
-    short: {
-      heading: "Jedno písmeno nestačí",
-      advice: "Zadejte alespoň dva znaky.",
-    },
-    private: {
-      heading: "Tento řidič si střeží soukromí",
-      advice: "Profil je soukromý. Změnit to může jen sám řidič.",
-    },
-    unknown: {
-      heading: "Takový řidič tu není",
-      advice:
-        "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
-    },
-    limited: {
-      heading: "Čas na přestávku",
-      advice: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
-    },
-    offline: {
-      heading: "Server neodpovídá",
-      advice: "Zkontrolujte připojení a zkuste to znovu. Zadaný text se neztratí.",
-    },
-    broken: {
-      heading: "Něco se pokazilo",
-      advice: "Zkuste to za chvíli znovu.",
-    },
+    nothing: [
+      "Nikdo se tak nejmenuje",
+      "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
+    ],
+    short: ["Jedno písmeno nestačí", "Zadejte alespoň dva znaky."],
+    private: [
+      "Tento řidič si střeží soukromí",
+      "Profil je soukromý. Změnit to může jen sám řidič.",
+    ],
+    unknown: [
+      "Takový řidič tu není",
+      "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
+    ],
+    limited: [
+      "Čas na přestávku",
+      "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
+    ],
+    nowhere: ["Tady nic není", "V adrese je možná překlep. Zkuste hledat podle jména."],
   },
   wait: (time) => `Další hledání za ${time}.`,
   tryAgain: "Zkusit znovu",

@@ -8,6 +8,7 @@ const plural = pluralsOf("en");
 
 export const en = {
   title: "Who is on the road",
+  driversOf: (title: string) => `Drivers of ${title}`,
   description: "Find drivers and companies, and see what they have achieved.",
   searchLabel: "Find a driver or company",
   searchHint: "Part of a name",
@@ -24,48 +25,41 @@ export const en = {
   companyCount: plural({ one: "# company", other: "# companies" }),
   firstCompanies: "first 10 companies",
   searchesLeft: plural({ one: "# search left", other: "# searches left" }),
-  noDrivers: "No matching drivers.",
-  noCompanies: "No matching companies.",
-  limitedCompanies: "You have used up your searches for now, so companies are not shown.",
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
+  allAchievements: (count: number) => `Show all ${count} achievements`,
   noAchievements: "No achievements yet. The whole road still lies ahead.",
   totalPoints: "Points",
   points: plural({ one: "# point", other: "# points" }),
   tier: (tier: number) => `Tier ${tier}`,
+  tierOf: (tier: number, tiers: number) => `Tier ${tier} of ${tiers}`,
+  fullProfile: "Full profile",
+  spaceKey: "Space",
+  backspaceKey: "Backspace",
+  scriptHint: "Names in other alphabets, too: type “ivanov” for Иванов.",
+  dataFrom: (date: string) => `Data from ${date}`,
   api: "API for developers",
   problems: {
-    nothing: {
-      heading: "Nobody by that name",
-      advice:
-        "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
-    },
-    short: {
-      heading: "One letter is not enough",
-      advice: "Type at least two characters.",
-    },
-    private: {
-      heading: "This driver keeps to themselves",
-      advice: "The profile is private. Only the driver can change that.",
-    },
-    unknown: {
-      heading: "No such driver",
-      advice: "The address may be mistyped, or the driver may have left. Try searching by name.",
-    },
-    limited: {
-      heading: "Time for a break",
-      advice: "You have used up your searches for now. You can still open profiles.",
-    },
-    offline: {
-      heading: "The server is not responding",
-      advice: "Check your connection and try again. Nothing you typed has been lost.",
-    },
-    broken: {
-      heading: "Something went wrong",
-      advice: "Please try again in a moment.",
-    },
-  },
+    nothing: [
+      "Nobody by that name",
+      "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
+    ],
+    short: ["One letter is not enough", "Type at least two characters."],
+    private: [
+      "This driver keeps to themselves",
+      "The profile is private. Only the driver can change that.",
+    ],
+    unknown: [
+      "No such driver",
+      "The address may be mistyped, or the driver may have left. Try searching by name.",
+    ],
+    limited: [
+      "Time for a break",
+      "You have used up your searches for now. You can still open profiles.",
+    ],
+    nowhere: ["There is nothing here", "The address may be mistyped. Try searching by name."],
+  } satisfies Record<string, [heading: string, advice: string]>,
   wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",
   otherDrivers: "See other drivers",

@@ -6,6 +6,7 @@ const plural = pluralsOf("es");
 
 export const es: Texts = {
   title: "Quién está en ruta",
+  driversOf: (title) => `Los conductores de ${title}`,
   description: "Encuentra conductores y empresas, y descubre sus logros.",
   searchLabel: "Buscar conductor o empresa",
   searchHint: "Parte del nombre",
@@ -26,48 +27,43 @@ export const es: Texts = {
     many: "quedan # de búsquedas",
     other: "quedan # búsquedas",
   }),
-  noDrivers: "No se ha encontrado ningún conductor.",
-  noCompanies: "No se ha encontrado ninguna empresa.",
-  limitedCompanies: "Por ahora has agotado tus búsquedas, así que no se muestran las empresas.",
   roles: "Roles",
   memberSince: "Miembro desde el",
   achievements: "Logros",
+  allAchievements: (count) => `Ver los ${count} logros`,
   noAchievements: "Todavía no hay logros, pero queda mucha carretera por delante.",
   totalPoints: "Puntos",
   points: plural({ one: "# punto", many: "# de puntos", other: "# puntos" }),
   tier: (tier) => `Nivel ${tier}`,
+  tierOf: (tier, tiers) => `Nivel ${tier} de ${tiers}`,
+  fullProfile: "Perfil completo",
+  spaceKey: "Espacio",
+  backspaceKey: "Borrar",
+  scriptHint: "También nombres en otros alfabetos: «ivanov» encuentra Иванов.",
+  dataFrom: (date) => `Datos del ${date}`,
   api: "API para desarrolladores",
   problems: {
-    nothing: {
-      heading: "Nadie se llama así",
-      advice:
-        "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
-    },
-    short: {
-      heading: "Con una letra no basta",
-      advice: "Escribe al menos dos caracteres.",
-    },
-    private: {
-      heading: "Este conductor prefiere la discreción",
-      advice: "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
-    },
-    unknown: {
-      heading: "Ese conductor no existe",
-      advice:
-        "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
-    },
-    limited: {
-      heading: "Hora de descansar",
-      advice: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
-    },
-    offline: {
-      heading: "El servidor no responde",
-      advice: "Comprueba la conexión y vuelve a intentarlo. Lo que has escrito no se pierde.",
-    },
-    broken: {
-      heading: "Algo ha salido mal",
-      advice: "Vuelve a intentarlo dentro de un momento.",
-    },
+    nothing: [
+      "Nadie se llama así",
+      "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
+    ],
+    short: ["Con una letra no basta", "Escribe al menos dos caracteres."],
+    private: [
+      "Este conductor prefiere la discreción",
+      "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
+    ],
+    unknown: [
+      "Ese conductor no existe",
+      "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
+    ],
+    limited: [
+      "Hora de descansar",
+      "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
+    ],
+    nowhere: [
+      "Aquí no hay nada",
+      "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
+    ],
   },
   wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",

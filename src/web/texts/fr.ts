@@ -6,6 +6,7 @@ const plural = pluralsOf("fr");
 
 export const fr: Texts = {
   title: "Qui est sur la route",
+  driversOf: (title) => `Les conducteurs de ${title}`,
   description: "Trouvez des conducteurs et des entreprises, et découvrez leurs succès.",
   searchLabel: "Conducteur ou entreprise",
   searchHint: "Partie du nom",
@@ -26,50 +27,43 @@ export const fr: Texts = {
     many: "# de recherches restantes",
     other: "# recherches restantes",
   }),
-  noDrivers: "Aucun conducteur trouvé.",
-  noCompanies: "Aucune entreprise trouvée.",
-  limitedCompanies:
-    "Vous avez épuisé vos recherches pour le moment\u00a0: les entreprises ne sont pas affichées.",
   roles: "Rôles",
   memberSince: "Membre depuis le",
   achievements: "Succès",
+  allAchievements: (count) => `Afficher les ${count} succès`,
   noAchievements: "Pas encore de succès, mais la route est longue.",
   totalPoints: "Points",
   points: plural({ one: "# point", many: "# de points", other: "# points" }),
   tier: (tier) => `Niveau ${tier}`,
+  tierOf: (tier, tiers) => `Niveau ${tier} sur ${tiers}`,
+  fullProfile: "Profil complet",
+  spaceKey: "Espace",
+  backspaceKey: "Effacer",
+  scriptHint: "Les noms dans d’autres alphabets aussi\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
+  dataFrom: (date) => `Données du ${date}`,
   api: "API pour les développeurs",
   problems: {
-    nothing: {
-      heading: "Personne ne porte ce nom",
-      advice:
-        "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
-    },
-    short: {
-      heading: "Une lettre ne suffit pas",
-      advice: "Saisissez au moins deux caractères.",
-    },
-    private: {
-      heading: "Ce conducteur préfère rester discret",
-      advice: "Son profil est privé. Lui seul peut le rendre public.",
-    },
-    unknown: {
-      heading: "Conducteur introuvable",
-      advice:
-        "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
-    },
-    limited: {
-      heading: "C’est l’heure de la pause",
-      advice:
-        "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
-    },
-    offline: {
-      heading: "Le serveur ne répond pas",
-      advice: "Vérifiez votre connexion, puis réessayez. Votre saisie est conservée.",
-    },
-    broken: {
-      heading: "Une erreur s’est produite",
-      advice: "Réessayez dans un instant.",
-    },
+    nothing: [
+      "Personne ne porte ce nom",
+      "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
+    ],
+    short: ["Une lettre ne suffit pas", "Saisissez au moins deux caractères."],
+    private: [
+      "Ce conducteur préfère rester discret",
+      "Son profil est privé. Lui seul peut le rendre public.",
+    ],
+    unknown: [
+      "Conducteur introuvable",
+      "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
+    ],
+    limited: [
+      "C’est l’heure de la pause",
+      "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
+    ],
+    nowhere: [
+      "Il n’y a rien ici",
+      "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
+    ],
   },
   wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",

@@ -6,6 +6,7 @@ const plural = pluralsOf("pl");
 
 export const pl: Texts = {
   title: "Kto jest w trasie",
+  driversOf: (title) => `Kierowcy społeczności ${title}`,
   description: "Znajdź kierowców i firmy, zobacz ich osiągnięcia.",
   searchLabel: "Znajdź kierowcę lub firmę",
   searchHint: "Część nazwy",
@@ -26,48 +27,40 @@ export const pl: Texts = {
     few: "pozostały # wyszukiwania",
     many: "pozostało # wyszukiwań",
   }),
-  noDrivers: "Nie znaleziono kierowców.",
-  noCompanies: "Nie znaleziono firm.",
-  limitedCompanies: "Limit wyszukiwań jest na razie wyczerpany, dlatego brakuje tu firm.",
   roles: "Role",
   memberSince: "Z nami od",
   achievements: "Osiągnięcia",
+  allAchievements: (count) => `Pokaż wszystkie osiągnięcia (${count})`,
   noAchievements: "Na razie bez osiągnięć. Cała droga jeszcze przed nami.",
   totalPoints: "Punkty",
   points: plural({ one: "# punkt", few: "# punkty", many: "# punktów" }),
   tier: (tier) => `Poziom ${tier}`,
+  tierOf: (tier, tiers) => `Poziom ${tier} z ${tiers}`,
+  fullProfile: "Pełny profil",
+  spaceKey: "Spacja",
+  backspaceKey: "Usuń znak",
+  scriptHint: "Także nazwy w innych alfabetach: „ivanov” znajdzie Иванов.",
+  dataFrom: (date) => `Stan na ${date}`,
   api: "API dla programistów",
   problems: {
-    nothing: {
-      heading: "Nikt się tak nie nazywa",
-      advice:
-        "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
-    },
-    short: {
-      heading: "Jedna litera to za mało",
-      advice: "Wpisz co najmniej dwa znaki.",
-    },
-    private: {
-      heading: "Ten kierowca ceni sobie prywatność",
-      advice: "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
-    },
-    unknown: {
-      heading: "Nie ma takiego kierowcy",
-      advice:
-        "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
-    },
-    limited: {
-      heading: "Czas na przerwę",
-      advice: "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
-    },
-    offline: {
-      heading: "Serwer nie odpowiada",
-      advice: "Sprawdź połączenie i spróbuj ponownie. Wpisany tekst nie zniknie.",
-    },
-    broken: {
-      heading: "Coś poszło nie tak",
-      advice: "Spróbuj ponownie za chwilę.",
-    },
+    nothing: [
+      "Nikt się tak nie nazywa",
+      "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
+    ],
+    short: ["Jedna litera to za mało", "Wpisz co najmniej dwa znaki."],
+    private: [
+      "Ten kierowca ceni sobie prywatność",
+      "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
+    ],
+    unknown: [
+      "Nie ma takiego kierowcy",
+      "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
+    ],
+    limited: [
+      "Czas na przerwę",
+      "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
+    ],
+    nowhere: ["Nic tu nie ma", "Może w adresie jest literówka. Spróbuj wyszukać po nazwie."],
   },
   wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
