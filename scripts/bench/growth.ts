@@ -1,6 +1,6 @@
 /**
  * Measures how times, memory and file sizes grow with the number of users, using the executable and
- * generated communities. Prints a table and redraws the plot in the README.
+ * generated communities. Prints a table and redraws the plot in RESULTS.md.
  */
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -22,7 +22,7 @@ const benches: Record<string, { run: (options: Options) => Promise<void>; summar
   import: { run: benchImport, summary: "time and memory of import, apply, check and export" },
   growth: {
     run: benchGrowth,
-    summary: "growth from 10k to 10M users; redraws the README's plot",
+    summary: "growth from 10k to 10M users; redraws the plot",
   },
   "bad-days": {
     run: benchBadDays,
