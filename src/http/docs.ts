@@ -5,7 +5,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
-import { components, describeMethods, ORIGIN } from "./openapi.ts";
+import { components, ORIGIN, preflightResponses } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import type { Service } from "./service.ts";
 
@@ -109,6 +109,51 @@ const documentation = {
   ],
   components,
 };
+
+/** A GET operation in the document, made by `describeOperation`. */
+interface DescribedGet {
+  operationId: string;
+  summary: string;
+  parameters?: { in: string; example?: unknown }[];
+  responses: Record<string, { content?: object }>;
+}
+
+/** Completes a document whose routes have only GET. */
+function describeMethods(document: { paths: Record<string, { get: DescribedGet }> }) {
+  const paths = Object.entries(document.paths).map(([path, { get }]) => [path, allMethods(get)]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** Adds HEAD, which is GET without a body, and OPTIONS, which is a browser's preflight. */
+function allMethods(get: DescribedGet) {
+  const { operationId, summary, parameters = [], responses, ...common } = get;
+  const hidden = { ...common, "x-scalar-ignore": true };
+  const headResponses = Object.entries(responses)
+    .filter(([status]) => status !== "405")
+    .map(([status, { content: _, ...head }]) => [status, head]);
+  // A preflight accepts any path parameter and takes no query.
+  const anyValue = { required: true, schema: { type: "string" } };
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  return {
+    get,
+    head: {
+      ...hidden,
+      parameters,
+      operationId: `${operationId}Head`,
+      summary: `${summary}: headers only`,
+      description: "Returns the response of GET without its body, and counts like GET.",
+      responses: Object.fromEntries(headResponses),
+    },
+    options: {
+      ...hidden,
+      operationId: `${operationId}Options`,
+      summary: `${summary}: preflight`,
+      description: "Responds to the preflight of a browser. Never counts against the search limit.",
+      parameters: inPath.map((one) => ({ ...one, ...anyValue, example: `${one.example}` })),
+      responses: preflightResponses,
+    },
+  };
+}
 
 async function readScript(docsScript: DocsScript): Promise<Content> {
   const type = "text/javascript; charset=utf-8";

@@ -246,6 +246,15 @@ const headTooLarge = response(
   "The request line and headers, including the URL, exceed 16 KB. The response has no body.",
 );
 
+/** The responses to OPTIONS, the preflight of a browser. */
+export const preflightResponses = {
+  204: response("The methods and headers that a request may have", {
+    ...headers.common,
+    ...headers.preflight,
+  }),
+  431: headTooLarge,
+};
+
 /** Replaces named schemas inside a schema with references. */
 function toOpenApi(schema: TSchema): Record<string, unknown> {
   const text = JSON.stringify(schema, (key, value) => {
@@ -262,54 +271,3 @@ export const components = {
   ),
   headers: Object.assign({}, ...Object.values(headers)),
 };
-
-/** A GET operation in the document, produced by {@link describeOperation}. */
-interface DescribedGet {
-  operationId: string;
-  summary: string;
-  parameters?: { in: string; example?: unknown }[];
-  responses: Record<string, { content?: object }>;
-}
-
-/** Completes a document whose routes have only GET. */
-export function describeMethods(document: { paths: Record<string, { get: DescribedGet }> }) {
-  const paths = Object.entries(document.paths).map(([path, { get }]) => [path, allMethods(get)]);
-  return { ...document, paths: Object.fromEntries(paths) };
-}
-
-/** Adds HEAD, which is GET without a body, and OPTIONS, which is a browser's preflight. */
-function allMethods(get: DescribedGet) {
-  const { operationId, summary, parameters = [], responses, ...common } = get;
-  const hidden = { ...common, "x-scalar-ignore": true };
-  const headResponses = Object.entries(responses)
-    .filter(([status]) => status !== "405")
-    .map(([status, { content: _, ...head }]) => [status, head]);
-  // A preflight accepts any path parameter and takes no query.
-  const anyValue = { required: true, schema: { type: "string" } };
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  return {
-    get,
-    head: {
-      ...hidden,
-      parameters,
-      operationId: `${operationId}Head`,
-      summary: `${summary}: headers only`,
-      description: "Returns the response of GET without its body, and counts like GET.",
-      responses: Object.fromEntries(headResponses),
-    },
-    options: {
-      ...hidden,
-      operationId: `${operationId}Options`,
-      summary: `${summary}: preflight`,
-      description: "Responds to the preflight of a browser. Never counts against the search limit.",
-      parameters: inPath.map((one) => ({ ...one, ...anyValue, example: `${one.example}` })),
-      responses: {
-        204: response("The methods and headers that a request may have", {
-          ...headers.common,
-          ...headers.preflight,
-        }),
-        431: headTooLarge,
-      },
-    },
-  };
-}
