@@ -124,12 +124,6 @@ const headers = {
     },
   },
   allow: constants(preflightHeaders, { Allow: "The methods that the path supports" }),
-  preflight: constants(preflightHeaders, {
-    Allow: "The methods that the path supports",
-    "Access-Control-Allow-Methods": "The methods that a page may use",
-    "Access-Control-Allow-Headers": "The request headers that a page may send",
-    "Access-Control-Max-Age": "The number of seconds for which a browser may cache the preflight",
-  }),
   validator: {
     ETag: {
       ...text(

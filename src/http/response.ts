@@ -65,7 +65,9 @@ export function createRespond(
 
   // Elysia awaits a hook whose source has a call right after `return` or an arrow. This one has
   // none, which saves a microsecond per request.
-  return function respond({ request, responseValue, route, cache }: Handled): Response {
+  return function respond({ request, responseValue, route, cache }: Handled) {
+    // In a host app, Elysia first passes on what the host's own `onError` has returned.
+    if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
     const { requestId, decision } = context;
     const isHead = context.method === "HEAD" && request.method === "GET";
@@ -153,8 +155,6 @@ function etagOf(content: Content, body: Body, coding: Coding): string {
  */
 function isNoneMatch(header: string | null, etag: string): boolean {
   if (header === null) return false;
-  if (header.trim() === "*") return true;
-  for (const [tag] of header.matchAll(/"[\x21\x23-\x7e\x80-\xff]*"/g))
-    if (tag === etag) return true;
-  return false;
+  const tags: string[] = header.match(/"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];
+  return header.trim() === "*" || tags.includes(etag);
 }

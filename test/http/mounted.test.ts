@@ -11,6 +11,7 @@ const mount = (app: Awaited<ReturnType<typeof open>>["app"]) =>
     .onAfterHandle(({ set }) => {
       set.headers["x-host"] = "yes";
     })
+    .onError(() => {})
     .get("/hello", () => "hello")
     .use(app);
 
@@ -41,6 +42,8 @@ describe("in another app", () => {
     expect(await (await fetch(`${origin}/users/public/43`)).json()).toMatchObject({
       error: { code: "profile_private" },
     });
+    const invalid = await fetch(`${origin}/users/public/x`);
+    expect([invalid.status, (await invalid.json()).error.code]).toEqual([400, "invalid_user_id"]);
     const posted = await fetch(`${origin}/users/public/42`, { method: "POST" });
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
