@@ -26,7 +26,7 @@ export interface PageContext {
 }
 
 /** How many achievements a driver's page shows at first. */
-export const NEWEST_ACHIEVEMENTS = 24;
+const NEWEST_ACHIEVEMENTS = 24;
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
@@ -60,7 +60,7 @@ export function nameOf(view: View, texts: Texts): string {
 }
 
 /** The community's own page, as an absolute URL. Undefined if there is none, or in a kiosk. */
-export function ownUrl(
+function ownUrl(
   template: string | undefined,
   id: number,
   { brand, baseUrl }: PageContext,
