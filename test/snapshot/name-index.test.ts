@@ -224,7 +224,7 @@ describe("a search", () => {
   test.each(Object.entries(similarNames))(
     "reads only a few names when thousands are similar: %s",
     (_, { kind, count: fullCount, name, queries, worst = [] }) => {
-      const length = Math.min(2500, fullCount / 4);
+      const length = Math.min(800, fullCount / 16);
       const names = Array.from({ length }, (_, at) => name(at));
       const { db, close } = openNames(names, kind);
       const search = scan(names, kind);
