@@ -3,15 +3,14 @@
  * scripts/deploy. Each test continues from where the previous test ended.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { community, makeSnapshot } from "../datasets.ts";
 import { hasRedisServer, openRedisServer, type RedisServer } from "../limit/redis-server.ts";
+import { hasNginx, openNginx } from "../scripts/nginx.ts";
 import { openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
 import {
   findFreePort,
   openExecutable,
-  root,
   run,
   type Target,
   temporaryFolder,
@@ -19,9 +18,8 @@ import {
   until,
 } from "../support.ts";
 
-const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-const hasAll = nginx !== null && hasRedisServer();
+const hasAll = hasNginx && hasRedisServer();
 if (!hasAll) console.warn("nginx or redis-server is missing: the fleet is not tested");
 
 const SIZE = 3;
@@ -37,7 +35,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   let store: S3Server;
   let redis: RedisServer;
   let fleet: Instance[] = [];
-  let balancer: Bun.Subprocess;
+  let balancer: Awaited<ReturnType<typeof openNginx>>;
   let origin: string;
   const caches = Array.from({ length: SIZE }, () => temporaryFolder());
 
@@ -46,12 +44,19 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     await publish("alpha");
     fleet = await Promise.all(caches.map(openInstance));
     const port = findFreePort();
-    origin = `http://127.0.0.1:${port}`;
-    balancer = await openBalancer(port);
+    const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
+    // As in scripts/deploy, but with all instances and without a certificate.
+    balancer = await openNginx(port, (site) =>
+      site
+        .replace("server 127.0.0.1:3000;", servers.join("\n"))
+        .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+        .replaceAll(/^ *ssl_.*$/gm, "")
+        .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;"),
+    );
+    origin = balancer.origin;
   }, 60_000);
   afterAll(async () => {
-    balancer.kill("SIGQUIT");
-    await balancer.exited;
+    await balancer.close();
     await Promise.all(fleet.map((instance) => instance.close()));
     await Promise.all([store.kill(), redis.close()]);
   }, 60_000);
@@ -60,35 +65,6 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     const words = ["--snapshot", store.url(KEY), "--cache-dir", cache, "--refresh", "1h"];
     const shared = ["--rate-limit-store", redis.url, "--trusted-proxy", "127.0.0.1"];
     return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
-  }
-
-  /** Starts nginx as in scripts/deploy, but with all instances and without a certificate. */
-  async function openBalancer(port: number): Promise<Bun.Subprocess> {
-    const folder = temporaryFolder();
-    const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
-    const site = readFileSync(join(root, "scripts/deploy/nginx.conf"), "utf8")
-      .replace("server 127.0.0.1:3000;", servers.join("\n"))
-      .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
-      .replaceAll(/^ *ssl_.*$/gm, "")
-      .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;");
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (kind) => `${kind}_temp_path ${folder}/${kind};`,
-    );
-    const log = `error_log ${folder}/error.log; pid ${folder}/pid; daemon off;`;
-    const user = process.getuid?.() === 0 ? "user root;" : "";
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `${user} ${log} events {} http { access_log off; ${temporary.join(" ")} ${site} }`,
-    );
-    const child = Bun.spawn(
-      [nginx ?? "nginx", "-e", `${folder}/error.log`, "-c", `${folder}/nginx.conf`],
-      {
-        stdout: "ignore",
-        stderr: "ignore",
-      },
-    );
-    await until(() => fetch(`${origin}/health`).catch(() => undefined));
-    return child;
   }
 
   async function publish(word: string): Promise<void> {
