@@ -10,7 +10,7 @@ const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-const flags = ["--no-orphans", `--parallel=${PROCESSES}`, "--timeout=60000"];
+const flags = ["--no-orphans", `--parallel=${PROCESSES}`];
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],

@@ -448,7 +448,7 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
     await certify("elsewhere", "DNS:elsewhere.example");
     await certify("expired", "IP:127.0.0.1", "-1");
     await certify("self", "IP:127.0.0.1");
-  }, 30_000);
+  });
 
   test.each([
     ["good", "good", true, undefined],

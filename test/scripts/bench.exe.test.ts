@@ -23,7 +23,7 @@ test("--help lists the benches, and a quick bench prints its results", async () 
     "http search spellings start import growth bad-days adversary hostile",
   );
   const { stdout } = await bench("start", "--quick");
-  expect(stdout).toMatch(/^\| Roadbook, demo \| [\d.]+ \| [\d.]+ \| [\d.]+ \|$/m);
+  expect(stdout).toMatch(/^\| Roadbook, demo \| [\d.,]+ \| [\d.,]+ \| [\d.,]+ \|$/m);
 });
 
 test("the floor responds with the same status, headers and body as Roadbook", async () => {

@@ -54,109 +54,104 @@ function readUnit(path: string) {
   return { command: all("ExecStart")[0] ?? "", env };
 }
 
-test.if(hasCaddy || isRequired)(
-  "five commands set up a server with HTTPS",
-  async () => {
-    const [commands = ""] = blocks("sh");
-    expect(commands.trim().split("\n")).toHaveLength(5);
+test.if(hasCaddy || isRequired)("five commands set up a server with HTTPS", async () => {
+  const [commands = ""] = blocks("sh");
+  expect(commands.trim().split("\n")).toHaveLength(5);
 
-    const here = temporaryFolder();
-    mkdirSync(join(here, "dist"));
-    cpSync(await executable(), join(here, "dist/roadbook"));
-    cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
-    cpSync(community, join(here, "dataset.ndjson"));
-    const vps = temporaryFolder();
-    for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
-      mkdirSync(join(vps, folder), { recursive: true });
-    }
-    const path = makePrograms({
-      scp: `for last; do :; done; [ "$last" = root@api.example.org: ] || exit 1
+  const here = temporaryFolder();
+  mkdirSync(join(here, "dist"));
+  cpSync(await executable(), join(here, "dist/roadbook"));
+  cpSync(join(root, "scripts"), join(here, "scripts"), { recursive: true });
+  cpSync(community, join(here, "dataset.ndjson"));
+  const vps = temporaryFolder();
+  for (const folder of ["root", "usr/local/bin", "etc/systemd/system", "etc/caddy", "var/lib"]) {
+    mkdirSync(join(vps, folder), { recursive: true });
+  }
+  const path = makePrograms({
+    scp: `for last; do :; done; [ "$last" = root@api.example.org: ] || exit 1
             while [ $# -gt 1 ]; do cp -p "$1" ${vps}/root/ || exit 1; shift; done`,
-      ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
+    ssh: `[ "$1" = root@api.example.org ] && cd ${vps}/root &&
             exec sh -c "$(echo "$2" | sed -E 's#(/usr/local|/etc|/var/lib)/#${vps}\\1/#g')"`,
-      "apt-get": "exit 0",
-      systemctl: `echo "$@" >> ${vps}/systemctl`,
+    "apt-get": "exit 0",
+    systemctl: `echo "$@" >> ${vps}/systemctl`,
+  });
+  const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
+  const type = async (command: string) =>
+    expect(await run(["bash", "-ec", command], { cwd: here, env })).toMatchObject({
+      code: 0,
+      stderr: "",
     });
-    const env = { PATH: `${path}:${vps}/usr/local/bin:${process.env.PATH}` };
-    const type = async (command: string) =>
-      expect(await run(["bash", "-ec", command], { cwd: here, env })).toMatchObject({
-        code: 0,
-        stderr: "",
-      });
-    await type(commands);
-    expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
-      "enable --now roadbook roadbook-health.timer\nreload caddy\n",
-    );
-    for (const unit of ["roadbook-health.service", "roadbook-health.timer"]) {
-      expect(existsSync(join(vps, "etc/systemd/system", unit))).toBe(true);
-    }
-    expect(existsSync(join(vps, "usr/local/bin/roadbook-health.sh"))).toBe(true);
+  await type(commands);
+  expect(readFileSync(join(vps, "systemctl"), "utf8")).toBe(
+    "enable --now roadbook roadbook-health.timer\nreload caddy\n",
+  );
+  for (const unit of ["roadbook-health.service", "roadbook-health.timer"]) {
+    expect(existsSync(join(vps, "etc/systemd/system", unit))).toBe(true);
+  }
+  expect(existsSync(join(vps, "usr/local/bin/roadbook-health.sh"))).toBe(true);
 
-    const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
-    const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
-    const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
-    const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
-    const start = async () => {
-      const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
-        env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
-        stdout: "pipe",
-        stderr: "ignore",
-      });
-      await readyOrigin(child.stdout);
-      return child;
-    };
-    let child = await start();
-
-    const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
-      .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
-      .replace("3000", String(port));
-    const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
-    writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
-    const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
-      cwd: vps,
-      env: { ...process.env, HOME: vps, XDG_DATA_HOME: vps, XDG_CONFIG_HOME: vps },
-      stdout: "ignore",
+  const unit = readUnit(join(vps, "etc/systemd/system/roadbook.service"));
+  const onVps = (text: string) => text.replace(/^(?=\/(usr|var))/, vps);
+  const settings = readFileSync(join(vps, "etc/roadbook.conf"), "utf8").trim().split("=");
+  const [port, https, http] = [findFreePort(), findFreePort(), findFreePort()];
+  const start = async () => {
+    const child = Bun.spawn(["sh", "-c", `exec ${onVps(unit.command)} --port ${port}`], {
+      env: Object.fromEntries([...unit.env.map(([name, text]) => [name, onVps(text)]), settings]),
+      stdout: "pipe",
       stderr: "ignore",
     });
-    const curl = async (from: string, path: string) => {
-      const words = ["-sk", "-i", "--http1.1", "--interface", from];
-      return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
-    };
-    await until(() => curl("127.0.0.1", "/health"));
-    expect(await curl("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
-    const remaining = async (from: string) =>
-      /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
-    // Clients behind the proxy are counted separately.
-    expect(await remaining("127.0.0.2")).toBe("29");
-    expect(await remaining("127.0.0.2")).toBe("28");
-    expect(await remaining("127.0.0.3")).toBe("29");
-    expect(await curl("127.0.0.1", "/users/public/45")).toContain(
-      '"https://api.example.org/avatars/45.png"',
-    );
+    await readyOrigin(child.stdout);
+    return child;
+  };
+  let child = await start();
 
-    const user = `https://localhost:${https}/users/public/42`;
-    const getStatus = async () =>
-      (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
-    const [upkeep = ""] = blocks("bash");
-    const statuses = await underLoad(getStatus, async () => {
-      for (const line of upkeep.split("\n")) {
-        await type(`ssh root@api.example.org '${line}'`);
-        if (!line.endsWith("systemctl restart roadbook")) continue;
-        child.kill();
-        await child.exited;
-        child = await start();
-        await getStatus();
-      }
-    });
-    expect([...statuses]).toEqual([200]);
-    expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
-    caddy.kill();
-    await caddy.exited;
-    child.kill();
-    expect(await child.exited).toBe(0);
-  },
-  60_000,
-);
+  const caddyfile = readFileSync(join(vps, "etc/caddy/Caddyfile"), "utf8")
+    .replace("api.example.org {", `https://localhost:${https} {\n\ttls internal`)
+    .replace("3000", String(port));
+  const options = `{\nadmin off\nskip_install_trust\nhttp_port ${http}\nhttps_port ${https}\n}\n`;
+  writeFileSync(join(vps, "Caddyfile"), options + caddyfile);
+  const caddy = Bun.spawn(["caddy", "run", "--config", "Caddyfile"], {
+    cwd: vps,
+    env: { ...process.env, HOME: vps, XDG_DATA_HOME: vps, XDG_CONFIG_HOME: vps },
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const curl = async (from: string, path: string) => {
+    const words = ["-sk", "-i", "--http1.1", "--interface", from];
+    return (await run(["curl", ...words, `https://localhost:${https}${path}`])).stdout;
+  };
+  await until(() => curl("127.0.0.1", "/health"));
+  expect(await curl("127.0.0.1", "/users/public/42")).toContain("Łukasz Nowak");
+  const remaining = async (from: string) =>
+    /^x-ratelimit-remaining: (\d+)/im.exec(await curl(from, "/search/users?q=no"))?.[1];
+  // Clients behind the proxy are counted separately.
+  expect(await remaining("127.0.0.2")).toBe("29");
+  expect(await remaining("127.0.0.2")).toBe("28");
+  expect(await remaining("127.0.0.3")).toBe("29");
+  expect(await curl("127.0.0.1", "/users/public/45")).toContain(
+    '"https://api.example.org/avatars/45.png"',
+  );
+
+  const user = `https://localhost:${https}/users/public/42`;
+  const getStatus = async () => (await fetch(user, { tls: { rejectUnauthorized: false } })).status;
+  const [upkeep = ""] = blocks("bash");
+  const statuses = await underLoad(getStatus, async () => {
+    for (const line of upkeep.split("\n")) {
+      await type(`ssh root@api.example.org '${line}'`);
+      if (!line.endsWith("systemctl restart roadbook")) continue;
+      child.kill();
+      await child.exited;
+      child = await start();
+      await getStatus();
+    }
+  });
+  expect([...statuses]).toEqual([200]);
+  expect(upkeep.match(/systemctl restart/g)).toHaveLength(2);
+  caddy.kill();
+  await caddy.exited;
+  child.kill();
+  expect(await child.exited).toBe(0);
+});
 
 test.if(hasNginx || isRequired)(
   "nginx forwards the client's address and the requested host, and holds requests during a restart",
@@ -202,7 +197,6 @@ test.if(hasNginx || isRequired)(
     await close();
     await target.close();
   },
-  30_000,
 );
 
 test("the commands for the admin port work, and every documented metric exists", async () => {
@@ -235,7 +229,7 @@ test("the commands for the admin port work, and every documented metric exists",
   for (const name of table) expect(stdout).toContain(`# TYPE ${name} `);
   child.kill();
   expect(await child.exited).toBe(0);
-}, 60_000);
+});
 
 describe("the health check", () => {
   /** Runs the script with a fake systemctl that prints its arguments. */

@@ -153,7 +153,7 @@ describe("real place names", () => {
   beforeAll(async () => {
     const snapshot = await makeSnapshot(datasetLines());
     target = await openInProcess({ snapshot });
-  }, 180_000);
+  });
   afterAll(() => target.close());
 
   const searchFor = async (kind: "companies" | "users", query: string) => {
@@ -184,7 +184,6 @@ describe("real place names", () => {
         }
       }
     },
-    180_000,
   );
 
   test.each([

@@ -137,7 +137,7 @@ test("on a terminal the log is in a readable format", async () => {
   expect(text).toMatch(/INFO: request \{.*"route":"\/users\/public\/:userId","status":200/);
   expect(text).toContain("INFO: stopped");
   expect(text).not.toContain('{"level"');
-}, 30_000);
+});
 
 test.skipIf(process.platform !== "linux")(
   "the server keeps running if its log cannot be written",
@@ -211,7 +211,6 @@ test.skipIf(process.platform !== "linux")(
     expect(written + dropped).toBe(STALLED_REQUESTS);
     expect(lines.slice(-2).map(({ msg }) => msg)).toEqual(["stopping", "stopped"]);
   },
-  60_000,
 );
 
 test.skipIf(process.platform !== "linux")(
@@ -229,7 +228,6 @@ test.skipIf(process.platform !== "linux")(
     child.kill();
     expect(await child.exited).toBe(0);
   },
-  60_000,
 );
 
 test.skipIf(process.platform !== "linux")(

@@ -71,7 +71,7 @@ test("under load, requests sent before SIGTERM get a response, and new ones dela
     await Promise.all([stopped, ...clients]);
     expect([[...responses], lost]).toEqual([[right], 0]);
   }
-}, 60_000);
+});
 
 test("requests not yet read at SIGTERM get a response, on both new and open connections", async () => {
   const target = await openExecutable([]);
@@ -91,7 +91,7 @@ test("requests not yet read at SIGTERM get a response, on both new and open conn
     expect([responses.map(({ status }) => status), rest]).toEqual([[200], ""]);
   }
   await stopped;
-}, 60_000);
+});
 
 test("idle connections and incomplete heads or bodies do not delay the shutdown", async () => {
   const target = await openExecutable(["--shutdown-timeout", "1h"]);
@@ -116,7 +116,7 @@ test("idle connections and incomplete heads or bodies do not delay the shutdown"
   await stopped;
   // Linux passes on a connection only after its first byte, so the server cannot close this one.
   untouched.destroy();
-}, 60_000);
+});
 
 test("slow clients get complete responses", async () => {
   const target = await openExecutable([]);
@@ -138,7 +138,7 @@ test("slow clients get complete responses", async () => {
     expect(responses.map(({ bytes }) => whole[0]?.bytes.equals(bytes))).toEqual([true]);
   }
   await stopped;
-}, 60_000);
+});
 
 test("a SIGHUP during startup does not end the server", async () => {
   const asked = Promise.withResolvers<void>();

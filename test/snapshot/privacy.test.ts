@@ -121,7 +121,7 @@ test("making users private leaves no trace, even after an import in the worst or
     [],
   );
   expect(findTraces(path)).toEqual(noTraces);
-}, 30_000);
+});
 
 test("names that one apply brings and another takes away leave no n-gram behind", async () => {
   // Enough names, in a script of their own, that their n-grams begin pages of the index.
@@ -143,7 +143,7 @@ test("names that one apply brings and another takes away leave no n-gram behind"
   for (const part of [goes.slice(0, 20), goes.slice(20)]) await applyChanges(bytesOf(part), path);
   expect(inFile()).toEqual([]);
   expect(findTraces(path)).toEqual(noTraces);
-}, 30_000);
+});
 
 test("frequent n-grams keep no trace of a name after all users with it go private", async () => {
   const others = seedDataset({ users: 3000, companies: 0, seed: 3 });

@@ -145,7 +145,7 @@ describe.skipIf(!trial)("on a disk that is", () => {
     const bytes = Math.round(1.5 * Bun.file(seeded.snapshot).size);
     const full = /^cannot write \S+: (no space left on device|database or disk is full)$/;
     await expectRejected(bytes, "rw", full);
-  }, 30_000);
+  });
 
   test("read-only, every writer prints one line", async () => {
     const bytes = 2 * Bun.file(seeded.snapshot).size;

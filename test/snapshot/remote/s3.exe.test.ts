@@ -20,7 +20,7 @@ import { openS3Server, type S3Server } from "./s3-server.ts";
 let store: S3Server;
 beforeAll(async () => {
   store = await openS3Server();
-}, 60_000);
+});
 afterAll(() => store.kill());
 
 test.each(["a.snapshot", "deep/er/ä b.snapshot"])(
@@ -41,7 +41,6 @@ test.each(["a.snapshot", "deep/er/ä b.snapshot"])(
     expect(snapshot_source).toMatchObject({ url, error: null });
     await server.close();
   },
-  60_000,
 );
 
 test("no message, log line or response contains a secret", async () => {
