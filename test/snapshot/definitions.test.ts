@@ -86,14 +86,12 @@ describe("with as many roles and achievements as there may be", () => {
     expect([skipped.lines, skipped.references]).toEqual([3, 0]);
   });
 
-  test.each([
-    ["role", role, MAX.roles],
-    ["achievement", achievement, MAX.achievements],
-  ] as const)("apply refuses another %s, unless one goes", async (type, make, max) => {
-    const error = await errorOf(applyChanges(bytesOf([make(2), make(max + 1)]), snapshot));
-    expect(error.message).toBe(`line 2: ${reasons[type]}`);
-    const deletion = { type, id: 1, deleted: true };
-    await applyChanges(bytesOf([make(max + 1), deletion]), snapshot);
+  test("apply refuses more, unless others go", async () => {
+    const more = [role(MAX.roles + 1), achievement(MAX.achievements + 1)];
+    const error = await errorOf(applyChanges(bytesOf([role(2), ...more]), snapshot));
+    expect(error.message).toBe(`line 2: ${reasons.role}\nline 3: ${reasons.achievement}`);
+    const deletions = ["role", "achievement"].map((type) => ({ type, id: 1, deleted: true }));
+    await applyChanges(bytesOf([...more, ...deletions]), snapshot);
     expect((await checkSnapshot(snapshot)).counts).toMatchObject(MAX);
   });
 });

@@ -164,7 +164,7 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
         { minLength: 600, maxLength: 600 },
       ),
     ),
-    queries: fc.array(word(8), { minLength: 100, maxLength: 100 }),
+    queries: fc.array(word(8), { minLength: 50, maxLength: 50 }),
   });
 });
 
