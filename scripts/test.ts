@@ -10,9 +10,7 @@ const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-// A failed test runs once more, because real servers, ports and deadlines depend on the machine's
-// load. Bun then reports "attempt 2".
-const flags = ["--no-orphans", `--parallel=${PROCESSES}`, "--timeout=60000", "--retry=1"];
+const flags = ["--no-orphans", `--parallel=${PROCESSES}`];
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],

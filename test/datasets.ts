@@ -107,16 +107,13 @@ export function makeFile(lines: Iterable<object>): string {
   return path;
 }
 
-/** Uses the executable to make the dataset and the snapshot of a made-up community. */
+/** Makes the dataset and the snapshot of a made-up community. */
 export async function makeSeeded(
   users: number,
   seed = 1,
 ): Promise<Record<"dataset" | "snapshot", string>> {
-  const folder = temporaryFolder();
-  const [dataset, snapshot] = [join(folder, "dataset.ndjson"), join(temporaryFolder(), "snapshot")];
-  await succeed(["seed", "--users", String(users), "--seed", String(seed), "--to", dataset]);
-  await succeed(["import", dataset, "--to", snapshot]);
-  return { dataset, snapshot };
+  const lines = [...seedDataset({ users, companies: Math.ceil(users / 25), seed })];
+  return { dataset: makeFile(lines), snapshot: await makeSnapshot(lines) };
 }
 
 /** Copies a snapshot that is too large for memory. The original is made only once per test run. */

@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import type { Target } from "./support.ts";
+import { run, type Target } from "./support.ts";
 
 export interface RawResponse {
   status: number;
@@ -58,6 +58,47 @@ export async function converse(
   const received = readAll(socket);
   for (const part of parts) socket.write(part);
   return received;
+}
+
+/**
+ * Sends each part after the response to the one before it. Bun may close a connection that sends a
+ * request before that, so tests with several requests on a connection take turns.
+ */
+export async function exchange(
+  target: Pick<Target, "origin">,
+  ...parts: (string | Uint8Array)[]
+): Promise<Received> {
+  const socket = await dial(target);
+  const end = closed(socket);
+  const chunks: Buffer[] = [];
+  const received = () => parseResponses(Buffer.concat(chunks));
+  let onData = () => {};
+  socket.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    onData();
+  });
+  for (const [at, part] of parts.entries()) {
+    const responded = new Promise<void>((resolve) => {
+      onData = () => received().responses.length > at && resolve();
+    });
+    socket.write(part);
+    await Promise.race([responded, end]);
+  }
+  await end;
+  return received();
+}
+
+/** Opens up to `wanted` connections, using at most a third of this process's file descriptors. */
+export async function dialMany(target: Pick<Target, "origin">, wanted: number): Promise<Socket[]> {
+  const { stdout } = await run(["sh", "-c", "ulimit -n"]);
+  const limit = Number(stdout);
+  const count = Math.min(wanted, Number.isNaN(limit) ? wanted : Math.floor(limit / 3));
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const batch = Math.min(100, count - sockets.length);
+    sockets.push(...(await Promise.all(Array.from({ length: batch }, () => dial(target)))));
+  }
+  return sockets;
 }
 
 /** Parses the bytes received over one connection. Responses to HEAD are not supported. */

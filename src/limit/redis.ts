@@ -21,13 +21,15 @@ export interface SharedLimiterOptions extends LimiterOptions {
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
+  /** If the store takes longer than this to decide, the decision is made in memory. Default 50. */
+  deadlineMs?: number;
+  /** How long the store may take for its first decision after a connection. Default 1000. */
+  connectMs?: number;
+  /** How long to wait before connecting again. Default 1000. */
+  retryMs?: number;
 }
 
-/** If the store takes longer than this to decide, the decision is made in memory. */
-const DEADLINE_MS = 50;
-const CONNECT_MS = 1000;
-
-const RETRY_MS = 1000;
+const DEFAULT_TIMES = { deadlineMs: 50, connectMs: 1000, retryMs: 1000 };
 
 /**
  * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
@@ -78,7 +80,7 @@ export async function openSharedLimiter(options: SharedLimiterOptions): Promise<
 }
 
 class SharedLimiter implements Limiter {
-  readonly #options: SharedLimiterOptions;
+  readonly #options: SharedLimiterOptions & typeof DEFAULT_TIMES;
   readonly #memory: MemoryLimiter;
   /** The connection in use; undefined while the store is down. */
   #store: RedisClient | undefined;
@@ -87,7 +89,7 @@ class SharedLimiter implements Limiter {
   #isClosed = false;
 
   constructor(options: SharedLimiterOptions) {
-    this.#options = options;
+    this.#options = { ...DEFAULT_TIMES, ...options };
     this.#memory = createLimiter(options);
   }
 
@@ -110,18 +112,19 @@ class SharedLimiter implements Limiter {
 
   /** Opens a new connection, because one that hangs may never report an error. */
   async connect(): Promise<void> {
-    const candidate = new RedisClient(this.#options.url, {
+    const { url, connectMs, deadlineMs } = this.#options;
+    const candidate = new RedisClient(url, {
       autoReconnect: false,
-      // Much longer than CONNECT_MS, because this timer keeps running while the process is busy.
-      connectionTimeout: 10 * CONNECT_MS,
+      // Much longer than connectMs, because this timer keeps running while the process is busy.
+      connectionTimeout: 10 * connectMs,
     });
     candidate.onclose = () => this.#drop(candidate, "the connection was closed");
     // This limit is never reached, so the probe is counted, which shows that this user may write.
     // If the password is wrong, only a command that is sent before the connection is open fails.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
-      await within(CONNECT_MS, decide(candidate, "probe", probe));
-      await within(DEADLINE_MS, decide(candidate, "probe", probe));
+      await within(connectMs, decide(candidate, "probe", probe));
+      await within(deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
       return this.#goDown(reasonOf(error));
@@ -134,9 +137,9 @@ class SharedLimiter implements Limiter {
 
   /** Returns the store's decision. Without one, stops using the store and returns undefined. */
   async #ask(store: RedisClient, client: string, isCounted: boolean) {
-    const { limit, windowMs } = this.#options;
+    const { limit, windowMs, deadlineMs } = this.#options;
     try {
-      return await within(DEADLINE_MS, decide(store, client, { limit, windowMs, isCounted }));
+      return await within(deadlineMs, decide(store, client, { limit, windowMs, isCounted }));
     } catch (error) {
       this.#drop(store, reasonOf(error));
       return undefined;
@@ -156,7 +159,7 @@ class SharedLimiter implements Limiter {
     if (this.#isClosed) return;
     if (!this.#isDownReported) this.#options.onDown(reason);
     this.#isDownReported = true;
-    this.#retryTimer = setTimeout(() => this.connect(), RETRY_MS).unref();
+    this.#retryTimer = setTimeout(() => this.connect(), this.#options.retryMs).unref();
   }
 }
 

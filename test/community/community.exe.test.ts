@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { seedDataset } from "../../src/community/community.ts";
 import { root, run, temporaryFolder } from "../support.ts";
 
-const options = { users: 20_000, companies: 800, seed: 5 };
+const options = { users: 4000, companies: 160, seed: 5 };
 
 test.if(Bun.which("node") !== null)("V8 and JavaScriptCore generate the same bytes", async () => {
   const folder = temporaryFolder();

@@ -22,14 +22,12 @@ test.each([1, 2, 3, 7, 64])(
   },
 );
 
-test("a long line in tiny chunks takes linear time and is cut off after 1 MiB", async () => {
+test("a long line in single bytes takes linear time and is cut off after 1 MiB", async () => {
   const max = 2 ** 20;
   const bytes = Buffer.alloc(2 * max + 2, "a");
   bytes[max] = 10;
-  const began = performance.now();
-  const [first, second] = await linesOf(bytes, 4);
-  // Joining the parts after every chunk would take ten times as long.
-  expect(performance.now() - began).toBeLessThan(3000);
+  // Joining the parts after every chunk would copy 500 GB, and so time out.
+  const [first, second] = await linesOf(bytes, 1);
   expect(first).toEqual({ number: 1, text: "a".repeat(max) });
   expect(second).toMatchObject({ problem: "is longer than 1 MiB", isCut: true });
   expect(second?.text).toBe("a".repeat(max));

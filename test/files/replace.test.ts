@@ -2,15 +2,16 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  linkSync,
   readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
-import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
+import { isSameFile, replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
 
 const write = (text: string) => async (paths: { path: string; work: string }) => {
@@ -74,12 +75,45 @@ test("a link at a temporary path is removed, and its target is untouched", async
   expect(readFileSync(elsewhere, "utf8")).toBe("precious");
 });
 
-test("a symbolic link is kept, and the file at its end is replaced", async () => {
-  const [folder, other] = [temporaryFolder(), temporaryFolder()];
-  symlinkSync(join(other, "real"), join(folder, "link"));
-  await replaceLocked(join(folder, "link"), write("new"));
-  expect(readFileSync(join(other, "real"), "utf8")).toBe("new");
-  expect(readdirSync(folder)).toEqual(["link"]);
+test.each([true, false])(
+  "links are kept, and the file at their end is replaced: it exists: %p",
+  async (exists) => {
+    const [folder, other] = [temporaryFolder(), temporaryFolder()];
+    symlinkSync("further", join(folder, "link"));
+    symlinkSync(join(other, "real"), join(folder, "further"));
+    if (exists) writeFileSync(join(other, "real"), "old");
+    await replaceLocked(join(folder, "link"), write("new"));
+    expect(readFileSync(join(other, "real"), "utf8")).toBe("new");
+    expect(readdirSync(folder).sort()).toEqual(["further", "link"]);
+  },
+);
+
+test.each([
+  ["a folder", () => temporaryFolder(), /^\S+ is not a regular file$/],
+  ["a device", () => "/dev/null", /^\/dev\/null is not a regular file$/],
+  [
+    "in a missing folder",
+    () => join(temporaryFolder(), "no/where"),
+    /^cannot write \S+: no such file or directory$/,
+  ],
+])("a target that is %s is a one-line error", async (_, target, expected) => {
+  for (const replace of [replaceFile, replaceLocked]) {
+    await expect(replace(target(), write("new"))).rejects.toThrow(expected);
+  }
+});
+
+test("a file is the same through a link, a hard link or another spelling", () => {
+  const folder = temporaryFolder();
+  const [file, link, hardLink, other] = ["file", "link", "hard", "other"].map((name) =>
+    join(folder, name),
+  ) as [string, string, string, string];
+  for (const path of [file, other]) writeFileSync(path, "");
+  symlinkSync(file, link);
+  linkSync(file, hardLink);
+  for (const path of [file, link, hardLink, `${folder}/../${basename(folder)}/file`]) {
+    expect(isSameFile(file, path)).toBe(true);
+  }
+  for (const path of [other, join(folder, "missing")]) expect(isSameFile(file, path)).toBe(false);
 });
 
 test("only one writer at a time may replace a locked file", async () => {

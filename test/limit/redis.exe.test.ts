@@ -7,15 +7,23 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Limiter } from "../../src/limit/limiter.ts";
 import { openSharedLimiter, type SharedLimiterOptions } from "../../src/limit/redis.ts";
-import { findFreePort, openExecutable, root, run, temporaryFolder, until } from "../support.ts";
+import {
+  findFreePort,
+  openExecutable,
+  root,
+  run,
+  type Target,
+  temporaryFolder,
+  until,
+} from "../support.ts";
 import { hasRedisServer, openRedisServer } from "./redis-server.ts";
 
 const isEmpty = (reply: unknown) => Array.isArray(reply) && reply.length === 0;
 
 /** The maximum time that a test may take after its first request. */
 const LATE_MS = 10_000;
-/** Longer than the deadline of 50 ms, because timers may fire late on a machine under load. */
-const IMMEDIATE_MS = 1000;
+/** A deadline that a store on a machine under load misses only if it does not respond at all. */
+const DEADLINE_MS = 5000;
 
 /** Opens a proxy in front of a store. The proxy delays every reply by `delayMs`. */
 function openSlowProxy(url: string) {
@@ -62,6 +70,9 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       limit: 30,
       windowMs: 3_600_000,
       maxClients: 1000,
+      deadlineMs: DEADLINE_MS,
+      connectMs: DEADLINE_MS,
+      retryMs: 20,
       onDown: (reason) => events.push(`down: ${reason}`),
       onUp: () => events.push("up"),
       ...options,
@@ -164,9 +175,9 @@ describe.skipIf(skipped)("a shared limiter", async () => {
 
   test("with a store that is sometimes late, exactly the limit is allowed", async () => {
     const slow = openSlowProxy(server.url);
-    const limiter = await open({ url: slow.url });
+    const limiter = await open({ url: slow.url, deadlineMs: 500 });
     let allowed = 0;
-    for (const delayMs of [0, 70, 0, 70, 0]) {
+    for (const delayMs of [0, 1000, 0, 1000, 0]) {
       await until(() => limiter.status().up);
       slow.delayMs = delayMs;
       for (let i = 0; i < 7; i++) if ((await limiter.consume("a")).allowed) allowed++;
@@ -174,7 +185,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
       slow.delayMs = 0;
     }
     expect(allowed).toBe(30);
-    expect(events.slice(0, 3)).toEqual(["up", "down: no response within 50 ms", "up"]);
+    expect(events.slice(0, 3)).toEqual(["up", "down: no response within 500 ms", "up"]);
     slow.close();
   });
 
@@ -248,10 +259,8 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     await limiter.consume("a");
     await limiter.consume("a");
     await server.kill();
-    const before = performance.now();
     expect((await limiter.consume("a")).remaining).toBe(0);
     expect((await limiter.consume("a")).allowed).toBe(false);
-    expect(performance.now() - before).toBeLessThan(IMMEDIATE_MS);
     // The store is known to be down, so the decision is not a promise.
     expect(limiter.consume("b")).toMatchObject({ allowed: true, remaining: 2 });
     expect(limiter.status()).toEqual({ store: "redis", up: false, clients: 2 });
@@ -263,29 +272,27 @@ describe.skipIf(skipped)("a shared limiter", async () => {
   });
 
   test("while the store is suspended, all decisions are made in memory", async () => {
-    const limiter = await open();
+    const limiter = await open({ deadlineMs: 500, connectMs: 100 });
     await limiter.consume("a");
     server.freeze();
-    const before = performance.now();
     const decisions = await Promise.all(Array.from({ length: 20 }, () => limiter.consume("a")));
-    expect(performance.now() - before).toBeLessThan(IMMEDIATE_MS);
     expect(decisions.map(({ remaining }) => remaining)).toEqual(
       Array.from({ length: 20 }, (_, i) => 28 - i),
     );
     expect(limiter.consume("a")).toMatchObject({ remaining: 8 });
-    await Bun.sleep(300); // The store must not come up during this time.
+    await Bun.sleep(300); // Enough time for retries, which fail.
     expect(limiter.status().up).toBe(false);
 
     server.thaw();
     await until(() => limiter.status().up);
-    expect(events).toEqual(["up", "down: no response within 50 ms", "up"]);
+    expect(events).toEqual(["up", "down: no response within 500 ms", "up"]);
   });
 
   test("a store that is down at the start is retried in the background", async () => {
     await server.kill();
     const limiter = await open();
     expect(limiter.consume("a")).toMatchObject({ allowed: true, remaining: 29 });
-    await Bun.sleep(400); // Enough time for retries, whose failures are not reported.
+    await Bun.sleep(100); // Enough time for retries, whose failures are not reported.
     expect(events).toEqual([expect.stringMatching(/^down: /)]);
     await server.start();
     await until(() => limiter.status().up);
@@ -298,7 +305,7 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     limiter.close();
     limiter.close();
     expect(limiter.consume("a")).toMatchObject({ remaining: 28 });
-    await Bun.sleep(300); // Enough time to reconnect.
+    await Bun.sleep(100); // Enough time to reconnect.
     expect(limiter.status().up).toBe(false);
     expect(events).toEqual(["up"]);
   });
@@ -331,31 +338,83 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     expect(events).toEqual(["up"]);
   });
 
-  // Retried, because on a busy machine the store itself may take longer than the deadline.
-  const lagging = "a process that lags keeps using the store, and the budget stays exact";
-  const options = { retry: 2 };
-  test(lagging, options, async () => {
-    const three = await Promise.all([1, 2, 3].map(() => open()));
+  test("a process that lags keeps using the store, and the budget stays exact", async () => {
+    const deadlineMs = 300;
+    const three = await Promise.all([1, 2, 3].map(() => open({ limit: 7, deadlineMs })));
     let allowed = 0;
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 4; round++) {
       const requests = three.map((limiter) => limiter.consume("a"));
-      // Blocks for twice the deadline, during which no reply is read.
-      Bun.sleepSync(100);
+      // No reply is read during this time.
+      Bun.sleepSync(1.2 * deadlineMs);
       for (const decision of await Promise.all(requests)) if (decision.allowed) allowed++;
     }
-    expect([allowed, events]).toEqual([30, ["up", "up", "up"]]);
+    expect([allowed, events]).toEqual([7, ["up", "up", "up"]]);
   });
 
   test("a store that rejects writes counts as down, and its error message is not repeated", async () => {
     const limiter = await open();
     await server.send("CONFIG", "SET", "min-replicas-to-write", "1");
     expect((await limiter.consume("a")).remaining).toBe(29);
-    await Bun.sleep(300); // Enough time for retries, whose failures are not reported.
+    await Bun.sleep(100); // Enough time for retries, whose failures are not reported.
     expect(events).toEqual(["up", "down: the store responded with NOREPLICAS"]);
     await server.send("CONFIG", "SET", "min-replicas-to-write", "0");
     await until(() => limiter.status().up);
   });
 });
+
+test.skipIf(skipped)(
+  "servers share a store from the environment, and say when it is down",
+  async () => {
+    const store = await openRedisServer("sesame");
+    const guide = await Bun.file(join(root, "scripts/deploy/README.md")).text();
+    const [, name = "", written = ""] =
+      /^(ROADBOOK_RATE_LIMIT_STORE)=(redis:\S+)$/m.exec(guide) ?? [];
+    const url = written
+      .replace("password", "sesame")
+      .replace("10.0.0.5:6379", new URL(store.url).host);
+    expect(url).toBe(store.url);
+    let log = "";
+    const flags = ["--trusted-proxy", "127.0.0.1"];
+    const [one, other] = await Promise.all(
+      [1, 2].map(() => openExecutable(flags, (text) => (log += text), { [name]: url })),
+    );
+    if (!one || !other) throw new Error("no servers");
+    const remaining = async (target: Target, client: string) => {
+      const headers = { "x-forwarded-for": client };
+      const response = await target.fetch("/search/users?q=an", { headers });
+      return response.headers.get("x-ratelimit-remaining");
+    };
+    // A server that misses the store's deadline of 50 ms counts on its own until it has connected
+    // again, so a machine under load needs another try, with another client.
+    let client = 0;
+    await until(async () => {
+      const address = `192.0.2.${++client}`;
+      const counts = [];
+      for (const target of [one, other, one]) counts.push(await remaining(target, address));
+      return counts.join() === "29,28,27";
+    });
+    const storeOf = async (target: Target) => {
+      const health = await (await target.fetch("/health")).text();
+      expect(health).not.toContain("sesame");
+      return JSON.parse(health).search_limit;
+    };
+    const linesWith = (msg: string) =>
+      log.split("\n").filter((line) => line.startsWith("{") && line.includes(`"msg":"${msg}`));
+    await until(async () => (await storeOf(one)).up);
+    expect(await storeOf(one)).toEqual({ store: "redis", up: true });
+    await store.kill();
+    await until(async () => !(await storeOf(one)).up);
+    expect(await remaining(one, "198.51.100.1")).toBe("29");
+    const [down = "{}"] = linesWith("rate limit store down, counting in memory");
+    expect(JSON.parse(down)).toMatchObject({ level: 40, reason: expect.any(String) });
+    const before = linesWith("rate limit store up").length;
+    await store.start();
+    await until(async () => (await storeOf(one)).up);
+    await until(() => linesWith("rate limit store up").length > before);
+    await Promise.all([one.close(), other.close(), store.close()]);
+    expect(log).not.toContain("sesame");
+  },
+);
 
 describe.skipIf(skipped)("a rediss:// store", async () => {
   if (skipped) return;
@@ -389,7 +448,7 @@ describe.skipIf(skipped)("a rediss:// store", async () => {
     await certify("elsewhere", "DNS:elsewhere.example");
     await certify("expired", "IP:127.0.0.1", "-1");
     await certify("self", "IP:127.0.0.1");
-  }, 30_000);
+  });
 
   test.each([
     ["good", "good", true, undefined],

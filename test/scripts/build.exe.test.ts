@@ -17,18 +17,13 @@ async function bytesOf(path: string): Promise<Buffer> {
   return Buffer.from(await Bun.file(path).arrayBuffer());
 }
 
-test("two builds have the same bytes and do not contain the project's path", async () => {
-  const [a, b] = await Promise.all([build(), build()]);
+test("two builds have the same bytes, without the project's path, and serve the given dataset", async () => {
+  const [a, b] = await Promise.all([build("--dataset", community), build("--dataset", community)]);
   expect([a.code, a.stderr]).toEqual([0, ""]);
   const bytes = await bytesOf(a.outfile);
   expect(bytes.equals(await bytesOf(b.outfile))).toBe(true);
   expect(bytes.includes(root)).toBe(false);
-});
-
-test("--dataset bundles the operator's data instead of the demo", async () => {
-  const { outfile, stderr } = await build("--dataset", community);
-  expect(stderr).toBe("");
-  const server = Bun.spawn([outfile, "--port", "0"], {
+  const server = Bun.spawn([a.outfile, "--port", "0"], {
     cwd: temporaryFolder(),
     env: {},
     stdout: "pipe",

@@ -3,25 +3,23 @@
  * scripts/deploy. Each test continues from where the previous test ended.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { community, makeFile } from "../datasets.ts";
+import { readFileSync } from "node:fs";
+import { community, makeSnapshot } from "../datasets.ts";
 import { hasRedisServer, openRedisServer, type RedisServer } from "../limit/redis-server.ts";
+import { hasNginx, openNginx } from "../scripts/nginx.ts";
 import { openS3Server, type S3Server } from "../snapshot/remote/s3-server.ts";
 import {
   findFreePort,
   openExecutable,
-  roadbook,
-  root,
+  run,
   type Target,
   temporaryFolder,
   underLoad,
   until,
 } from "../support.ts";
 
-const nginx = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin` });
 const isRequired = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
-const hasAll = nginx !== null && hasRedisServer();
+const hasAll = hasNginx && hasRedisServer();
 if (!hasAll) console.warn("nginx or redis-server is missing: the fleet is not tested");
 
 const SIZE = 3;
@@ -30,17 +28,14 @@ const KEY = "community.snapshot";
 type Instance = Target & { pid: number };
 
 /** A community with `word` in every name. It makes a response that mixes two snapshots visible. */
-function datasetWith(word: string): string {
-  return makeFile(
-    community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line)),
-  );
-}
+const datasetWith = (word: string) =>
+  community.map((line) => ("name" in line ? { ...line, name: `${line.name} ${word}` } : line));
 
 describe.if(hasAll || isRequired)("a fleet", () => {
   let store: S3Server;
   let redis: RedisServer;
-  let fleet: Instance[];
-  let balancer: Bun.Subprocess;
+  let fleet: Instance[] = [];
+  let balancer: Awaited<ReturnType<typeof openNginx>>;
   let origin: string;
   const caches = Array.from({ length: SIZE }, () => temporaryFolder());
 
@@ -49,56 +44,43 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     await publish("alpha");
     fleet = await Promise.all(caches.map(openInstance));
     const port = findFreePort();
-    origin = `http://127.0.0.1:${port}`;
-    balancer = await openBalancer(port);
-  }, 60_000);
+    const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
+    // As in scripts/deploy, but with all instances and without a certificate.
+    balancer = await openNginx(port, (site) =>
+      site
+        .replace("server 127.0.0.1:3000;", servers.join("\n"))
+        .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
+        .replaceAll(/^ *ssl_.*$/gm, "")
+        .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;"),
+    );
+    origin = balancer.origin;
+  });
   afterAll(async () => {
-    balancer.kill("SIGQUIT");
-    await balancer.exited;
+    await balancer.close();
     await Promise.all(fleet.map((instance) => instance.close()));
     await Promise.all([store.kill(), redis.close()]);
-  }, 60_000);
+  });
 
   function openInstance(cache: string): Promise<Instance> {
-    const words = ["--snapshot", store.url(KEY), "--refresh", "500ms", "--cache-dir", cache];
+    const words = ["--snapshot", store.url(KEY), "--cache-dir", cache, "--refresh", "1h"];
     const shared = ["--rate-limit-store", redis.url, "--trusted-proxy", "127.0.0.1"];
     return openExecutable([...words, ...shared, "--log-level", "fatal"], undefined, store.env);
   }
 
-  /** Starts nginx as in scripts/deploy, but with all instances and without a certificate. */
-  async function openBalancer(port: number): Promise<Bun.Subprocess> {
-    const folder = temporaryFolder();
-    const servers = fleet.map((instance) => `server ${new URL(instance.origin).host};`);
-    const site = readFileSync(join(root, "scripts/deploy/nginx.conf"), "utf8")
-      .replace("server 127.0.0.1:3000;", servers.join("\n"))
-      .replace("listen 443 ssl;", `listen 127.0.0.1:${port};`)
-      .replaceAll(/^ *ssl_.*$/gm, "")
-      .replace("location / {", "location / {\nadd_header X-Instance $upstream_addr always;");
-    const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (kind) => `${kind}_temp_path ${folder}/${kind};`,
-    );
-    const log = `error_log ${folder}/error.log; pid ${folder}/pid; daemon off;`;
-    const user = process.getuid?.() === 0 ? "user root;" : "";
-    writeFileSync(
-      join(folder, "nginx.conf"),
-      `${user} ${log} events {} http { access_log off; ${temporary.join(" ")} ${site} }`,
-    );
-    const child = Bun.spawn(
-      [nginx ?? "nginx", "-e", `${folder}/error.log`, "-c", `${folder}/nginx.conf`],
-      {
-        stdout: "ignore",
-        stderr: "ignore",
-      },
-    );
-    await until(() => fetch(`${origin}/health`).catch(() => undefined));
-    return child;
+  async function publish(word: string): Promise<void> {
+    await store.put(KEY, readFileSync(await makeSnapshot(datasetWith(word))));
   }
 
-  async function publish(word: string): Promise<void> {
-    const snapshot = join(temporaryFolder(), "snapshot");
-    const { code, stderr } = await roadbook(["import", datasetWith(word), "--to", snapshot]);
-    if (code !== 0) throw new Error(stderr);
-    await store.put(KEY, readFileSync(snapshot));
+  /**
+   * Makes the instances look at the store until all of them are as expected. They do not look by
+   * themselves, because s3rver overwrites an object in place, and so they could download a half.
+   */
+  async function untilAll(isDone: (instance: Instance) => Promise<boolean>): Promise<void> {
+    await until(async () => {
+      for (const { pid } of fleet) process.kill(pid, "SIGHUP");
+      await Bun.sleep(100);
+      return (await Promise.all(fleet.map(isDone))).every(Boolean);
+    });
   }
 
   /** Returns the distinct words in a profile, or the status of an error. */
@@ -108,8 +90,9 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     return [...new Set(text.match(/alpha|omega|gamma|delta/g))].join();
   }
   const wordOf = async (instance: Instance) => wordsIn(await instance.fetch("/users/public/42"));
-  const untilAllServe = (word: string) =>
-    until(async () => (await Promise.all(fleet.map(wordOf))).every((one) => one === word));
+  const untilAllServe = (word: string) => untilAll(async (one) => (await wordOf(one)) === word);
+  const untilAllSay = (error: string | null) =>
+    untilAll(async (one) => (await errorOf(one)) === error);
   const errorOf = async (instance: Instance): Promise<string | null> =>
     (await (await instance.fetch("/health")).json()).snapshot_source.error;
 
@@ -121,23 +104,26 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       await untilAllServe("omega");
     });
     expect([...seen].sort()).toEqual(["alpha", "omega"]);
-  }, 60_000);
+  });
 
-  test("a client gets 30 searches in total across all instances", async () => {
-    const responses = await Promise.all(
-      Array.from({ length: 60 }, () => fetch(`${origin}/search/users?q=nowak`)),
-    );
-    const statuses = responses.map(({ status }) => status);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
-    const instances = responses.map(({ headers }) => headers.get("x-instance"));
-    expect(new Set(instances.flatMap((one) => one?.split(", ") ?? [])).size).toBe(SIZE);
-    // Each instance has the same count for a client, even without the balancer.
-    for (const instance of fleet) {
-      const headers = { "x-forwarded-for": "127.0.0.1" };
-      expect((await instance.fetch("/search/users?q=nowak", { headers })).status).toBe(429);
-    }
-  }, 60_000);
+  test("a client's searches are counted together by all instances", async () => {
+    /** Searches from a loopback address. Returns the budget left. */
+    const search = async (from: string) => {
+      const words = ["-s", "-D", "-", "-o", "/dev/null", "--interface", from];
+      const { stdout } = await run(["curl", ...words, `${origin}/search/users?q=nowak`]);
+      const [, instance] = /^x-instance: (\S+)/im.exec(stdout) ?? [];
+      return { remaining: /^x-ratelimit-remaining: (\d+)/im.exec(stdout)?.[1], instance };
+    };
+    // An instance that misses the store's deadline counts on its own until it has connected again,
+    // so a machine under load needs another try, with another client.
+    let client = 1;
+    await until(async () => {
+      const from = `127.0.0.${++client}`;
+      const counts = [await search(from), await search(from), await search(from)];
+      expect(new Set(counts.map(({ instance }) => instance)).size).toBe(SIZE);
+      return counts.map(({ remaining }) => remaining).join() === "29,28,27";
+    });
+  });
 
   test("when an instance is killed, the others respond and get the new snapshot", async () => {
     const seen = await underLoad(words, async () => {
@@ -147,16 +133,12 @@ describe.if(hasAll || isRequired)("a fleet", () => {
       await untilAllServe("gamma");
     });
     expect([...seen].sort()).toEqual(["gamma", "omega"]);
-  }, 60_000);
+  });
 
   test("while the store is down, a new instance starts from its cache", async () => {
     await store.kill();
     const seen = await underLoad(words, async () => {
-      for (const instance of fleet) {
-        await until(
-          async () => (await errorOf(instance)) === "cannot be reached: connection refused",
-        );
-      }
+      await untilAllSay("cannot be reached: connection refused");
       fleet.push(await openInstance(caches[SIZE - 1] ?? ""));
     });
     expect([...seen]).toEqual(["gamma"]);
@@ -164,8 +146,8 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     expect(await Promise.all(fleet.map(wordOf))).toEqual(["gamma", "gamma", "omega"]);
     await store.start();
     await untilAllServe("gamma");
-    for (const instance of fleet) await until(async () => (await errorOf(instance)) === null);
-  }, 60_000);
+    await untilAllSay(null);
+  });
 
   test("all instances reject an invalid object and accept the next valid object", async () => {
     const good = Buffer.from(await store.get(KEY));
@@ -173,14 +155,10 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     good.write("delta", at);
     const seen = await underLoad(words, async () => {
       await store.put(KEY, good);
-      for (const instance of fleet) {
-        await until(
-          async () => (await errorOf(instance)) === "is damaged: its checksum does not match",
-        );
-      }
+      await untilAllSay("is damaged: its checksum does not match");
     });
     expect([...seen]).toEqual(["gamma"]);
     await publish("delta");
     await untilAllServe("delta");
-  }, 60_000);
+  });
 });

@@ -1,7 +1,7 @@
 /** Shutdown under load: no accepted request is lost, and idle clients do not delay the exit. */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { closed, converse, dial, parseResponses, readAll } from "../sockets.ts";
+import { closed, converse, dial, dialMany, parseResponses, readAll } from "../sockets.ts";
 import { executable, openExecutable, readyOrigin, until } from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
@@ -30,13 +30,9 @@ function nextResponse(socket: Socket): Promise<{ text: string; isLast: boolean }
   });
 }
 
-async function dialAll(target: { origin: string }, count: number): Promise<Socket[]> {
-  return Promise.all(Array.from({ length: count }, () => dial(target)));
-}
-
-test("under load, requests sent before SIGTERM get a response", async () => {
-  for (let round = 0; round < 3; round++) {
-    const target = await openExecutable([]);
+test("under load, requests sent before SIGTERM get a response, and new ones delay nothing", async () => {
+  for (let round = 0; round < 2; round++) {
+    const target = await openExecutable(["--shutdown-timeout", "1h"]);
     const profile = await (await target.fetch("/users/public/42")).text();
     const right = `200 ${profile.replaceAll(target.origin, "http://a.example")}`;
     const responses = new Set<string>();
@@ -68,24 +64,25 @@ test("under load, requests sent before SIGTERM get a response", async () => {
       }
     };
 
-    const clients = [...Array.from({ length: 32 }, stay), ...Array.from({ length: 8 }, comeAndGo)];
+    const clients = [...Array.from({ length: 24 }, stay), ...Array.from({ length: 16 }, comeAndGo)];
     await until(() => received >= 500);
     const stopped = target.close();
     isSignalled = true;
     await Promise.all([stopped, ...clients]);
     expect([[...responses], lost]).toEqual([[right], 0]);
   }
-}, 60_000);
+});
 
 test("requests not yet read at SIGTERM get a response, on both new and open connections", async () => {
   const target = await openExecutable([]);
-  const open = await dialAll(target, 50);
+  // More than the server reads in one tick.
+  const open = await dialMany(target, 1200);
   for (const socket of open) {
     socket.write(request);
     await nextResponse(socket);
   }
   process.kill(target.pid, "SIGSTOP");
-  const sockets = [...open, ...(await dialAll(target, 50))];
+  const sockets = [...open, ...(await dialMany(target, 50))];
   const received = sockets.map(readAll);
   for (const socket of sockets) socket.write(request);
   const stopped = target.close();
@@ -94,11 +91,11 @@ test("requests not yet read at SIGTERM get a response, on both new and open conn
     expect([responses.map(({ status }) => status), rest]).toEqual([[200], ""]);
   }
   await stopped;
-}, 60_000);
+});
 
-test("idle connections and incomplete requests do not delay the shutdown", async () => {
+test("idle connections and incomplete heads or bodies do not delay the shutdown", async () => {
   const target = await openExecutable(["--shutdown-timeout", "1h"]);
-  const idle = await dialAll(target, 600);
+  const idle = await dialMany(target, 100);
   for (const socket of idle) socket.write(request);
   await Promise.all(idle.map(nextResponse));
   const untouched = await dial(target);
@@ -107,30 +104,26 @@ test("idle connections and incomplete requests do not delay the shutdown", async
   const halfOfSecond = await dial(target);
   halfOfSecond.write(request + request.slice(0, 30));
   expect(await nextResponse(halfOfSecond)).toMatchObject({ isLast: false });
+  const halfBody = await dial(target);
+  halfBody.write(
+    "POST /users/public/42 HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1000\r\n\r\nx",
+  );
+  expect((await nextResponse(halfBody))?.text).toStartWith("405 ");
   await target.fetch("/health");
 
   const stopped = target.close();
-  await Promise.all([...idle, halfHead, halfOfSecond].map(closed));
+  await Promise.all([...idle, halfHead, halfOfSecond, halfBody].map(closed));
   await stopped;
   // Linux passes on a connection only after its first byte, so the server cannot close this one.
   untouched.destroy();
-}, 60_000);
-
-test("an incomplete request body does not delay the shutdown", async () => {
-  const target = await openExecutable(["--shutdown-timeout", "1h"]);
-  const half = await dial(target);
-  half.write("POST /users/public/42 HTTP/1.1\r\nHost: a.example\r\nContent-Length: 1000\r\n\r\nx");
-  expect((await nextResponse(half))?.text).toStartWith("405 ");
-  const stopped = target.close();
-  await Promise.all([closed(half), stopped]);
-}, 60_000);
+});
 
 test("slow clients get complete responses", async () => {
   const target = await openExecutable([]);
   // Sends one request per connection, because Bun cuts off clients that pipeline without reading.
   const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n";
   const { responses: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
-  const slow = await dialAll(target, 8);
+  const slow = await dialMany(target, 8);
   for (const socket of slow) {
     socket.pause();
     socket.write(`${ask}\r\n`);
@@ -145,33 +138,7 @@ test("slow clients get complete responses", async () => {
     expect(responses.map(({ bytes }) => whole[0]?.bytes.equals(bytes))).toEqual([true]);
   }
   await stopped;
-}, 60_000);
-
-test("a storm of new connections does not delay the shutdown, and no connection is reset", async () => {
-  const timeoutMs = 20_000;
-  const target = await openExecutable(["--shutdown-timeout", `${timeoutMs}ms`]);
-  const storm = Bun.spawn(
-    [process.execPath, `${import.meta.dir}/../storm.ts`, target.origin, "50"],
-    {
-      stdout: "pipe",
-    },
-  );
-  const output = storm.stdout.getReader();
-  const line = async () =>
-    Buffer.from((await output.read()).value ?? [])
-      .toString()
-      .trim();
-  expect(await line()).toBe("under way");
-  const before = performance.now();
-  const stopped = target.close();
-  storm.kill("SIGUSR1");
-  await stopped;
-  expect(performance.now() - before).toBeLessThan(timeoutMs);
-  const { responses, lost } = JSON.parse(await line());
-  expect(responses).toBeGreaterThan(500);
-  expect(lost).toBe(0);
-  await storm.exited;
-}, 60_000);
+});
 
 test("a SIGHUP during startup does not end the server", async () => {
   const asked = Promise.withResolvers<void>();
@@ -189,9 +156,9 @@ test("a SIGHUP during startup does not end the server", async () => {
   );
   await asked.promise;
   child.kill("SIGHUP");
+  silentStore.stop(true);
   const origin = await readyOrigin(child.stdout);
   expect((await fetch(`${origin}/health`)).status).toBe(200);
   child.kill();
   expect(await child.exited).toBe(0);
-  silentStore.stop(true);
 });

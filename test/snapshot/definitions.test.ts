@@ -21,15 +21,11 @@ const achievement = (id: number) => ({
   points: 1,
 });
 
-const definitions = [
-  ["role", role, 10_000, "a dataset can have at most 10,000 roles"],
-  [
-    "achievement",
-    achievement,
-    100_000,
-    "a dataset can have at most 100,000 achievement definitions",
-  ],
-] as const;
+const MAX = { roles: 10_000, achievements: 100_000 };
+const reasons = {
+  role: "a dataset can have at most 10,000 roles",
+  achievement: "a dataset can have at most 100,000 achievement definitions",
+};
 
 function listOf<Item>(count: number, make: (id: number) => Item): Item[] {
   return Array.from({ length: count }, (_, index) => make(index + 1));
@@ -44,65 +40,60 @@ async function errorOf(work: Promise<unknown>): Promise<DatasetError> {
   throw new Error(`must be a DatasetError, got ${error}`);
 }
 
-describe.each(definitions)("the limit on %s definitions", (type, make, max, reason) => {
-  const lines = [...listOf<object>(max, make), user(1, "Ann")];
+describe("with as many roles and achievements as there may be", () => {
+  const ids = listOf(500, (id) => id * 200);
+  const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
+  const roleIds = listOf(100, (id) => id * 100);
+  const lines = [
+    ...listOf<object>(MAX.roles, role),
+    ...listOf<object>(MAX.achievements, achievement),
+    user(1, "Ann", { roles: roleIds, achievements: unlocked }),
+  ];
   let snapshot: string;
   beforeAll(async () => {
     snapshot = await makeSnapshot(lines);
   });
 
-  test("is enforced by import", async () => {
-    const { counts } = await checkSnapshot(snapshot);
-    expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
+  test("all of them are found", async () => {
+    expect((await checkSnapshot(snapshot)).counts).toMatchObject(MAX);
+    const roadbook = await openInProcess({ snapshot });
+    const bodyOf = async (path: string) => (await roadbook.fetch(path)).json();
+    const { achievements } = (await bodyOf("/users/1/achievements")) as {
+      achievements: { achievement: { id: number; name: string } }[];
+    };
+    expect(achievements.map((entry) => entry.achievement.id)).toEqual(ids);
+    expect(achievements.at(-1)?.achievement.name).toBe("Achievement 100000");
+    const profile = (await bodyOf("/users/public/1")) as { user: { roles: { id: number }[] } };
+    expect(profile.user.roles.map(({ id }) => id)).toEqual(roleIds.toReversed());
+    // Two achievements share this icon. The one with the lower id is drawn.
+    const icon = await roadbook.fetch("/icons/7.svg");
+    const { kind, ...seventh } = achievement(7);
+    expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));
+    expect((await roadbook.fetch("/icons/none.svg")).status).toBe(404);
+    await roadbook.close();
+  });
 
-    const over = [...lines, make(max + 1), make(max + 2)];
+  test("import refuses more, or skips them", async () => {
+    const more = [role(MAX.roles + 1), achievement(MAX.achievements + 1), role(MAX.roles + 2)];
+    const over = [...lines, ...more];
     const error = await errorOf(importDataset(bytesOf(over), snapshot));
-    expect(error.count).toBe(2);
-    expect(error.message).toContain(`line ${max + 2}: ${reason}`);
-
-    const { counts: kept, skipped } = await importDataset(bytesOf(over), snapshot, {
-      skipInvalid: true,
-    });
-    expect(type === "role" ? kept.roles : kept.achievements).toBe(max);
-    expect([skipped.lines, skipped.references]).toEqual([2, 0]);
+    expect(error.count).toBe(3);
+    expect(error.message).toContain(`line ${lines.length + 1}: ${reasons.role}`);
+    expect(error.message).toContain(`line ${lines.length + 2}: ${reasons.achievement}`);
+    const options = { skipInvalid: true, dryRun: true };
+    const { counts, skipped } = await importDataset(bytesOf(over), snapshot, options);
+    expect(counts).toMatchObject(MAX);
+    expect([skipped.lines, skipped.references]).toEqual([3, 0]);
   });
 
-  test("is enforced by apply", async () => {
-    const deletion = { type, id: 1, deleted: true };
-    await applyChanges(bytesOf([make(2), make(max)]), snapshot);
-    const error = await errorOf(applyChanges(bytesOf([make(max + 1)]), snapshot));
-    expect(error.message).toBe(`line 1: ${reason}`);
-    // One definition is added and another is deleted, so the limit is not exceeded.
-    await applyChanges(bytesOf([make(max + 1), deletion]), snapshot);
-    const { counts } = await checkSnapshot(snapshot);
-    expect(type === "role" ? counts.roles : counts.achievements).toBe(max);
+  test("apply refuses more, unless others go", async () => {
+    const more = [role(MAX.roles + 1), achievement(MAX.achievements + 1)];
+    const error = await errorOf(applyChanges(bytesOf([role(2), ...more]), snapshot));
+    expect(error.message).toBe(`line 2: ${reasons.role}\nline 3: ${reasons.achievement}`);
+    const deletions = ["role", "achievement"].map((type) => ({ type, id: 1, deleted: true }));
+    await applyChanges(bytesOf([...more, ...deletions]), snapshot);
+    expect((await checkSnapshot(snapshot)).counts).toMatchObject(MAX);
   });
-});
-
-test("roles and achievements are found among the maximum number of definitions", async () => {
-  const ids = listOf(500, (id) => id * 200);
-  const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
-  const roleIds = listOf(100, (id) => id * 100);
-  const snapshot = await makeSnapshot([
-    ...listOf(10_000, role),
-    ...listOf(100_000, achievement),
-    user(1, "Ann", { roles: roleIds, achievements: unlocked }),
-  ]);
-  const roadbook = await openInProcess({ snapshot });
-  const bodyOf = async (path: string) => (await roadbook.fetch(path)).json();
-  const { achievements } = (await bodyOf("/users/1/achievements")) as {
-    achievements: { achievement: { id: number; name: string } }[];
-  };
-  expect(achievements.map((entry) => entry.achievement.id)).toEqual(ids);
-  expect(achievements.at(-1)?.achievement.name).toBe("Achievement 100000");
-  const profile = (await bodyOf("/users/public/1")) as { user: { roles: { id: number }[] } };
-  expect(profile.user.roles.map(({ id }) => id)).toEqual(roleIds.toReversed());
-  // Two achievements share this icon. The one with the lower id is drawn.
-  const icon = await roadbook.fetch("/icons/7.svg");
-  const { kind, ...seventh } = achievement(7);
-  expect(await icon.text()).toBe(drawBadge({ ...seventh, type: kind }));
-  expect((await roadbook.fetch("/icons/none.svg")).status).toBe(404);
-  await roadbook.close();
 });
 
 describe("the achievements of one user take at most 128 KB", () => {

@@ -164,7 +164,7 @@ const community = fc.constantFrom(...alphabets).chain((alphabet) => {
         { minLength: 600, maxLength: 600 },
       ),
     ),
-    queries: fc.array(word(8), { minLength: 100, maxLength: 100 }),
+    queries: fc.array(word(8), { minLength: 50, maxLength: 50 }),
   });
 });
 
@@ -192,7 +192,6 @@ describe("a search", () => {
       );
       expect([...seen].sort()).toEqual(storage);
     },
-    60_000,
   );
 
   test("finds the same names as a full scan after changes; long lists stay correct", () => {
@@ -219,12 +218,12 @@ describe("a search", () => {
       }),
       { numRuns: runs(5) },
     );
-  }, 60_000);
+  });
 
   test.each(Object.entries(similarNames))(
     "reads only a few names when thousands are similar: %s",
     (_, { kind, count: fullCount, name, queries, worst = [] }) => {
-      const length = Math.min(2500, fullCount / 4);
+      const length = Math.min(800, fullCount / 16);
       const names = Array.from({ length }, (_, at) => name(at));
       const { db, close } = openNames(names, kind);
       const search = scan(names, kind);
@@ -242,7 +241,6 @@ describe("a search", () => {
       expect(Object.entries(reads).filter(([, names]) => names > FREQUENT_ABOVE + 50)).toEqual([]);
       close();
     },
-    30_000,
   );
 
   test("finds a name of 200 code points when the query is the whole name in NFC or NFD", () => {
@@ -303,7 +301,7 @@ describe("a search", () => {
       expect(index.find(character)).toEqual(search(character));
     });
     index.close();
-  }, 60_000);
+  });
 
   test("returns the ids listed in golden.txt", async () => {
     const golden = await Bun.file(join(import.meta.dir, "golden.txt")).text();

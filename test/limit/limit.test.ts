@@ -1,0 +1,94 @@
+/** Which client a search counts for: its address or the one that a trusted proxy reports. */
+import { afterEach, expect, test } from "bun:test";
+import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
+import type { RoadbookOptions } from "../../src/settings.ts";
+import { community } from "../datasets.ts";
+import { converse } from "../sockets.ts";
+
+const opened: Roadbook[] = [];
+afterEach(() => Promise.all(opened.splice(0).map((roadbook) => roadbook.close())));
+
+/** Returns functions that search, or open a page with a search, and return the budget left. */
+async function open(options: Partial<RoadbookOptions>) {
+  const roadbook = await createRoadbook({
+    dataset: community,
+    searchLimit: 3,
+    page: true,
+    ...options,
+  });
+  opened.push(roadbook);
+  const get = (path: string, forwardedFor?: string, peer = "127.0.0.1") => {
+    const headers = forwardedFor === undefined ? {} : { "x-forwarded-for": forwardedFor };
+    return roadbook.fetch(new Request(`http://a.test${path}`, { headers }), peer);
+  };
+  const remaining = async (forwardedFor?: string, peer?: string) =>
+    (await get("/search/users?q=no", forwardedFor, peer)).headers.get("x-ratelimit-remaining");
+  return { roadbook, get, remaining };
+}
+
+test("without a trusted proxy, X-Forwarded-For does not change the client", async () => {
+  const { remaining } = await open({});
+  expect(await remaining("192.0.2.1")).toBe("2");
+  expect(await remaining("192.0.2.2")).toBe("1");
+  expect(await remaining()).toBe("0");
+});
+
+test("behind trusted proxies, the rightmost untrusted address or its network is the client", async () => {
+  const { remaining } = await open({ trustedProxies: ["127.0.0.0/8", "10.0.0.0/8"] });
+  expect(await remaining("192.0.2.1")).toBe("2");
+  expect(await remaining("198.51.100.7, 192.0.2.1, 10.1.2.3")).toBe("1");
+  expect(await remaining("::ffff:192.0.2.1")).toBe("0");
+  expect(await remaining("192.0.2.2")).toBe("2");
+  expect(await remaining("2001:db8:1:2::1")).toBe("2");
+  expect(await remaining("2001:db8:1:2:ffff::9")).toBe("1");
+  expect(await remaining("2001:db8:1:3::1")).toBe("2");
+});
+
+test("ipv6Prefix sets the network, and beyond maxClients a client inherits a count", async () => {
+  const more = { ipv6Prefix: 48, maxClients: 1 };
+  const { remaining } = await open({ trustedProxies: ["127.0.0.1"], ...more });
+  expect(await remaining("2001:db8:1:2::1")).toBe("2");
+  expect(await remaining("2001:db8:1:3::1")).toBe("1");
+  expect(await remaining("192.0.2.9")).toBe("0");
+});
+
+test("several X-Forwarded-For lines are joined", async () => {
+  const { roadbook, remaining } = await open({ trustedProxies: ["127.0.0.1", "10.0.0.0/8"] });
+  const { url } = await roadbook.listen();
+  const lines = ["192.0.2.1", "10.0.0.9"].map((address) => `X-Forwarded-For: ${address}\r\n`);
+  const head = `GET /search/users?q=no HTTP/1.1\r\nHost: a\r\nConnection: close\r\n`;
+  const { responses } = await converse({ origin: url }, `${head}${lines.join("")}\r\n`);
+  expect(responses[0]?.head).toContain("x-ratelimit-remaining: 2");
+  expect(await remaining("192.0.2.1")).toBe("1");
+});
+
+test("clients in `unlimited` are not counted, by address and not by network", async () => {
+  const { remaining } = await open({
+    trustedProxies: ["127.0.0.1"],
+    unlimited: ["192.0.2.0/24", "2001:db8::7"],
+  });
+  expect(await remaining("192.0.2.9")).toBeNull();
+  expect(await remaining("2001:db8::7")).toBeNull();
+  expect(await remaining("2001:db8::8")).toBe("2");
+  expect(await remaining("64:ff9b::192.0.2.9")).toBe("2");
+  expect(await remaining("192.0.2.9, 203.0.113.1")).toBe("2");
+});
+
+test.each([[[]], [["127.0.0.1"]]])(
+  "a kiosk counts searches from other machines, but not from its own screen: proxies %p",
+  async (trustedProxies: string[]) => {
+    const { get, remaining } = await open({ kiosk: true, trustedProxies });
+    for (let times = 0; times < 4; times++) {
+      const search = await get("/search/users?q=no");
+      expect([search.status, search.headers.get("ratelimit")]).toEqual([200, null]);
+      expect(await (await get("/?q=no")).text()).toContain("/drivers/");
+    }
+    // Searches through a proxy on this machine are counted, even if the server does not trust the
+    // proxy.
+    expect(await remaining("192.0.2.1")).toBe("2");
+    await get("/?q=no", "192.0.2.1");
+    expect(await remaining("192.0.2.1")).toBe("0");
+    expect(await remaining("127.0.0.1")).toBe(trustedProxies.length > 0 ? null : "0");
+    expect(await remaining(undefined, "192.0.2.7")).toBe("2");
+  },
+);

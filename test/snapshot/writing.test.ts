@@ -1,0 +1,154 @@
+/** Import and apply write all or nothing, one after another, and say why in one line. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, linkSync, mkdirSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { runCommandLine } from "../../src/commands/command-line.ts";
+import { lock } from "../../src/files/lock.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { importDataset } from "../../src/snapshot/import/import.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import { UsageError } from "../../src/values.ts";
+import {
+  bytesOf,
+  community,
+  makeFile,
+  makeSeeded,
+  makeSnapshot,
+  stateOf,
+  textOf,
+} from "../datasets.ts";
+import { openInProcess, run, temporaryFolder } from "../support.ts";
+
+const writers = [
+  ["import", importDataset],
+  ["apply", applyChanges],
+] as const;
+
+test.each([
+  ["an existing snapshot", () => makeSnapshot()],
+  ["a new file", () => join(temporaryFolder(), "snapshot")],
+])("a takedown during an import into %s is kept", async (_, targetOf) => {
+  const target = await targetOf();
+  const waiting = Promise.withResolvers<void>();
+  async function* slowly() {
+    yield Buffer.from(textOf(community.slice(0, 4)));
+    await waiting.promise;
+    yield Buffer.from(textOf(community.slice(4)));
+  }
+  const importing = importDataset(slowly(), target);
+  const takedown = bytesOf([{ type: "user", id: 42, public: false }]);
+  await Promise.all([importing, applyChanges(takedown, target, { onWait: waiting.resolve })]);
+  const server = await openInProcess({ snapshot: target });
+  expect((await server.fetch("/users/public/42")).status).toBe(403);
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  await server.close();
+});
+
+test.each(writers)(
+  "%s gives up after --wait, and leaves the other writer alone",
+  async (command) => {
+    const target = await makeSnapshot();
+    const release = lock(join(target, "../.snapshot.lock"));
+    const before = stateOf(target);
+    await expect(
+      runCommandLine([command, makeFile(community), "--to", target, "--wait", "20ms"]),
+    ).rejects.toThrow(
+      `another command is still writing ${target} after 0.02 s; --wait sets this time`,
+    );
+    expect(stateOf(target)).toEqual(before);
+    release?.();
+  },
+);
+
+test.each(["import", "apply", "export"])(
+  "using the same file as source and target of %s is a usage error, even through a link",
+  async (command) => {
+    const source = command === "export" ? await makeSnapshot() : makeFile(community);
+    const [link, hardLink] = [`${source}.link`, `${source}.hard`];
+    symlinkSync(source, link);
+    linkSync(source, hardLink);
+    const folder = join(source, "..");
+    const spelling = `${folder}/../${basename(folder)}/${basename(source)}`;
+    const before = stateOf(source);
+    for (const target of [source, link, hardLink, spelling]) {
+      await expect(runCommandLine([command, source, "--to", target])).rejects.toThrow(
+        new UsageError(`${source} and --to ${target} are the same file`),
+      );
+    }
+    expect(stateOf(source)).toEqual(before);
+  },
+);
+
+const text = Buffer.from(textOf(community));
+test.each([
+  ["truncated gzip", gzipSync(text).subarray(0, 150), /is damaged or ends early/],
+  ["zstd", zstdCompressSync(text), /this is zstd, not NDJSON\n {2}fix: zstd -dc FILE/],
+  ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be valid JSON/],
+])("%s is rejected and leaves the target unchanged", async (_, input, expected) => {
+  const target = await makeSnapshot();
+  const before = stateOf(target);
+  const source = join(temporaryFolder(), "source");
+  await Bun.write(source, input);
+  for (const [command] of writers) {
+    await expect(runCommandLine([command, source, "--to", target])).rejects.toThrow(expected);
+    expect(stateOf(target)).toEqual(before);
+  }
+});
+
+/** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
+async function mount(options: string): Promise<string | undefined> {
+  const folder = join(temporaryFolder(), "disk");
+  mkdirSync(folder);
+  const words = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder];
+  const { code } = await run(words).catch(() => ({ code: 1 }));
+  return code === 0 ? folder : undefined;
+}
+
+const trial = await mount("size=1m");
+if (trial) await run(["umount", trial]);
+else if (process.env.ROADBOOK_REQUIRE_ALL === "1") throw new Error("a disk cannot be mounted");
+else console.warn("mounting is not permitted: skipping the tests of full and read-only disks");
+
+describe.skipIf(!trial)("on a disk that is", () => {
+  let seeded: Awaited<ReturnType<typeof makeSeeded>>;
+  const disks: string[] = [];
+  beforeAll(async () => {
+    seeded = await makeSeeded(3000);
+  });
+  afterAll(async () => {
+    for (const disk of disks) await run(["umount", disk]);
+  });
+
+  async function expectRejected(bytes: number, option: string, reason: RegExp): Promise<void> {
+    const disk = (await mount(`size=${bytes}`)) ?? "";
+    disks.push(disk);
+    const target = join(disk, "snapshot");
+    copyFileSync(seeded.snapshot, target);
+    await run(["mount", "-o", `remount,${option}`, disk]);
+    const before = stateOf(target);
+    const takedown = makeFile([{ type: "user", id: 1, public: false }]);
+    for (const words of [
+      ["import", seeded.dataset],
+      ["apply", takedown],
+      ["export", seeded.snapshot, "--force"],
+      ["seed", "--users", "30000", "--force"],
+    ]) {
+      await expect(runCommandLine([...words, "--to", target])).rejects.toThrow(reason);
+      expect(stateOf(target)).toEqual(before);
+    }
+    await checkSnapshot(target);
+  }
+
+  test("full, every writer prints one line and leaves the old file unchanged", async () => {
+    // The disk has space for one snapshot and a half.
+    const bytes = Math.round(1.5 * Bun.file(seeded.snapshot).size);
+    const full = /^cannot write \S+: (no space left on device|database or disk is full)$/;
+    await expectRejected(bytes, "rw", full);
+  });
+
+  test("read-only, every writer prints one line", async () => {
+    const bytes = 2 * Bun.file(seeded.snapshot).size;
+    await expectRejected(bytes, "ro", /^cannot write \S+: read-only file system$/);
+  });
+});
