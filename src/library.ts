@@ -57,8 +57,8 @@ export type { Replacement } from "./snapshot/read/reloadable.ts";
 export type { SourceStatus } from "./snapshot/remote/source.ts";
 
 /**
- * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files, or
- * lines as objects. For `importDataset` on Bun, also the URL of a database.
+ * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files,
+ * or lines as objects. For `importDataset` on Bun, also the URL of a database.
  */
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;

@@ -26,11 +26,12 @@ export async function runImport(
 ): Promise<void> {
   const { dryRun, queries } = options;
   if (source === undefined) {
-    const hint = queries === undefined ? "" : " or in ROADBOOK_DATABASE";
+    const hint = queries === undefined ? "" : ", and so is ROADBOOK_DATABASE";
     throw new UsageError(
       `SOURCE is missing${hint}; usage: roadbook import SOURCE --to FILE [flags]`,
     );
   }
+  if (source === "") throw new UsageError("ROADBOOK_DATABASE must not be empty");
   const problem = findProblem(source, queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = queries !== undefined || isFolder(source);
