@@ -208,7 +208,8 @@ export class TableReader {
 
   /** Counts how many users each company has. */
   private async countMembers(): Promise<void> {
-    if (!this.tables.columns.get("users")?.includes("company_id")) return;
+    const { columns: tables } = this.tables;
+    if (!tables.has("companies") || !tables.get("users")?.includes("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
       const id = toInteger(row.company_id);
