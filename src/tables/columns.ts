@@ -2,7 +2,7 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
 /** Each table: its first column identifies a row or its user. */
@@ -26,11 +26,16 @@ const tables = {
 export type TableName = keyof typeof tables;
 
 /** Lists the names of the files in a folder. */
-export function listFiles(folder: string): string[] {
+export const listFiles = (folder: string): string[] => reading(folder, () => readdirSync(folder));
+
+/** Reads a text file. */
+export const readText = (path: string): string => reading(path, () => readFileSync(path, "utf8"));
+
+function reading<T>(path: string, read: () => T): T {
   try {
-    return readdirSync(folder);
+    return read();
   } catch (error) {
-    throw new Error(`cannot read ${folder}: ${reasonOf(error)}`);
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
   }
 }
 

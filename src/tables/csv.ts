@@ -61,7 +61,7 @@ async function load(
   const file = `${table}.csv`;
   let columns: string[] = [];
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
-  let [lines, rows, key] = [0, 0, 0];
+  let [lines, doubled, rows, key] = [0, 0, 0, 0];
 
   function begin(header: string[]): void {
     columns = header.map((name) => name.trim());
@@ -72,9 +72,12 @@ async function load(
     insert = db.prepare(`INSERT INTO ${table} VALUES (${columns.map(() => "?")}, ?)`);
   }
 
-  function add(cells: string[], end: number): void {
-    const line = end - countBreaks(cells, end - lines);
-    lines = end;
+  function add(cells: string[], counted: number): void {
+    const isSpread = counted - doubled > lines + 1;
+    // The parser counts CRLF in a quoted field as two line breaks.
+    if (isSpread) doubled += countMatches(cells, /\r\n/);
+    lines = counted - doubled;
+    const line = isSpread ? lines - countMatches(cells, /\r\n|\n|\r/) : lines;
     if (!insert) {
       begin(cells);
       return;
@@ -97,6 +100,7 @@ async function load(
     bom: true,
     delimiter,
     max_record_size: MAX_ROW_BYTES,
+    record_delimiter: ["\r\n", "\n", "\r"],
     relax_column_count: true,
     skip_empty_lines: true,
     skip_records_with_empty_values: true,
@@ -118,10 +122,8 @@ async function load(
   return columns;
 }
 
-/** Counts the line breaks in a record that spans more than one line. */
-function countBreaks(cells: string[], lines: number): number {
-  if (lines <= 1) return 0;
-  return cells.reduce((sum, cell) => sum + cell.split(/\r\n|\n|\r/).length - 1, 0);
+function countMatches(cells: string[], pattern: RegExp): number {
+  return cells.reduce((sum, cell) => sum + cell.split(pattern).length - 1, 0);
 }
 
 /** Returns the most frequent separator of the first line, and all bytes. */

@@ -3,10 +3,9 @@
  * Works only on Bun. Messages never have the URL, which contains a password.
  */
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { checkColumns, findTables, listFiles, type TableName } from "./columns.ts";
+import { checkColumns, findTables, listFiles, readText, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
@@ -20,7 +19,7 @@ export async function openDatabase(url: string, queries: string): Promise<Tables
   const texts = new Map<TableName, string>();
   for (const table of names) {
     const file = `${table}.sql`;
-    texts.set(table, oneStatement(file, readFileSync(join(queries, file), "utf8"), tokens));
+    texts.set(table, oneStatement(file, readText(join(queries, file)), tokens));
   }
   const connection = await connect(url);
   const run = async (table: TableName, rest: string, selected = "*") => {

@@ -45,6 +45,9 @@ const USERS_PER_PAGE = 5000;
 const ROWS_PER_PAGE = 100_000;
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
+/** The columns of roles, achievements and companies that have integers. */
+const integers = new Set(["hierarchy", "tier", "points", "member_count"]);
+
 const tableOf = {
   role: "roles",
   achievement: "achievements",
@@ -57,6 +60,8 @@ export class TableReader {
   private readonly onRead: (file: string, rows: number) => void;
   /** The ids of the roles and achievements. */
   private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
+  /** The number of users by company id. */
+  private readonly members = new Map<unknown, number>();
 
   /** `onRead` is called repeatedly with the number of rows of a file that have been read. */
   constructor(tables: Tables, onRead: (file: string, rows: number) => void = () => {}) {
@@ -71,11 +76,19 @@ export class TableReader {
   /** Yields all records and all errors in rows that belong to no record. */
   async *read(): AsyncGenerator<(TableRecord | RowError)[]> {
     for (const table of this.tables.columns.keys()) yield await this.listWithoutId(table);
-    yield* this.readRoles();
-    yield* this.readAchievements();
-    // A user is written with the name of the company, so companies come first.
-    yield* this.readCompanies();
-    yield* this.readUsers();
+    await this.countMembers();
+    // A user is written with the name of the company, so companies come before users.
+    for (const type of ["role", "achievement", "company"] as const) {
+      for await (const { items } of this.readRecords(type)) yield items;
+    }
+    let after = 0;
+    for await (const { items, last } of this.readRecords("user")) {
+      yield* this.addLists(items, after, last);
+      yield items;
+      after = last;
+    }
+    // The rest of the rows belongs to nobody.
+    yield* this.addLists([], after, MAX_ID);
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
@@ -160,10 +173,9 @@ export class TableReader {
     }
   }
 
-  /** Yields the rows of a table as records. `convert` returns a record's fields except its id. */
+  /** Yields the rows of a table as records. */
   private async *readRecords(
     type: RecordKey["type"],
-    convert: (row: Row, id: number) => RawRecord,
   ): AsyncGenerator<{ items: (TableRecord | RowError)[]; last: number }> {
     const table = tableOf[type];
     let count = 0;
@@ -171,7 +183,8 @@ export class TableReader {
       const items = rows.map((row): TableRecord | RowError => {
         const id = toInteger(row.id);
         if (!isId(id)) return this.errorIn(table, row, mustBeId("id", id));
-        const record = { type, id, ...defined(convert(row, id)) };
+        const fields = type === "user" ? convertUser(row) : this.convertOther(type, row, id);
+        const record = { type, id, ...defined(fields) };
         return { type, record, number: this.numberOf(table, row) };
       });
       count += rows.length;
@@ -180,59 +193,28 @@ export class TableReader {
     }
   }
 
-  private async *readRoles(): AsyncGenerator<(TableRecord | RowError)[]> {
-    const convert = ({ name, hierarchy }: Row, id: number) => {
-      this.known.role.add(id);
-      return { name: toText(name), hierarchy: toInteger(hierarchy) };
-    };
-    for await (const { items } of this.readRecords("role", convert)) yield items;
+  private convertOther(type: "role" | "achievement" | "company", row: Row, id: number): RawRecord {
+    const { id: _, line, ...cells } = row;
+    const fields: RawRecord = Object.fromEntries(
+      Object.entries(cells).map(([name, cell]) => [
+        name,
+        integers.has(name) ? toInteger(cell) : toText(cell),
+      ]),
+    );
+    if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
+    else this.known[type].add(id);
+    return fields;
   }
 
-  private async *readAchievements(): AsyncGenerator<(TableRecord | RowError)[]> {
-    const convert = ({ name, description, icon, kind, tier, points }: Row, id: number) => {
-      this.known.achievement.add(id);
-      return {
-        name: toText(name),
-        description: toText(description),
-        icon: toText(icon),
-        kind: toText(kind),
-        tier: toInteger(tier),
-        points: toInteger(points),
-      };
-    };
-    for await (const { items } of this.readRecords("achievement", convert)) yield items;
-  }
-
-  private async *readCompanies(): AsyncGenerator<(TableRecord | RowError)[]> {
-    const members = await this.countMembers();
-    const convert = ({ name, member_count }: Row, id: number) => ({
-      name: toText(name),
-      member_count: toInteger(member_count) ?? members.get(id) ?? 0,
-    });
-    for await (const { items } of this.readRecords("company", convert)) yield items;
-  }
-
-  /** Returns how many users each company has. */
-  private async countMembers(): Promise<Map<number, number>> {
-    const members = new Map<number, number>();
-    if (!this.tables.columns.get("users")?.includes("company_id")) return members;
+  /** Counts how many users each company has. */
+  private async countMembers(): Promise<void> {
+    const { columns: tables } = this.tables;
+    if (!tables.has("companies") || !tables.get("users")?.includes("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
       const id = toInteger(row.company_id);
-      if (isId(id)) members.set(id, (members.get(id) ?? 0) + Number(row.members));
+      this.members.set(id, (this.members.get(id) ?? 0) + Number(row.members));
     }
-    return members;
-  }
-
-  private async *readUsers(): AsyncGenerator<(TableRecord | RowError)[]> {
-    let after = 0;
-    for await (const { items, last } of this.readRecords("user", convertUser)) {
-      yield* this.addLists(items, after, last);
-      yield items;
-      after = last;
-    }
-    // The rest of the rows belongs to nobody.
-    yield* this.addLists([], after, MAX_ID);
   }
 
   /** Adds roles and achievements to users, who have the ids above `after` and up to `upTo`. */

@@ -109,7 +109,7 @@ test("only users or companies are needed", async () => {
 });
 
 test("users with many rows in any order arrive whole", async () => {
-  const ids = Array.from({ length: 12_000 }, (_, at) => ((at * 7919) % 12_000) + 1);
+  const ids = Array.from({ length: 6_000 }, (_, at) => ((at * 7919) % 6_000) + 1);
   const rows = ids.map((id) => `${id},1,User ${id},0\n`);
   const unlocks = ids.flatMap((id) =>
     Array.from({ length: id === 5000 ? 150 : 1 }, (_, at) => `${id},${at + 1},${at},${id}\n`),
@@ -122,7 +122,14 @@ test("users with many rows in any order arrive whole", async () => {
   });
   const counts = records.slice(150).map(({ id, achievements }) => [id, achievements.length]);
   expect(counts).toEqual(
-    Array.from({ length: 12_000 }, (_, at) => [at + 1, at + 1 === 5000 ? 150 : 1]),
+    Array.from({ length: 6_000 }, (_, at) => [at + 1, at + 1 === 5000 ? 150 : 1]),
+  );
+}, 30_000);
+
+test("a user may have more rows than a page", async () => {
+  const rows = `${"5,1,Ann,0\n".repeat(5003)}9,1,Eve,0\n`;
+  expect(await errorsOf({ "users.csv": users + rows }, { maxErrors: 1 })).toBe(
+    "users.csv, line 3: id: duplicate user id 5\n  … and 5,001 more like this (5,002 in all)",
   );
 });
 
@@ -190,6 +197,21 @@ test("with --skip-invalid, every row that is left out is reported, and nobody be
   ]);
   expect(skipped).toContain("users.csv, line 12: company_id: there is no company 777 (user 6)");
   expect(skipped).toContain("user_roles.csv, line 6: role_id: must be an integer from 1 to");
+});
+
+test.each(["\n", "\r\n", "\r", "mixed"])("lines may end in %j", async (end) => {
+  const rows = [
+    "id,public,name,created_at",
+    '1,1,"A\nB",0',
+    "",
+    "2,1,C,0",
+    '3,1,"D\n\nE",0',
+    "4,1,,0",
+  ];
+  const ends = (at: number) => (end === "mixed" ? (["\r\n", "\n"][at % 2] ?? "") : end);
+  const text = rows.map((row, at) => row.replaceAll("\n", ends(at)) + ends(at)).join("");
+  const expected = "users.csv, line 9: name: is missing (user 4)";
+  expect(await errorsOf({ "users.csv": text })).toBe(expected);
 });
 
 const latin1 = Buffer.from(`${users}1,1,M\u00fcller,0\n`, "latin1");

@@ -347,7 +347,8 @@ for (const [name, { has, start, types, cases, sleep }] of Object.entries(familie
 
 test.each([
   [["import", "dataset.ndjson", "--queries", "q", "--to", "s"], {}, "SOURCE must be a postgres://"],
-  [["import", "--queries", "q", "--to", "s"], {}, "SOURCE is missing or in ROADBOOK_DATABASE"],
+  [["import", "--queries", "q", "--to", "s"], {}, "SOURCE is missing, and so is ROADBOOK_DATABASE"],
+  [["import", "--to", "s"], { ROADBOOK_DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
   [["import", "postgres://u:Geheim@h/d", "--to", "s"], {}, "SOURCE is a database; name the folder"],
   [["import", "--to", "s"], { ROADBOOK_DATABASE: "mysql://u:Geheim@h/d" }, "SOURCE is a database"],
   [["import", "oracle://u:Geheim@h/d", "--to", "s"], {}, "SOURCE must be a file, a folder, - or"],

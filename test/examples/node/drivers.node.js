@@ -1,6 +1,6 @@
 /** Uses all parts of the package, in Node's test runner and in the test runners of Bun and Deno. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -81,6 +81,12 @@ test("snapshots and compressed datasets work and leave no other files behind", a
   const list = () => readdirSync(tmpdir()).filter((name) => name.startsWith("roadbook-"));
   const before = list();
   const [snapshot, file] = [join(folder, "snapshot"), join(folder, "dataset")];
+  const tables = join(folder, "tables");
+  mkdirSync(tables);
+  writeFileSync(join(tables, "users.csv"), "id,public,name,created_at\n43,no,,\n");
+  assert.equal((await importDataset(tables, snapshot)).counts.users, 1);
+  const queries = { queries: tables };
+  await assert.rejects(importDataset("sqlite:x", snapshot, queries), /need the executable or Bun/);
   await importDataset([line], snapshot);
   await applyChanges([{ type: "user", id: 43, public: false }], snapshot);
   assert.equal((await checkSnapshot(snapshot)).counts.users, 2);
