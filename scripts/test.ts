@@ -10,7 +10,9 @@ const PROCESSES = 4;
 
 const folder = openRunFolder();
 setTemporaryFolder(folder);
-const flags = ["--no-orphans", `--parallel=${PROCESSES}`];
+/** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
+const TIMEOUT_MS = 120_000;
+const flags = ["--no-orphans", `--parallel=${PROCESSES}`, `--timeout=${TIMEOUT_MS}`];
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],

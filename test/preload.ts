@@ -3,11 +3,8 @@
  * file creates and removes the folder. It uses `afterAll` and signals, because Bun emits no "exit"
  * event in tests.
  */
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll } from "bun:test";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "./run-folder.ts";
-
-/** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
-setDefaultTimeout(120_000);
 
 if (!process.env.TEST_RUN_FOLDER) {
   const folder = openRunFolder();

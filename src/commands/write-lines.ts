@@ -29,7 +29,8 @@ export async function writeLines(lines: Iterable<string>, { to, force }: Output)
   }
   const write = async ({ path, old }: Paths) => {
     if (!force && existsSync(old)) await refuseForeign(old, to);
-    await pipeline(chunks, createWriteStream(path));
+    // Never creates the file, because a signal may have removed it.
+    await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
   };
   await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
 }

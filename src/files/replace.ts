@@ -137,7 +137,10 @@ async function replaceBy<T>(
 ): Promise<T> {
   const work = `${path}.work`;
   const discard = () => {
-    for (const each of [path, work]) rmSync(each, { force: true });
+    // SQLite would apply the journal of a killed writer to the next writer's file.
+    for (const each of [path, work, `${path}-journal`, `${work}-journal`]) {
+      rmSync(each, { force: true });
+    }
   };
   discard();
   // A signal ends the process in the middle of `write`.
