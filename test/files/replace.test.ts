@@ -59,7 +59,8 @@ test("only the owner can read a file that is not complete yet", async () => {
 
 test("the files that a killed writer left are removed by the next one", async () => {
   const folder = temporaryFolder();
-  for (const name of [".file.new", ".file.new.work", ".file.new-journal"]) writeFileSync(join(folder, name), "x");
+  for (const name of [".file.new", ".file.new.work", ".file.new-journal"])
+    writeFileSync(join(folder, name), "x");
   await replaceLocked(join(folder, "file"), async ({ path }) => {
     expect(readFileSync(path, "utf8")).toBe("");
   });
