@@ -33,7 +33,7 @@ export const users = (service: Service) =>
     );
 
 /** The body is serialized already, which is several times as fast, but clients know its type. */
-interface AchievementsBody {
+export interface AchievementsBody {
   success: true;
   achievements: AchievementEntry[];
 }
