@@ -114,8 +114,7 @@ test("the everyday commands work as written", async () => {
   symlinkSync(bin, join(folder, "dist/roadbook"));
   const [sample = ""] = blocks("json");
   writeFileSync(join(folder, "dataset.ndjson"), sample);
-  const [demo = "", requests = "", ownData = "", change = ""] = everyday;
-  const [build, serveDemo = ""] = demo.split("\n");
+  const [build = "", ownData = "", change = "", serveDemo = "", requests = ""] = everyday;
   expect(build).toBe("bun run build");
 
   const withServer = async (command: string, use: (origin: string) => Promise<void>) => {
