@@ -228,7 +228,7 @@ for (const [name, { has, start, types, cases, sleep }] of Object.entries(familie
           "users.sql, id NULL: id: is missing",
         ].toSorted(),
       );
-    }, 30_000);
+    });
 
     const users = select(values);
     test.each<[string, Record<string, string>, RegExp]>([
@@ -320,7 +320,7 @@ for (const [name, { has, start, types, cases, sleep }] of Object.entries(familie
       const { fetch, close } = await openInProcess({ snapshot: target });
       expect((await fetch("/users/public/42")).status).toBe(403);
       await close();
-    }, 30_000);
+    });
 
     if (isServer)
       test("a connection that is lost halfway changes nothing", async () => {
@@ -342,7 +342,7 @@ for (const [name, { has, start, types, cases, sleep }] of Object.entries(familie
           stderr: expect.stringMatching(/^roadbook: users\.sql: \S/),
         });
         expect(stateOf(target)).toEqual(before);
-      }, 30_000);
+      });
   });
 }
 
