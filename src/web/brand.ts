@@ -19,6 +19,10 @@ export interface Brand {
    * a return to the start when idle.
    */
   kiosk?: boolean | undefined;
+  /** The idle time after which a kiosk returns to the start. */
+  kioskIdleMs: number;
+  /** Whether search engines may list the pages and the drivers. */
+  allowIndexing?: boolean | undefined;
   /** Links at the foot of every page. A URL is http(s) or a path. */
   links?: readonly { text: string; url: string }[] | undefined;
   /** The URL of the community's own page of a driver, with `{id}` for the id. */
@@ -69,20 +73,15 @@ export function parseLogo(bytes: Uint8Array): Logo {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
   }
-  const kind = isPng(bytes) ? "png" : isSvg(bytes) ? "svg" : undefined;
-  if (!kind) throw new RangeError("is neither an SVG nor a PNG");
+  const isPng = PNG_START.equals(bytes.subarray(0, PNG_START.length));
+  if (!isPng && !SVG_START.test(new TextDecoder().decode(bytes))) {
+    throw new RangeError("is neither an SVG nor a PNG");
+  }
+  const [kind, type] = isPng ? ["png", "image/png"] : ["svg", "image/svg+xml"];
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
-  return { file, type: kind === "png" ? "image/png" : "image/svg+xml", bytes: bytes.slice() };
-}
-
-function isPng(bytes: Uint8Array): boolean {
-  return PNG_START.equals(bytes.subarray(0, PNG_START.length));
+  return { file, type, bytes: bytes.slice() };
 }
 
 /** Matches an optional XML prolog and the root tag of an SVG. */
 const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;
-
-function isSvg(bytes: Uint8Array): boolean {
-  return SVG_START.test(new TextDecoder().decode(bytes));
-}

@@ -6,6 +6,7 @@ import type {
   UserSearchResult,
 } from "../domain/model.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
+import type { Texts } from "./texts/en.ts";
 
 export type View = StartView | ResultsView | DriverView | ProblemView;
 
@@ -20,7 +21,8 @@ export interface ResultsView {
   kind: "results";
   /** The text as typed. */
   query: string;
-  drivers: FoundDriver[];
+  /** `created_at` is set if another driver has the same name and company. */
+  drivers: (UserSearchResult & { created_at?: string })[];
   companies: CompanySearchResult[];
   /** How many more searches the limit allows; undefined if there is no limit. */
   searchesLeft: number | undefined;
@@ -37,19 +39,12 @@ export interface DriverView {
 
 export interface ProblemView {
   kind: "problem";
-  problem: "short" | "private" | "unknown" | "limited" | "nowhere";
-  /** The text as typed; empty if the problem is not about a search. */
-  query: string;
+  /** The API's error code for the same problem. */
+  problem: Exclude<keyof Texts["problems"], "nothing">;
+  /** The text as typed, if the problem is about a search. */
+  query?: string;
   retryAfterSeconds?: number;
 }
-
-/**
- * A driver in search results. `created_at` is set if another driver has the same name and company.
- */
-export type FoundDriver = UserSearchResult & { created_at?: string };
-
-/** A search returns at most this many drivers and this many companies. */
-export const MAX_FOUND = 10;
 
 /** Leaves out featured drivers who have become private. */
 export function readStart(
@@ -90,14 +85,11 @@ export function readDriver(
   id: number | undefined,
   showsAll: boolean,
   baseUrl: string,
-): DriverView | (ProblemView & { problem: "private" | "unknown" }) {
-  const unknown = { missing: "user_not_found" } as const;
-  const user = id === undefined ? unknown : users.findProfile(id, baseUrl);
-  if ("missing" in user) {
-    const problem = user.missing === "profile_private" ? "private" : "unknown";
-    return { kind: "problem", problem, query: "" };
-  }
-  const achievements = users.findAchievements(user.id);
+): DriverView | ProblemView {
+  if (id === undefined) return { kind: "problem", problem: "user_not_found" };
+  const user = users.findProfile(id, baseUrl);
+  if ("missing" in user) return { kind: "problem", problem: user.missing };
+  const achievements = users.findAchievements(id);
   const entries = typeof achievements === "string" ? JSON.parse(achievements) : [];
   return { kind: "driver", user, achievements: entries, showsAll };
 }

@@ -96,7 +96,7 @@ test.each([
     `${join(folder, "none")} cannot be read: no such file or directory`,
   ],
   [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
-  [{ logo: 7 }, "logo must be a path or bytes, got a number"],
+  [{ logo: 7 }, "logo must be of type string or object, got number"],
   [{ title: "  " }, 'title must be a name of 1 to 60 characters, got "  "'],
   [{ title: "a\nb" }, 'title must be a name of 1 to 60 characters, got "a\\nb"'],
   [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],

@@ -5,6 +5,7 @@ import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
+import { countIn } from "../../src/web/plural.ts";
 import { type Language, languages } from "../../src/web/texts.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
@@ -22,8 +23,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
   return renderDocument({
     view,
     language: "en",
-    brand: { title: "Roadbook", ...brand },
-    kioskIdleMs: 1000,
+    brand: { title: "Roadbook", kioskIdleMs: 1000, ...brand },
     baseUrl: "https://rb.example/rb",
     basePath: "/rb",
     scriptPath: "/assets/page.js",
@@ -256,12 +256,11 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Lists every text with its path. A count yields its plural forms. */
+  /** Lists every text with its path. The plural forms of a count are one text. */
   function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
     for (const [key, inner] of Object.entries(value)) {
       const name = `${path}/${key}`;
-      if (typeof inner === "object") yield* listTexts(inner, name);
-      else if (typeof inner === "function" && "forms" in inner) yield [name, inner.forms];
+      if (typeof inner === "object" && !("one" in inner)) yield* listTexts(inner, name);
       else yield [name, inner];
     }
   }
@@ -290,9 +289,9 @@ test.each([
   ["de", "1 Fahrer", ["1 Firma", "2 Firmen", "112 Firmen", "1.000.000 Firmen"]],
 ] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
   const { driverCount, companyCount } = languages[language];
-  expect(driverCount(1)).toBe(driver);
+  expect(countIn(language, 1, driverCount)).toBe(driver);
   for (const text of companies) {
     const count = Number(text.replace(/\D/g, ""));
-    expect(companyCount(count).replace(/\s/g, " ")).toBe(text);
+    expect(countIn(language, count, companyCount).replace(/\s/g, " ")).toBe(text);
   }
 });

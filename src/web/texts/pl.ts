@@ -1,8 +1,5 @@
 /** The page's texts in informal Polish, without past tenses that depend on the reader's gender. */
-import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
-
-const plural = pluralsOf("pl");
 
 export const pl: Texts = {
   title: "Kto jest w trasie",
@@ -16,24 +13,24 @@ export const pl: Texts = {
   drivers: "Kierowcy",
   companies: "Firmy",
   featured: "Wyróżnieni kierowcy",
-  members: plural({ one: "# członek", few: "# członków", many: "# członków" }),
+  members: { one: "# członek", few: "# członków", many: "# członków" },
   resultsFor: (query) => `Wyniki dla „${query}”`,
-  driverCount: plural({ one: "# kierowca", few: "# kierowców", many: "# kierowców" }),
+  driverCount: { one: "# kierowca", few: "# kierowców", many: "# kierowców" },
   firstDrivers: "Pierwszych 10 kierowców",
-  companyCount: plural({ one: "# firma", few: "# firmy", many: "# firm" }),
+  companyCount: { one: "# firma", few: "# firmy", many: "# firm" },
   firstCompanies: "pierwszych 10 firm",
-  searchesLeft: plural({
+  searchesLeft: {
     one: "pozostało # wyszukiwanie",
     few: "pozostały # wyszukiwania",
     many: "pozostało # wyszukiwań",
-  }),
+  },
   roles: "Role",
   memberSince: "Z nami od",
   achievements: "Osiągnięcia",
   allAchievements: (count) => `Pokaż wszystkie osiągnięcia (${count})`,
   noAchievements: "Na razie bez osiągnięć. Cała droga jeszcze przed nami.",
   totalPoints: "Punkty",
-  points: plural({ one: "# punkt", few: "# punkty", many: "# punktów" }),
+  points: { one: "# punkt", few: "# punkty", many: "# punktów" },
   tier: (tier) => `Poziom ${tier}`,
   tierOf: (tier, tiers) => `Poziom ${tier} z ${tiers}`,
   fullProfile: "Pełny profil",
@@ -47,20 +44,23 @@ export const pl: Texts = {
       "Nikt się tak nie nazywa",
       "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
     ],
-    short: ["Jedna litera to za mało", "Wpisz co najmniej dwa znaki."],
-    private: [
+    invalid_query: ["Jedna litera to za mało", "Wpisz co najmniej dwa znaki."],
+    profile_private: [
       "Ten kierowca ceni sobie prywatność",
       "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
     ],
-    unknown: [
+    user_not_found: [
       "Nie ma takiego kierowcy",
       "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
     ],
-    limited: [
+    rate_limited: [
       "Czas na przerwę",
       "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
     ],
-    nowhere: ["Nic tu nie ma", "Może w adresie jest literówka. Spróbuj wyszukać po nazwie."],
+    route_not_found: [
+      "Nic tu nie ma",
+      "Może w adresie jest literówka. Spróbuj wyszukać po nazwie.",
+    ],
   },
   wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
