@@ -17,16 +17,13 @@ import { Content, fail } from "./result.ts";
 import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-/** The pages' script and style sheet. File names change with the content. */
-export interface PageAssets {
-  script: PageAsset;
-  style: PageAsset;
-}
-
+/** A script or style sheet. The file name changes with the content. */
 export interface PageAsset {
   file: string;
   text: string;
 }
+
+export type PageAssets = Record<"script" | "style", PageAsset>;
 
 /** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
@@ -63,14 +60,11 @@ export function createPages(service: PagesService) {
     const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
       : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
-    const text = `${rules}\n`;
-    return new Content("text/plain; charset=utf-8", text, { cache: "public" });
+    return new Content("text/plain; charset=utf-8", `${rules}\n`, { cache: "public" });
   });
   if (!page) {
-    const toDocs = new Content("", null, {
-      status: 302,
-      headers: { location: `${basePath}/docs` },
-    });
+    const location = `${basePath}/docs`;
+    const toDocs = new Content("", null, { status: 302, headers: { location } });
     return { routes: plugin.get("/", () => toDocs), notFoundPage: () => undefined };
   }
   const { files, ...paths } = nameAssets(page);
@@ -108,17 +102,12 @@ export function createPages(service: PagesService) {
         return show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (decision && !decision.allowed) {
-        const retryAfterSeconds = Math.ceil(decision.resetMs / 1000);
-        const limited = {
-          kind: "problem",
-          problem: "rate_limited",
-          query,
-          retryAfterSeconds,
-        } as const;
-        return show(request, data, limited, { "retry-after": String(retryAfterSeconds) });
+        const waitSeconds = Math.ceil(decision.resetMs / 1000);
+        const limited = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
+        return show(request, data, limited, { "retry-after": String(waitSeconds) });
       }
       const found = readResults(data, text, baseUrl(request));
-      const view = { kind: "results", query, ...found, searchesLeft: decision?.remaining } as const;
+      const view = { ...found, query, searchesLeft: decision?.remaining };
       return show(request, data, view, { "cache-control": RESULTS_CACHE_CONTROL });
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.

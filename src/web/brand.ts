@@ -53,11 +53,15 @@ export function contrastOf(a: string, b: string): number {
 }
 
 function luminanceOf(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+  const [red = 0, green = 0, blue = 0] = rgbOf(colour).map((byte) => {
+    const value = byte / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+export function rgbOf(colour: string): number[] {
+  return [...Buffer.from(colour.slice(1), "hex")];
 }
 
 /** The CSS rule that overrides the style sheet's accent colour. */

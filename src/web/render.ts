@@ -55,7 +55,7 @@ export function renderView(view: View, context: PageContext): Rendered {
 function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
   const { brand, language, texts } = context;
   const found = [
-    countIn(language, counts.drivers, texts.driverCount),
+    countIn(language, counts.public_users, texts.driverCount),
     countIn(language, counts.companies, texts.companyCount),
   ].join(", ");
   const cards = featured.map(
@@ -201,7 +201,7 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
 
 /** If the limit is reached, the page's script counts down, then shows the hidden button. */
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
-  const { problem, retryAfterSeconds: seconds } = view;
+  const { problem, waitSeconds: seconds } = view;
   const [heading, advice] = texts.problems[problem];
   const wait =
     seconds !== undefined &&
