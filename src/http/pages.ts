@@ -9,7 +9,7 @@ import type { Snapshot } from "../snapshot/read/open.ts";
 import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
-import { type ProblemView, readDriver, readResults, readStart, type View } from "../web/view.ts";
+import { readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Body } from "./compression.ts";
 import type { CountSearch } from "./rate-limit.ts";
 import { normalizeText, parseUserId, SEARCHABLE } from "./request.ts";
@@ -71,10 +71,12 @@ export function createPages(service: PagesService) {
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request);
+    const problem = view.kind === "problem" ? view.problem : undefined;
     const urls = { ...paths, basePath, baseUrl: baseUrl(request) };
     const html = renderDocument({ brand: page, language, ...urls, view, builtAt: meta.built_at });
     return new Content("text/html; charset=utf-8", html, {
-      status: isError(view) ? errors[view.problem].status : 200,
+      // A page that asks for more letters is no error.
+      status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
       cache: "private",
       headers: {
         vary: "accept, accept-encoding, accept-language",
@@ -130,11 +132,6 @@ export function createPages(service: PagesService) {
   }
 
   return { routes, notFoundPage };
-}
-
-/** A page that asks for more letters is no error. */
-function isError(view: View): view is ProblemView {
-  return view.kind === "problem" && view.problem !== "invalid_query";
 }
 
 /** Returns the paths of the assets, and the content of each by its file name. */

@@ -33,12 +33,7 @@ export interface Brand {
   icons?: string | undefined;
 }
 
-export interface Logo {
-  /** The file name, which changes with the content. */
-  file: string;
-  type: string;
-  bytes: Uint8Array<ArrayBuffer>;
-}
+export type Logo = ReturnType<typeof parseLogo>;
 
 /** The colour of text on `accent`. Black or white always reaches the minimum contrast. */
 export function textColourOn(accent: string): string {
@@ -70,10 +65,10 @@ export function styleOf(accent: string): string {
 }
 
 /**
- * Detects a logo's format. Throws a `RangeError` whose message continues a sentence that begins
- * with the file name.
+ * Detects a logo's format. The returned file name changes with the content. Throws a `RangeError`
+ * whose message continues a sentence that begins with the logo's name.
  */
-export function parseLogo(bytes: Uint8Array): Logo {
+export function parseLogo(bytes: Uint8Array) {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
   }

@@ -1,18 +1,13 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
-import type { Brand } from "./brand.ts";
 import { type Html, html, withBasePath } from "./html.ts";
 import { dateIn } from "./plural.ts";
-import { type Rendered, renderView } from "./render.ts";
+import { type PageContext, type Rendered, renderView } from "./render.ts";
 import type { Texts } from "./texts/en.ts";
-import { type Language, languages } from "./texts.ts";
+import { languages } from "./texts.ts";
 import type { View } from "./view.ts";
 
-export interface DocumentOptions {
+interface DocumentOptions extends Omit<PageContext, "texts"> {
   view: View;
-  brand: Brand;
-  language: Language;
-  /** The URL of the start page, without a trailing slash. */
-  baseUrl: string;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;

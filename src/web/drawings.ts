@@ -10,7 +10,7 @@ import { type Colour, type Covers, encodePng, packPixels } from "./png.ts";
 /** The golden angle, which keeps the hues of consecutive ids far apart. */
 const GOLDEN_ANGLE = 137.508;
 
-/** Patterns behind the initials: hills, lanes, tunnels and other roadside sights. Paths are in a 64×64 view box. */
+/** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
 const patterns: { path: string; covers: Covers }[] = [
   {
     path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",

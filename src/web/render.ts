@@ -83,7 +83,6 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { brand, language, texts } = context;
   const driverCount = countIn(language, drivers.length, texts.driverCount);
   const companyCount = countIn(language, companies.length, texts.companyCount);
-  const [heading, advice] = texts.problems.nothing;
   const driverRows = drivers.map((driver) => {
     const { name, spelling } = markMatches(driver.name, query);
     const since = driver.created_at && sinceOf(driver.created_at, context);
@@ -100,6 +99,11 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
+  const all: [string, Html[]][] = [
+    [texts.drivers, driverRows],
+    [texts.companies, companyRows],
+  ];
+  const boards = all.filter(([, rows]) => rows.length > 0);
   return {
     name: texts.resultsFor(query),
     description: `${driverCount}, ${companyCount}`,
@@ -112,23 +116,17 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
       html`<span class="left"> · ${countIn(language, searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
-      drivers.length + companies.length === 0 &&
-      html`<div class="problem"><h2>${heading}</h2><p>${advice}</p></div>
+      boards.length === 0 &&
+      html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
       ${renderButton("/", texts.otherDrivers)}`
     }
     <div class="boards">
-      ${renderBoard(texts.drivers, driverRows)}
-      ${renderBoard(texts.companies, companyRows)}
+      ${boards.map(
+        ([heading, rows]) => html`<section><h2>${heading}</h2>
+      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`,
+      )}
     </div>`,
   };
-}
-
-function renderBoard(heading: string, rows: readonly Html[]): Html | false {
-  return (
-    rows.length > 0 &&
-    html`<section><h2>${heading}</h2>
-      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`
-  );
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
@@ -202,15 +200,14 @@ function renderAchievement(entry: AchievementEntry, context: PageContext): Html 
 /** If the limit is reached, the page's script counts down, then shows the hidden button. */
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   const { problem, waitSeconds: seconds } = view;
-  const [heading, advice] = texts.problems[problem];
   const wait =
     seconds !== undefined &&
     html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait("#")}">${texts.wait(clockOf(seconds))}</p>
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
-    name: heading,
+    name: texts.problems[problem],
     description: texts.description,
-    main: html`<div class="problem"><h1>${heading}</h1><p>${advice}</p></div>
+    main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
     ${wait}
     ${renderButton("/", texts.otherDrivers)}`,
   };

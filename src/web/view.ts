@@ -31,7 +31,7 @@ export function readStart({ meta, users }: Snapshot, featured: readonly number[]
   return { kind: "start" as const, featured: shown, counts: meta.counts };
 }
 
-/** `query` is a normalized text. Drivers with the same name and company also have the date when they joined. */
+/** `query` is a normalized text. Drivers who share name and company also have their join dates. */
 export function readResults({ users, search }: Snapshot, query: string, baseUrl: string) {
   const found = search.listUsers(query, baseUrl);
   const keyOf = ({ name, company }: UserSearchResult) => JSON.stringify([name, company]);

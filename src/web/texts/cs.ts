@@ -40,24 +40,22 @@ export const cs: Texts = {
   dataFrom: (date) => `Data ze dne ${date}`,
   api: "API pro vývojáře",
   problems: {
-    nothing: [
-      "Nikdo se tak nejmenuje",
+    nothing: "Nikdo se tak nejmenuje",
+    invalid_query: "Jedno písmeno nestačí",
+    profile_private: "Tento řidič si střeží soukromí",
+    user_not_found: "Takový řidič tu není",
+    rate_limited: "Čas na přestávku",
+    route_not_found: "Tady nic není",
+  },
+  advice: {
+    nothing:
       "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
-    ],
-    invalid_query: ["Jedno písmeno nestačí", "Zadejte alespoň dva znaky."],
-    profile_private: [
-      "Tento řidič si střeží soukromí",
-      "Profil je soukromý. Změnit to může jen sám řidič.",
-    ],
-    user_not_found: [
-      "Takový řidič tu není",
+    invalid_query: "Zadejte alespoň dva znaky.",
+    profile_private: "Profil je soukromý. Změnit to může jen sám řidič.",
+    user_not_found:
       "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
-    ],
-    rate_limited: [
-      "Čas na přestávku",
-      "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
-    ],
-    route_not_found: ["Tady nic není", "V adrese je možná překlep. Zkuste hledat podle jména."],
+    rate_limited: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
+    route_not_found: "V adrese je možná překlep. Zkuste hledat podle jména.",
   },
   wait: (time) => `Další hledání za ${time}.`,
   tryAgain: "Zkusit znovu",

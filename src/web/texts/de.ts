@@ -36,27 +36,23 @@ export const de: Texts = {
   dataFrom: (date) => `Stand: ${date}`,
   api: "API für Entwickler",
   problems: {
-    nothing: [
-      "So heißt hier niemand",
+    nothing: "So heißt hier niemand",
+    invalid_query: "Ein Buchstabe ist zu wenig",
+    profile_private: "Dieser Fahrer bleibt lieber für sich",
+    user_not_found: "Diesen Fahrer gibt es hier nicht",
+    rate_limited: "Zeit für eine Pause",
+    route_not_found: "Hier ist nichts",
+  },
+  advice: {
+    nothing:
       "Versuch es mit weniger Buchstaben oder einem anderen Teil des Namens. Akzente, Groß- und Kleinschreibung und Alphabet spielen keine Rolle: „ivanov“ findet Иванов.",
-    ],
-    invalid_query: ["Ein Buchstabe ist zu wenig", "Gib mindestens zwei Zeichen ein."],
-    profile_private: [
-      "Dieser Fahrer bleibt lieber für sich",
-      "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
-    ],
-    user_not_found: [
-      "Diesen Fahrer gibt es hier nicht",
+    invalid_query: "Gib mindestens zwei Zeichen ein.",
+    profile_private: "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
+    user_not_found:
       "Vielleicht ist die Adresse falsch geschrieben, oder der Fahrer ist nicht mehr dabei. Such am besten nach dem Namen.",
-    ],
-    rate_limited: [
-      "Zeit für eine Pause",
-      "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
-    ],
-    route_not_found: [
-      "Hier ist nichts",
+    rate_limited: "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
+    route_not_found:
       "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
-    ],
   },
   wait: (time) => `Nächste Suche in ${time}.`,
   tryAgain: "Noch einmal versuchen",

@@ -39,28 +39,23 @@ export const en = {
   dataFrom: (date: string) => `Data from ${date}`,
   api: "API for developers",
   problems: {
-    nothing: [
-      "Nobody by that name",
+    nothing: "Nobody by that name",
+    invalid_query: "One letter is not enough",
+    profile_private: "This driver keeps to themselves",
+    user_not_found: "No such driver",
+    rate_limited: "Time for a break",
+    route_not_found: "There is nothing here",
+  },
+  advice: {
+    nothing:
       "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
-    ],
-    invalid_query: ["One letter is not enough", "Type at least two characters."],
-    profile_private: [
-      "This driver keeps to themselves",
-      "The profile is private. Only the driver can change that.",
-    ],
-    user_not_found: [
-      "No such driver",
+    invalid_query: "Type at least two characters.",
+    profile_private: "The profile is private. Only the driver can change that.",
+    user_not_found:
       "The address may be mistyped, or the driver may have left. Try searching by name.",
-    ],
-    rate_limited: [
-      "Time for a break",
-      "You have used up your searches for now. You can still open profiles.",
-    ],
-    route_not_found: [
-      "There is nothing here",
-      "The address may be mistyped. Try searching by name.",
-    ],
-  } satisfies Record<string, [heading: string, advice: string]>,
+    rate_limited: "You have used up your searches for now. You can still open profiles.",
+    route_not_found: "The address may be mistyped. Try searching by name.",
+  },
   wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",
   otherDrivers: "See other drivers",

@@ -40,27 +40,22 @@ export const es: Texts = {
   dataFrom: (date) => `Datos del ${date}`,
   api: "API para desarrolladores",
   problems: {
-    nothing: [
-      "Nadie se llama así",
+    nothing: "Nadie se llama así",
+    invalid_query: "Con una letra no basta",
+    profile_private: "Este conductor prefiere la discreción",
+    user_not_found: "Ese conductor no existe",
+    rate_limited: "Hora de descansar",
+    route_not_found: "Aquí no hay nada",
+  },
+  advice: {
+    nothing:
       "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
-    ],
-    invalid_query: ["Con una letra no basta", "Escribe al menos dos caracteres."],
-    profile_private: [
-      "Este conductor prefiere la discreción",
-      "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
-    ],
-    user_not_found: [
-      "Ese conductor no existe",
+    invalid_query: "Escribe al menos dos caracteres.",
+    profile_private: "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
+    user_not_found:
       "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
-    ],
-    rate_limited: [
-      "Hora de descansar",
-      "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
-    ],
-    route_not_found: [
-      "Aquí no hay nada",
-      "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
-    ],
+    rate_limited: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
+    route_not_found: "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
   },
   wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",

@@ -40,27 +40,23 @@ export const fr: Texts = {
   dataFrom: (date) => `Données du ${date}`,
   api: "API pour les développeurs",
   problems: {
-    nothing: [
-      "Personne ne porte ce nom",
+    nothing: "Personne ne porte ce nom",
+    invalid_query: "Une lettre ne suffit pas",
+    profile_private: "Ce conducteur préfère rester discret",
+    user_not_found: "Conducteur introuvable",
+    rate_limited: "C’est l’heure de la pause",
+    route_not_found: "Il n’y a rien ici",
+  },
+  advice: {
+    nothing:
       "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
-    ],
-    invalid_query: ["Une lettre ne suffit pas", "Saisissez au moins deux caractères."],
-    profile_private: [
-      "Ce conducteur préfère rester discret",
-      "Son profil est privé. Lui seul peut le rendre public.",
-    ],
-    user_not_found: [
-      "Conducteur introuvable",
+    invalid_query: "Saisissez au moins deux caractères.",
+    profile_private: "Son profil est privé. Lui seul peut le rendre public.",
+    user_not_found:
       "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
-    ],
-    rate_limited: [
-      "C’est l’heure de la pause",
+    rate_limited:
       "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
-    ],
-    route_not_found: [
-      "Il n’y a rien ici",
-      "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
-    ],
+    route_not_found: "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
   },
   wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",

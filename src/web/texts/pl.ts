@@ -40,27 +40,22 @@ export const pl: Texts = {
   dataFrom: (date) => `Stan na ${date}`,
   api: "API dla programistów",
   problems: {
-    nothing: [
-      "Nikt się tak nie nazywa",
+    nothing: "Nikt się tak nie nazywa",
+    invalid_query: "Jedna litera to za mało",
+    profile_private: "Ten kierowca ceni sobie prywatność",
+    user_not_found: "Nie ma takiego kierowcy",
+    rate_limited: "Czas na przerwę",
+    route_not_found: "Nic tu nie ma",
+  },
+  advice: {
+    nothing:
       "Spróbuj wpisać mniej liter albo inną część nazwy. Ogonki, wielkość liter i alfabet nie mają znaczenia: „ivanov” znajdzie Иванов.",
-    ],
-    invalid_query: ["Jedna litera to za mało", "Wpisz co najmniej dwa znaki."],
-    profile_private: [
-      "Ten kierowca ceni sobie prywatność",
-      "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
-    ],
-    user_not_found: [
-      "Nie ma takiego kierowcy",
+    invalid_query: "Wpisz co najmniej dwa znaki.",
+    profile_private: "Profil jest prywatny. Tylko sam kierowca może to zmienić.",
+    user_not_found:
       "Może w adresie jest literówka albo ten kierowca już z nami nie jeździ. Spróbuj wyszukać go po nazwie.",
-    ],
-    rate_limited: [
-      "Czas na przerwę",
-      "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
-    ],
-    route_not_found: [
-      "Nic tu nie ma",
-      "Może w adresie jest literówka. Spróbuj wyszukać po nazwie.",
-    ],
+    rate_limited: "Limit wyszukiwań jest na razie wyczerpany. Profile nadal możesz otwierać.",
+    route_not_found: "Może w adresie jest literówka. Spróbuj wyszukać po nazwie.",
   },
   wait: (time) => `Następne wyszukiwanie za ${time}.`,
   tryAgain: "Spróbuj ponownie",
