@@ -4,10 +4,11 @@
  */
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
+import { errors } from "../domain/error.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
 import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
-import { DEFAULT_LANGUAGE, isLanguage, type Language, languages } from "../web/texts.ts";
+import { type Language, languages } from "../web/texts.ts";
 import { readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Body } from "./compression.ts";
 import type { CountSearch } from "./rate-limit.ts";
@@ -16,25 +17,18 @@ import { Content, fail } from "./result.ts";
 import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-/** The pages' script and style sheet. File names change with the content. */
-export interface PageAssets {
-  script: PageAsset;
-  style: PageAsset;
-}
-
+/** A script or style sheet. The file name changes with the content. */
 export interface PageAsset {
   file: string;
   text: string;
 }
 
+export type PageAssets = Record<"script" | "style", PageAsset>;
+
 /** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
 const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
 export interface Pages extends Brand {
-  /** The idle time after which a kiosk returns to the start. */
-  kioskIdleMs: number;
-  /** Whether search engines may list the pages and the drivers. */
-  allowIndexing?: boolean | undefined;
   /** Defaults to the language that the reader's browser asks for. */
   language?: Language | undefined;
   /** Text on this colour is black or white, for contrast. */
@@ -58,9 +52,6 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
  */
 const RESULTS_CACHE_CONTROL = "private, max-age=60";
 
-const statusOf = { short: 200, private: 403, unknown: 404, nowhere: 404, limited: 429 };
-const codeOf = { private: "profile_private", unknown: "user_not_found" } as const;
-
 /** Returns the routes, and the page for an unknown path. */
 export function createPages(service: PagesService) {
   const { page, countSearch, snapshot, basePath, baseUrl } = service;
@@ -69,24 +60,23 @@ export function createPages(service: PagesService) {
     const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
       : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
-    const text = `${rules}\n`;
-    return new Content("text/plain; charset=utf-8", text, { cache: "public" });
+    return new Content("text/plain; charset=utf-8", `${rules}\n`, { cache: "public" });
   });
   if (!page) {
-    const toDocs = new Content("", null, {
-      status: 302,
-      headers: { location: `${basePath}/docs` },
-    });
+    const location = `${basePath}/docs`;
+    const toDocs = new Content("", null, { status: 302, headers: { location } });
     return { routes: plugin.get("/", () => toDocs), notFoundPage: () => undefined };
   }
   const { files, ...paths } = nameAssets(page);
 
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request);
-    const context = { brand: page, language, basePath, baseUrl: baseUrl(request) };
-    const html = renderDocument({ ...page, ...paths, ...context, view, builtAt: meta.built_at });
+    const problem = view.kind === "problem" ? view.problem : undefined;
+    const urls = { ...paths, basePath, baseUrl: baseUrl(request) };
+    const html = renderDocument({ brand: page, language, ...urls, view, builtAt: meta.built_at });
     return new Content("text/html; charset=utf-8", html, {
-      status: view.kind === "problem" ? statusOf[view.problem] : 200,
+      // A page that asks for more letters is no error.
+      status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
       cache: "private",
       headers: {
         vary: "accept, accept-encoding, accept-language",
@@ -111,15 +101,15 @@ export function createPages(service: PagesService) {
         return show(request, data, readStart(data, featured, baseUrl(request)));
       }
       if (!isSearch) {
-        return show(request, data, { kind: "problem", problem: "short", query });
+        return show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (decision && !decision.allowed) {
-        const retryAfterSeconds = Math.ceil(decision.resetMs / 1000);
-        const limited = { kind: "problem", problem: "limited", query, retryAfterSeconds } as const;
-        return show(request, data, limited, { "retry-after": String(retryAfterSeconds) });
+        const waitSeconds = Math.ceil(decision.resetMs / 1000);
+        const limited = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
+        return show(request, data, limited, { "retry-after": String(waitSeconds) });
       }
       const found = readResults(data, text, baseUrl(request));
-      const view = { kind: "results", query, ...found, searchesLeft: decision?.remaining } as const;
+      const view = { ...found, query, searchesLeft: decision?.remaining };
       return show(request, data, view, { "cache-control": RESULTS_CACHE_CONTROL });
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
@@ -130,8 +120,7 @@ export function createPages(service: PagesService) {
       const showsAll = URL.parse(request.url)?.searchParams.get("achievements") === "all";
       const data = snapshot();
       const view = readDriver(data, id, showsAll, baseUrl(request));
-      if (isJson && view.kind === "problem") return fail(codeOf[view.problem]);
-      return show(request, data, view);
+      return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
     })
     .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
 
@@ -139,7 +128,7 @@ export function createPages(service: PagesService) {
   function notFoundPage(request: Request): Content | undefined {
     const isApi = /^\/api(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
     if (isApi || !prefersPage(request)) return undefined;
-    return show(request, snapshot(), { kind: "problem", problem: "nowhere", query: "" });
+    return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
   }
 
   return { routes, notFoundPage };
@@ -171,14 +160,11 @@ function prefersPage(request: Request): boolean {
 }
 
 function languageOf(request: Request): Language {
-  const [best = ""] = preferencesOf(request).languages(Object.keys(languages));
-  return isLanguage(best) ? best : DEFAULT_LANGUAGE;
+  const known = Object.keys(languages) as Language[];
+  const [best] = preferencesOf(request).languages(known) as Language[];
+  return best ?? "en";
 }
 
-/** A client that sends neither Accept nor Accept-Language accepts any type and language. */
 function preferencesOf({ headers }: Request): Negotiator {
-  const [accept, language] = [headers.get("accept"), headers.get("accept-language")];
-  return new Negotiator({
-    headers: { accept: accept ?? undefined, "accept-language": language ?? undefined },
-  });
+  return new Negotiator({ headers: Object.fromEntries(headers) });
 }

@@ -19,6 +19,10 @@ export interface Brand {
    * a return to the start when idle.
    */
   kiosk?: boolean | undefined;
+  /** The idle time after which a kiosk returns to the start. */
+  kioskIdleMs: number;
+  /** Whether search engines may list the pages and the drivers. */
+  allowIndexing?: boolean | undefined;
   /** Links at the foot of every page. A URL is http(s) or a path. */
   links?: readonly { text: string; url: string }[] | undefined;
   /** The URL of the community's own page of a driver, with `{id}` for the id. */
@@ -29,12 +33,7 @@ export interface Brand {
   icons?: string | undefined;
 }
 
-export interface Logo {
-  /** The file name, which changes with the content. */
-  file: string;
-  type: string;
-  bytes: Uint8Array<ArrayBuffer>;
-}
+export type Logo = ReturnType<typeof parseLogo>;
 
 /** The colour of text on `accent`. Black or white always reaches the minimum contrast. */
 export function textColourOn(accent: string): string {
@@ -49,11 +48,15 @@ export function contrastOf(a: string, b: string): number {
 }
 
 function luminanceOf(colour: string): number {
-  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const value = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+  const [red = 0, green = 0, blue = 0] = rgbOf(colour).map((byte) => {
+    const value = byte / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+export function rgbOf(colour: string): number[] {
+  return [...Buffer.from(colour.slice(1), "hex")];
 }
 
 /** The CSS rule that overrides the style sheet's accent colour. */
@@ -62,27 +65,22 @@ export function styleOf(accent: string): string {
 }
 
 /**
- * Detects a logo's format. Throws a `RangeError` whose message continues a sentence that begins
- * with the file name.
+ * Detects a logo's format. The returned file name changes with the content. Throws a `RangeError`
+ * whose message continues a sentence that begins with the logo's name.
  */
-export function parseLogo(bytes: Uint8Array): Logo {
+export function parseLogo(bytes: Uint8Array) {
   if (bytes.length > MAX_LOGO_BYTES) {
     throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
   }
-  const kind = isPng(bytes) ? "png" : isSvg(bytes) ? "svg" : undefined;
-  if (!kind) throw new RangeError("is neither an SVG nor a PNG");
+  const isPng = PNG_START.equals(bytes.subarray(0, PNG_START.length));
+  if (!isPng && !SVG_START.test(new TextDecoder().decode(bytes))) {
+    throw new RangeError("is neither an SVG nor a PNG");
+  }
+  const [kind, type] = isPng ? ["png", "image/png"] : ["svg", "image/svg+xml"];
   const file = `logo-${crypto.hash("sha256", bytes).slice(0, 12)}.${kind}`;
   // Copies the bytes, because the caller might change them after clients have cached the file.
-  return { file, type: kind === "png" ? "image/png" : "image/svg+xml", bytes: bytes.slice() };
-}
-
-function isPng(bytes: Uint8Array): boolean {
-  return PNG_START.equals(bytes.subarray(0, PNG_START.length));
+  return { file, type, bytes: bytes.slice() };
 }
 
 /** Matches an optional XML prolog and the root tag of an SVG. */
 const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;
-
-function isSvg(bytes: Uint8Array): boolean {
-  return SVG_START.test(new TextDecoder().decode(bytes));
-}

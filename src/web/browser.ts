@@ -9,7 +9,7 @@ import { clockOf } from "./plural.ts";
 const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
 
 const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
-const field = find("#q", HTMLInputElement);
+const field = document.querySelector("#q") as HTMLInputElement;
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
@@ -118,8 +118,8 @@ function runKiosk(idleMs: number, state: Storage): void {
     }
   });
   // Keeps the focus in the field.
-  find(".keys", HTMLElement).addEventListener("mousedown", (event) => event.preventDefault());
-  find("form", HTMLFormElement).addEventListener("submit", (event) => {
+  document.querySelector(".keys")?.addEventListener("mousedown", (event) => event.preventDefault());
+  field.form?.addEventListener("submit", (event) => {
     event.preventDefault();
     search();
   });
@@ -141,10 +141,4 @@ function runKiosk(idleMs: number, state: Storage): void {
   highlight();
   setInterval(highlight, HIGHLIGHT_MS);
   waitForIdle();
-}
-
-function find<Kind extends Element>(selector: string, kind: new () => Kind): Kind {
-  const found = document.querySelector(selector);
-  if (found instanceof kind) return found;
-  throw new Error(`the page has no ${selector}`);
 }

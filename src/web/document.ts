@@ -1,17 +1,13 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Html, html, withBasePath } from "./html.ts";
 import { dateIn } from "./plural.ts";
-import { pathOf, renderPreview } from "./preview.ts";
-import { nameOf, type PageContext, renderView } from "./render.ts";
-import { languages, type Texts } from "./texts.ts";
+import { type PageContext, type Rendered, renderView } from "./render.ts";
+import type { Texts } from "./texts/en.ts";
+import { languages } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends PageContext {
+interface DocumentOptions extends Omit<PageContext, "texts"> {
   view: View;
-  /** How long a kiosk must be idle before it returns to the start page. */
-  kioskIdleMs: number;
-  /** Whether search engines may list the page. */
-  allowIndexing?: boolean | undefined;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
@@ -22,11 +18,11 @@ interface DocumentOptions extends PageContext {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, brand, kioskIdleMs, allowIndexing, baseUrl, builtAt } = options;
+  const { view, language, brand, baseUrl, builtAt } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
-  const { title, kiosk, links = [] } = brand;
+  const { title, kiosk, kioskIdleMs, allowIndexing, links = [] } = brand;
   const texts = languages[language];
-  const query = "query" in view ? view.query : "";
+  const rendered = renderView(view, { brand, language, texts, baseUrl });
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
@@ -34,8 +30,8 @@ export function renderDocument(options: DocumentOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 ${!allowIndexing && html`<meta name="robots" content="noindex">`}
-<title>${nameOf(view, texts)} · ${title}</title>
-${renderPreview(options)}
+<title>${rendered.name} · ${title}</title>
+${renderPreview(rendered, texts, options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
 <script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdleMs}"></script>
@@ -49,7 +45,7 @@ ${renderPreview(options)}
   <form action="/" method="get" role="search">
     <label for="q">${texts.searchLabel}</label>
     <div class="field">
-      <input id="q" name="q" type="search" value="${query}" placeholder="${texts.searchHint}"
+      <input id="q" name="q" type="search" value="${"query" in view && view.query}" placeholder="${texts.searchHint}"
         autocomplete="off" autocapitalize="off" spellcheck="false" enterkeyhint="search"
         maxlength="200"${kiosk && html` inputmode="none"`}>
       <button>${texts.searchButton}</button>
@@ -57,8 +53,8 @@ ${renderPreview(options)}
   </form>
   ${kiosk && renderKeys(texts)}
 </header>
-<main id="view">${renderView(view, options)}</main>
-<p class="printed">${baseUrl + (pathOf(view) ?? "/")} · ${texts.dataFrom(dateIn(language, builtAt))}</p>
+<main id="view">${rendered.main}</main>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${texts.dataFrom(dateIn(language, builtAt))}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -69,6 +65,31 @@ ${
 </html>
 `;
   return withBasePath(text, basePath);
+}
+
+/**
+ * The tags for link previews. A problem gets the site's title and description. Few programs preview
+ * SVGs, so drawings are linked as PNGs.
+ */
+function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
+  const { description, path, avatar } = rendered;
+  const { brand, baseUrl, logoPath } = options;
+  const name = path === undefined ? texts.title : rendered.name;
+  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
+  const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
+  const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
+  const url = path !== undefined && baseUrl + path;
+  return html`<meta name="description" content="${description}">
+${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
+<meta property="og:site_name" content="${brand.title}">
+<meta property="og:type" content="${avatar ? "profile" : "website"}">
+<meta property="og:title" content="${name}">
+<meta property="og:description" content="${description}">
+<meta property="og:image" content="${image}">
+<meta name="twitter:card" content="summary">
+<meta name="twitter:title" content="${name}">
+<meta name="twitter:description" content="${description}">
+<meta name="twitter:image" content="${image}">`;
 }
 
 /** The keys of a kiosk without a keyboard. The page's script handles them. */

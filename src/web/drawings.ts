@@ -3,24 +3,15 @@
  * functions are pure: the same input always gives the same bytes.
  */
 import type { Achievement } from "../domain/model.ts";
-import { textColourOn } from "./brand.ts";
+import { rgbOf, textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
-import { type Colour, encodePng, MAX_SHADE, packPixels } from "./png.ts";
+import { type Colour, type Covers, encodePng, packPixels } from "./png.ts";
 
 /** The golden angle, which keeps the hues of consecutive ids far apart. */
 const GOLDEN_ANGLE = 137.508;
 
-/** Whether a shape covers this point of a 64×64 view box. */
-type Covers = (x: number, y: number) => boolean;
-
-interface Pattern {
-  /** The SVG path data, in a 64×64 view box. */
-  path: string;
-  covers: Covers;
-}
-
-/** Patterns behind the initials: hills, lanes, tunnels and other roadside sights. */
-const patterns: Pattern[] = [
+/** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
+const patterns: { path: string; covers: Covers }[] = [
   {
     path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
     covers(x, y) {
@@ -67,11 +58,6 @@ function hueOf(id: number): number {
   return Math.round((id * GOLDEN_ANGLE) % 360);
 }
 
-const PNG_SIZE = 256;
-
-/** The number of samples per pixel in each direction. */
-const SAMPLES = 4;
-
 /** The packed pixels of each pattern, which are slow to compute. */
 const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
 
@@ -79,23 +65,9 @@ const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
 export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
   const index = id % patterns.length;
   const { covers } = patterns[index] ?? { covers: () => false };
-  const packed = packedPatterns.get(index) ?? packPixels(PNG_SIZE, shadeOf(covers));
+  const packed = packedPatterns.get(index) ?? packPixels(covers);
   packedPatterns.set(index, packed);
-  return encodePng(PNG_SIZE, packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
-}
-
-/** Returns a function for how much of a pixel the pattern covers, from 0 to `MAX_SHADE`. */
-function shadeOf(covers: Covers): (x: number, y: number) => number {
-  const scale = 64 / PNG_SIZE;
-  return (x, y) => {
-    let covered = 0;
-    for (let sample = 0; sample < SAMPLES ** 2; sample++) {
-      const dx = ((sample % SAMPLES) + 0.5) / SAMPLES;
-      const dy = (Math.floor(sample / SAMPLES) + 0.5) / SAMPLES;
-      if (covers((x + dx) * scale, (y + dy) * scale)) covered++;
-    }
-    return (covered * MAX_SHADE) / SAMPLES ** 2;
-  };
+  return encodePng(packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
 }
 
 /** Converts HSL to RGB as described in CSS Color 4, section 7.1. */
@@ -161,13 +133,8 @@ export function drawFavicon(accent: string): string {
 
 /** The icon's road on a square, as a 256×256 PNG, because few programs preview SVGs. */
 export function drawSignPng(accent: string): Uint8Array<ArrayBuffer> {
-  const [ground, road] = [fromHex(accent), fromHex(textColourOn(accent))];
-  return encodePng(PNG_SIZE, packPixels(PNG_SIZE, shadeOf(coversRoad)), ground, road);
-}
-
-function fromHex(colour: string): Colour {
-  const [red = 0, green = 0, blue = 0] = Buffer.from(colour.slice(1), "hex");
-  return [red, green, blue];
+  const [ground = [], road = []] = [accent, textColourOn(accent)].map(rgbOf);
+  return encodePng(packPixels(coversRoad), ground, road);
 }
 
 function coversRoad(x: number, y: number): boolean {

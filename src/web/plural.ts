@@ -3,29 +3,31 @@
 /** The text for each CLDR plural category of whole numbers. `#` stands for the count. */
 export type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
 
-export type Plural = ((count: number) => string) & { forms: Forms };
+/** Creating formats takes longer than rendering a page, so each language's are kept. */
+const formats = new Map<string, ReturnType<typeof createFormats>>();
 
-export function pluralsOf(language: string): (forms: Forms) => Plural {
-  const rules = new Intl.PluralRules(language);
-  const numbers = new Intl.NumberFormat(language);
-  return (forms) => {
-    const format = (count: number) =>
-      (forms[rules.select(count)] ?? "#").replace("#", numbers.format(count));
-    return Object.assign(format, { forms });
+function createFormats(language: string) {
+  return {
+    plurals: new Intl.PluralRules(language),
+    numbers: new Intl.NumberFormat(language),
+    dates: new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" }),
   };
 }
 
-/** Creating a format takes longer than rendering a page, so each is kept. */
-const dates = new Map<string, Intl.DateTimeFormat>();
+function formatsOf(language: string) {
+  const kept = formats.get(language) ?? createFormats(language);
+  formats.set(language, kept);
+  return kept;
+}
+
+export function countIn(language: string, count: number, forms: Forms): string {
+  const { plurals, numbers } = formatsOf(language);
+  return (forms[plurals.select(count)] ?? "#").replace("#", numbers.format(count));
+}
 
 /** The date in UTC. */
 export function dateIn(language: string, time: string): string {
-  let format = dates.get(language);
-  if (!format) {
-    format = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
-    dates.set(language, format);
-  }
-  return format.format(new Date(time));
+  return formatsOf(language).dates.format(new Date(time));
 }
 
 /** A waiting time such as 59:05 or 1:00:00. The page's script calls this too. */

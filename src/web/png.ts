@@ -1,39 +1,43 @@
 /**
- * Encodes square pictures with shades between two colours as PNG (ISO/IEC 15948). All functions are
- * pure.
+ * Encodes square pictures of a shape in two colours as PNG (ISO/IEC 15948). All functions are pure.
  */
 import zlib from "node:zlib";
 
-export type Colour = readonly [red: number, green: number, blue: number];
+/** Red, green and blue, from 0 to 255. */
+export type Colour = readonly number[];
+
+/** Whether a shape covers this point of a 64×64 view box. */
+export type Covers = (x: number, y: number) => boolean;
 
 /** The signature at the start of every PNG file. */
 export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
-/** The shade of the second colour. The first colour has shade 0. */
-export const MAX_SHADE = 16;
+const SIZE = 256;
 
-/** Compresses a picture's pixels, which can then be combined with any two colours. */
-export function packPixels(
-  size: number,
-  shadeAt: (x: number, y: number) => number,
-): Uint8Array<ArrayBuffer> {
+/** The number of samples per pixel in each direction. */
+const SAMPLES = 4;
+
+/** The shade of a pixel that is covered: the second colour. The first colour has shade 0. */
+const MAX_SHADE = SAMPLES ** 2;
+
+/** Compresses a shape's pixels, which can then be combined with any two colours. */
+export function packPixels(covers: Covers): Uint8Array<ArrayBuffer> {
   // Each row begins with its filter type, which is 0 (none).
-  const rows = new Uint8Array(size * (size + 1));
-  for (let y = 0; y < size; y++) {
-    for (let x = 0; x < size; x++) rows[y * (size + 1) + 1 + x] = shadeAt(x, y);
+  const rows = new Uint8Array(SIZE * (SIZE + 1));
+  const scale = 64 / (SIZE * SAMPLES);
+  for (let y = 0; y < SIZE * SAMPLES; y++) {
+    for (let x = 0; x < SIZE * SAMPLES; x++) {
+      const at = Math.floor(y / SAMPLES) * (SIZE + 1) + 1 + Math.floor(x / SAMPLES);
+      if (covers((x + 0.5) * scale, (y + 0.5) * scale)) rows[at] = (rows[at] ?? 0) + 1;
+    }
   }
   return zlib.deflateSync(rows);
 }
 
-export function encodePng(
-  size: number,
-  pixels: Uint8Array<ArrayBuffer>,
-  from: Colour,
-  to: Colour,
-): Uint8Array<ArrayBuffer> {
+export function encodePng(pixels: Uint8Array, from: Colour, to: Colour): Uint8Array<ArrayBuffer> {
   const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 8, 3, 0, 0, 0]);
-  header.writeUInt32BE(size, 0);
-  header.writeUInt32BE(size, 4);
+  header.writeUInt32BE(SIZE, 0);
+  header.writeUInt32BE(SIZE, 4);
   const palette = Array.from({ length: MAX_SHADE + 1 }, (_, shade) =>
     from.map((value, at) => Math.round(value + (((to[at] ?? 0) - value) * shade) / MAX_SHADE)),
   );

@@ -5,34 +5,41 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import { clockOf, dateIn } from "./plural.ts";
-import { type Language, languages, type Texts } from "./texts.ts";
-import {
-  type DriverView,
-  type FoundDriver,
-  MAX_FOUND,
-  type ProblemView,
-  type ResultsView,
-  type StartView,
-  type View,
-} from "./view.ts";
+import { clockOf, countIn, dateIn } from "./plural.ts";
+import type { Texts } from "./texts/en.ts";
+import type { Language } from "./texts.ts";
+import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 /** What rendering needs besides the data. */
 export interface PageContext {
   brand: Brand;
   language: Language;
+  texts: Texts;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
 }
 
-/** How many achievements a driver's page shows at first. */
-const NEWEST_ACHIEVEMENTS = 24;
+/** The main part of a page, and what its head and link previews say about it. */
+export interface Rendered {
+  name: string;
+  description: string;
+  /** The canonical path. A problem has none. */
+  path?: string;
+  /** The URL of the driver's avatar. */
+  avatar?: string;
+  main: Html;
+}
+
+/** A search returns at most this many drivers and this many companies. */
+const MAX_FOUND = 10;
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
 
-/** The main part of the page. */
-export function renderView(view: View, context: PageContext): Html {
+/** How many achievements a driver's page shows at first. */
+const NEWEST_ACHIEVEMENTS = 24;
+
+export function renderView(view: View, context: PageContext): Rendered {
   switch (view.kind) {
     case "start":
       return renderStart(view, context);
@@ -41,37 +48,16 @@ export function renderView(view: View, context: PageContext): Html {
     case "driver":
       return renderDriver(view, context);
     case "problem":
-      return renderProblem(view, languages[context.language]);
+      return renderProblem(view, context);
   }
 }
 
-/** The name of a view, such as the driver's name. */
-export function nameOf(view: View, texts: Texts): string {
-  switch (view.kind) {
-    case "start":
-      return texts.title;
-    case "results":
-      return texts.resultsFor(view.query);
-    case "driver":
-      return view.user.name;
-    case "problem":
-      return texts.problems[view.problem][0];
-  }
-}
-
-/** The community's own page, as an absolute URL. Undefined if there is none, or in a kiosk. */
-function ownUrl(
-  template: string | undefined,
-  id: number,
-  { brand, baseUrl }: PageContext,
-): string | undefined {
-  if (template === undefined || brand.kiosk) return undefined;
-  return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
-}
-
-function renderStart({ featured, counts }: StartView, context: PageContext): Html {
-  const texts = languages[context.language];
-  const { title } = context.brand;
+function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
+  const { brand, language, texts } = context;
+  const found = [
+    countIn(language, counts.public_users, texts.driverCount),
+    countIn(language, counts.companies, texts.companyCount),
+  ].join(", ");
   const cards = featured.map(
     (user) => html`<li class="card">
       ${renderAvatar(user, context)}
@@ -81,163 +67,176 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Htm
       </p>
     </li>`,
   );
-  return html`<h1>${title === DEFAULT_TITLE ? texts.title : texts.driversOf(title)}</h1>
-    <p class="counts">${countsOf(counts.drivers, counts.companies, texts)}</p>
-    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`;
+  const heading = brand.title === DEFAULT_TITLE ? texts.title : texts.driversOf(brand.title);
+  return {
+    name: texts.title,
+    description: `${texts.description} ${found}.`,
+    path: "/",
+    main: html`<h1>${heading}</h1>
+    <p class="counts">${found}</p>
+    ${cards.length > 0 && html`<h2>${texts.featured}</h2><ul class="cards">${cards}</ul>`}`,
+  };
 }
 
-export function pointsOf(achievements: readonly AchievementEntry[]): number {
-  return achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
-}
-
-export function countsOf(drivers: number, companies: number, texts: Texts): string {
-  return `${texts.driverCount(drivers)}, ${texts.companyCount(companies)}`;
-}
-
-function renderResults(view: ResultsView, context: PageContext): Html {
+function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, drivers, companies, searchesLeft = Number.POSITIVE_INFINITY } = view;
-  const texts = languages[context.language];
-  const [heading, advice] = texts.problems.nothing;
-  const isEmpty = drivers.length === 0 && companies.length === 0;
-  return html`<h1>${texts.resultsFor(query)}</h1>
-    <p class="counts">${[
-      drivers.length < MAX_FOUND ? texts.driverCount(drivers.length) : texts.firstDrivers,
-      ", ",
-      companies.length < MAX_FOUND ? texts.companyCount(companies.length) : texts.firstCompanies,
-    ]}${
+  const { brand, language, texts } = context;
+  const driverCount = countIn(language, drivers.length, texts.driverCount);
+  const companyCount = countIn(language, companies.length, texts.companyCount);
+  const driverRows = drivers.map((driver) => {
+    const { name, spelling } = markMatches(driver.name, query);
+    const since = driver.created_at && sinceOf(driver.created_at, context);
+    return html`${renderAvatar(driver, context)}
+      <p><a href="/drivers/${driver.id}">${name}</a>
+      <span>${joinDetails(spelling, driver.company, since)}</span></p>`;
+  });
+  const companyRows = companies.map((company) => {
+    const { name, spelling } = markMatches(company.name, query);
+    const members = countIn(language, company.member_count, texts.members);
+    // A company has no page here, but searching for its whole name may find related names.
+    const search = fold(company.name) !== fold(query) && searchPath(company.name);
+    const url = ownUrl(brand.companyLink, company.id, context) ?? search;
+    return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
+      <span>${joinDetails(spelling, members)}</span></p>`;
+  });
+  const all: [string, Html[]][] = [
+    [texts.drivers, driverRows],
+    [texts.companies, companyRows],
+  ];
+  const boards = all.filter(([, rows]) => rows.length > 0);
+  return {
+    name: texts.resultsFor(query),
+    description: `${driverCount}, ${companyCount}`,
+    path: searchPath(query),
+    main: html`<h1>${texts.resultsFor(query)}</h1>
+    <p class="counts">${drivers.length < MAX_FOUND ? driverCount : texts.firstDrivers}, ${
+      companies.length < MAX_FOUND ? companyCount : texts.firstCompanies
+    }${
       searchesLeft <= FEW_SEARCHES &&
-      html`<span class="left"> · ${texts.searchesLeft(searchesLeft)}</span>`
+      html`<span class="left"> · ${countIn(language, searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
-      isEmpty &&
-      html`<div class="problem"><h2>${heading}</h2><p>${advice}</p></div>
-      ${renderButtons(texts)}`
+      boards.length === 0 &&
+      html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
+      ${renderButton("/", texts.otherDrivers)}`
     }
     <div class="boards">
-      ${renderBoard(
-        texts.drivers,
-        drivers.map((driver) => {
-          const { name, spelling } = markMatches(driver.name, query);
-          return html`${renderAvatar(driver, context)}
-            <p><a href="/drivers/${driver.id}">${name}</a>
-            <span>${[spelling, ...detailsOf(driver, context)].filter(Boolean).join(" · ")}</span></p>`;
-        }),
+      ${boards.map(
+        ([heading, rows]) => html`<section><h2>${heading}</h2>
+      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`,
       )}
-      ${renderBoard(
-        texts.companies,
-        companies.map((company) => {
-          const { name, spelling } = markMatches(company.name, query);
-          const details = [spelling, texts.members(company.member_count)];
-          // A company has no page here, but searching for its whole name may find related names.
-          const search = `/?${new URLSearchParams({ q: company.name })}`;
-          const isSearched = fold(company.name) === fold(query);
-          const url =
-            ownUrl(context.brand.companyLink, company.id, context) ?? (!isSearched && search);
-          return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
-            <span>${details.filter(Boolean).join(" · ")}</span></p>`;
-        }),
-      )}
-    </div>`;
+    </div>`,
+  };
 }
 
-function renderBoard(heading: string, rows: readonly Html[]): Html | false {
-  return (
-    rows.length > 0 &&
-    html`<section><h2>${heading}</h2>
-      <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`
-  );
-}
-
-/** The company, and the join date if another driver has the same name and company. */
-function detailsOf({ company, created_at }: FoundDriver, { language }: PageContext) {
-  const since = created_at && `${languages[language].memberSince} ${dateIn(language, created_at)}`;
-  return [company, since];
-}
-
-function renderDriver(view: DriverView, context: PageContext): Html {
+function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
-  const { language, brand } = context;
-  const texts = languages[language];
+  const { language, texts, brand } = context;
+  const { id, name, company } = user;
   const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
   const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
-  const roles = user.roles.map(({ name }) => name).join(", ");
-  const ownPage = ownUrl(brand.driverLink, user.id, context);
-  return html`<article>
+  const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
+  const facts = [
+    [texts.memberSince, dateIn(language, user.created_at)],
+    [texts.achievements, achievements.length.toLocaleString(language)],
+    [texts.totalPoints, points.toLocaleString(language)],
+    [texts.roles, user.roles.map(({ name }) => name).join(", ")],
+  ].filter(([, value]) => value);
+  const ownPage = ownUrl(brand.driverLink, id, context);
+  return {
+    name,
+    description: joinDetails(
+      company && `${company.name}, ${company.role}`,
+      countIn(language, points, texts.points),
+      sinceOf(user.created_at, context),
+    ),
+    path: `/drivers/${id}`,
+    avatar: user.avatar_url,
+    main: html`<article>
     <header class="sign">
       ${renderAvatar(user, context)}
       <div>
-        <h1>${user.name}</h1>
-        ${user.company && html`<p><bdi>${user.company.name}</bdi>, <bdi>${user.company.role}</bdi></p>`}
+        <h1>${name}</h1>
+        ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
       </div>
     </header>
     <dl class="facts">
-      ${renderFact(texts.memberSince, dateIn(language, user.created_at))}
-      ${renderFact(texts.achievements, achievements.length.toLocaleString(language))}
-      ${renderFact(texts.totalPoints, pointsOf(achievements).toLocaleString(language))}
-      ${roles && renderFact(texts.roles, roles)}
+      ${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}
     </dl>
-    ${ownPage && html`<p class="buttons"><a class="button" href="${ownPage}">${texts.fullProfile}</a></p>`}
+    ${ownPage && renderButton(ownPage, texts.fullProfile)}
     <h2>${texts.achievements}</h2>
     ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
     ${groups.map(
-      ([kind, entries]) => html`<section class="group"><h3>${kind}</h3>
+      ([kind, entries]) => html`<section><h3>${kind}</h3>
       <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul>
     </section>`,
     )}
     ${
       shown.length < achievements.length &&
-      html`<p class="buttons"><a class="button" href="/drivers/${user.id}?achievements=all">${texts.allAchievements(
-        achievements.length,
-      )}</a></p>`
+      renderButton(`/drivers/${id}?achievements=all`, texts.allAchievements(achievements.length))
     }
-  </article>`;
-}
-
-function renderFact(name: string, value: string): Html {
-  return html`<div><dt>${name}</dt><dd>${value}</dd></div>`;
+  </article>`,
+  };
 }
 
 /** The ring of the drawing shows the tier that the driver has reached. */
-function renderAchievement(entry: AchievementEntry, { language, brand }: PageContext): Html {
+function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
   const { achievement, tier, unlocked_at } = entry;
-  const { name, description, icon, type, points } = achievement;
-  const texts = languages[language];
-  const tiers = achievement.tier > 1 && achievement.tier >= tier && achievement.tier;
+  const { language, texts, brand } = context;
+  const { name, description, icon, type, tier: tiers, points } = achievement;
+  const reached = tiers > 1 && tiers >= tier ? texts.tierOf(tier, tiers) : texts.tier(tier);
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
     <div>
       <h4>${name}</h4>
       <p>${description}</p>
-      <p class="quiet">${tiers ? texts.tierOf(tier, tiers) : texts.tier(tier)} · ${texts.points(points)} ·
+      <p class="quiet">${reached} · ${countIn(language, points, texts.points)} ·
         <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
     </div>
   </li>`;
 }
 
-function renderProblem({ problem, retryAfterSeconds = 0 }: ProblemView, texts: Texts): Html {
-  const [heading, advice] = texts.problems[problem];
-  return html`<div class="problem"><h1>${heading}</h1><p>${advice}</p></div>
-    ${problem === "limited" && renderWait(retryAfterSeconds, texts)}
-    ${renderButtons(texts)}`;
+/** If the limit is reached, the page's script counts down, then shows the hidden button. */
+function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
+  const { problem, waitSeconds: seconds } = view;
+  const wait =
+    seconds !== undefined &&
+    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait("#")}">${texts.wait(clockOf(seconds))}</p>
+    <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
+  return {
+    name: texts.problems[problem],
+    description: texts.description,
+    main: html`<div class="problem"><h1>${texts.problems[problem]}</h1><p>${texts.advice[problem]}</p></div>
+    ${wait}
+    ${renderButton("/", texts.otherDrivers)}`,
+  };
 }
 
-/** The time until the next search. The page's script counts down, then shows the hidden button. */
-function renderWait(seconds: number, texts: Texts): Html {
-  const text = texts.wait(clockOf(seconds));
-  return html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait("#")}">${text}</p>
-    <p class="buttons" hidden><a class="button" href="">${texts.tryAgain}</a></p>`;
+function renderButton(url: string, text: string): Html {
+  return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
 
-/** Renders the link for a view that has nothing else to show. */
-function renderButtons(texts: Texts): Html {
-  return html`<p class="buttons"><a class="button" href="/">${texts.otherDrivers}</a></p>`;
+function sinceOf(time: string, { language, texts }: PageContext): string {
+  return `${texts.memberSince} ${dateIn(language, time)}`;
 }
 
-function renderAvatar(
-  { id, name, avatar_url }: Pick<User, "id" | "name" | "avatar_url">,
-  { baseUrl }: PageContext,
-): Html {
+function joinDetails(...details: (string | null | undefined)[]): string {
+  return details.filter(Boolean).join(" · ");
+}
+
+function searchPath(query: string): string {
+  return `/?${new URLSearchParams({ q: query })}`;
+}
+
+/** The community's own page, as an absolute URL. Undefined if there is none, or in a kiosk. */
+function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: PageContext) {
+  if (template === undefined || brand.kiosk) return undefined;
+  return new URL(template.replaceAll("{id}", String(id)), baseUrl).href;
+}
+
+function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl }: PageContext) {
+  const { id, name, avatar_url } = user;
   const url = avatar_url === completeAvatar(id, null, baseUrl) ? undefined : avatar_url;
   return renderPicture("avatar", drawAvatar(id, name), url);
 }

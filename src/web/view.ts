@@ -1,103 +1,61 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
-import type {
-  AchievementEntry,
-  CompanySearchResult,
-  User,
-  UserSearchResult,
-} from "../domain/model.ts";
+import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
+import type { Texts } from "./texts/en.ts";
 
-export type View = StartView | ResultsView | DriverView | ProblemView;
-
-export interface StartView {
-  kind: "start";
-  featured: User[];
-  /** The number of public drivers and the number of companies. */
-  counts: { drivers: number; companies: number };
-}
-
-export interface ResultsView {
-  kind: "results";
+export type StartView = ReturnType<typeof readStart>;
+export type ResultsView = ReturnType<typeof readResults> & {
   /** The text as typed. */
   query: string;
-  drivers: FoundDriver[];
-  companies: CompanySearchResult[];
   /** How many more searches the limit allows; undefined if there is no limit. */
   searchesLeft: number | undefined;
-}
-
-export interface DriverView {
-  kind: "driver";
-  user: User;
-  /** All achievements, newest first. */
-  achievements: AchievementEntry[];
-  /** Whether to show all achievements instead of the newest. */
-  showsAll: boolean;
-}
+};
+export type DriverView = Exclude<ReturnType<typeof readDriver>, ProblemView>;
+export type View = StartView | ResultsView | DriverView | ProblemView;
 
 export interface ProblemView {
   kind: "problem";
-  problem: "short" | "private" | "unknown" | "limited" | "nowhere";
-  /** The text as typed; empty if the problem is not about a search. */
-  query: string;
-  retryAfterSeconds?: number;
+  /** The API's error code for the same problem. */
+  problem: Exclude<keyof Texts["problems"], "nothing">;
+  /** The text as typed, if the problem is about a search. */
+  query?: string;
+  waitSeconds?: number;
 }
 
-/**
- * A driver in search results. `created_at` is set if another driver has the same name and company.
- */
-export type FoundDriver = UserSearchResult & { created_at?: string };
-
-/** A search returns at most this many drivers and this many companies. */
-export const MAX_FOUND = 10;
-
 /** Leaves out featured drivers who have become private. */
-export function readStart(
-  { meta, users }: Snapshot,
-  featuredIds: readonly number[],
-  baseUrl: string,
-): StartView {
-  const featured = featuredIds.flatMap((id) => {
+export function readStart({ meta, users }: Snapshot, featured: readonly number[], baseUrl: string) {
+  const shown = featured.flatMap((id) => {
     const user = users.findProfile(id, baseUrl);
     return "missing" in user ? [] : [user];
   });
-  const { public_users: drivers, companies } = meta.counts;
-  return { kind: "start", featured, counts: { drivers, companies } };
+  return { kind: "start" as const, featured: shown, counts: meta.counts };
 }
 
-/** Searches for `query`, a normalized text, among the drivers and the companies. */
-export function readResults(
-  { users, search }: Snapshot,
-  query: string,
-  baseUrl: string,
-): Pick<ResultsView, "drivers" | "companies"> {
-  const drivers = search.listUsers(query, baseUrl);
+/** `query` is a normalized text. Drivers who share name and company also have their join dates. */
+export function readResults({ users, search }: Snapshot, query: string, baseUrl: string) {
+  const found = search.listUsers(query, baseUrl);
   const keyOf = ({ name, company }: UserSearchResult) => JSON.stringify([name, company]);
-  const namesakes = Map.groupBy(drivers, keyOf);
-  return {
-    drivers: drivers.map((driver) => {
-      if (namesakes.get(keyOf(driver))?.length === 1) return driver;
-      const user = users.findProfile(driver.id, baseUrl);
-      return "missing" in user ? driver : { ...driver, created_at: user.created_at };
-    }),
-    companies: search.listCompanies(query),
-  };
+  const namesakes = Map.groupBy(found, keyOf);
+  const drivers = found.map((driver): UserSearchResult & { created_at?: string } => {
+    if (namesakes.get(keyOf(driver))?.length === 1) return driver;
+    const user = users.findProfile(driver.id, baseUrl);
+    return "missing" in user ? driver : { ...driver, created_at: user.created_at };
+  });
+  return { kind: "results" as const, drivers, companies: search.listCompanies(query) };
 }
 
-/** An undefined id is that of an unknown driver. */
+/** An undefined id is that of an unknown driver. All achievements are read, newest first. */
 export function readDriver(
   { users }: Snapshot,
   id: number | undefined,
   showsAll: boolean,
   baseUrl: string,
-): DriverView | (ProblemView & { problem: "private" | "unknown" }) {
-  const unknown = { missing: "user_not_found" } as const;
-  const user = id === undefined ? unknown : users.findProfile(id, baseUrl);
-  if ("missing" in user) {
-    const problem = user.missing === "profile_private" ? "private" : "unknown";
-    return { kind: "problem", problem, query: "" };
-  }
-  const achievements = users.findAchievements(user.id);
-  const entries = typeof achievements === "string" ? JSON.parse(achievements) : [];
-  return { kind: "driver", user, achievements: entries, showsAll };
+) {
+  const missing = (problem: ProblemView["problem"]): ProblemView => ({ kind: "problem", problem });
+  if (id === undefined) return missing("user_not_found");
+  const user = users.findProfile(id, baseUrl);
+  if ("missing" in user) return missing(user.missing);
+  const text = users.findAchievements(id);
+  const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
+  return { kind: "driver" as const, user, achievements, showsAll };
 }

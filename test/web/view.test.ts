@@ -5,6 +5,7 @@ import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
+import { countIn } from "../../src/web/plural.ts";
 import { type Language, languages } from "../../src/web/texts.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
@@ -22,8 +23,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
   return renderDocument({
     view,
     language: "en",
-    brand: { title: "Roadbook", ...brand },
-    kioskIdleMs: 1000,
+    brand: { title: "Roadbook", kioskIdleMs: 1000, ...brand },
     baseUrl: "https://rb.example/rb",
     basePath: "/rb",
     scriptPath: "/assets/page.js",
@@ -113,36 +113,41 @@ test("a badge and its text show the tier that the driver has reached", () => {
 });
 
 describe("a community's own", () => {
-  const brand = {
-    links: [{ text: "Imprint & more", url: "/imprint" }],
+  const own = {
+    dataset: [
+      { ...night, type: "achievement", kind: "night", tier: 1, points: 1 },
+      { type: "company", id: 7, name: "Jan Trans", member_count: 2 },
+      user(42, "Jan", {
+        achievements: [{ id: night.id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }],
+      }),
+    ],
+    links: ["Imprint & more=https://x.example/i", "Rules=/rules"],
     driverLink: "https://hub.example/users/{id}",
     companyLink: "/vtc/{id}?from=rb",
     icons: "https://hub.example/badges",
+    publicUrl: "https://rb.example/rb",
   };
 
-  test("links are on the pages that they belong to", () => {
-    expect(render(driver, brand)).toContain('href="https://hub.example/users/42">Full profile<');
-    const found = render(results, brand);
+  test("links and pictures are on the pages that they belong to", async () => {
+    const page = await load("/drivers/42", own);
+    expect(page).toContain('href="https://hub.example/users/42">Full profile<');
+    expect(page).toContain('</svg><img src="https://hub.example/badges/owl.svg" alt=""');
+    const found = await load("/?q=jan", own);
     expect(found).toContain('href="https://rb.example/vtc/7?from=rb"');
-    expect(found).toContain('<a href="https://rb.example/imprint">Imprint &amp; more</a>');
-    expect(found).not.toContain("{id}");
+    expect(found).toContain('<a href="https://x.example/i">Imprint &amp; more</a>');
+    expect(found).toContain('<a href="https://rb.example/rules">Rules</a>');
+    expect(await load("/drivers/42", { ...own, icons: undefined })).not.toContain("owl.svg");
   });
 
-  test("links are not on a kiosk, where a company searches for its name instead", () => {
-    for (const view of [driver, results]) {
-      const html = render(view, { ...brand, kiosk: true });
-      expect(html).not.toMatch(/href="https:\/\/hub|imprint|vtc|"\/rb\/docs/);
+  test("links are not on a kiosk, where a company searches for its name instead", async () => {
+    const kiosk = { ...own, kiosk: true };
+    const found = await load("/?q=jan", kiosk);
+    for (const page of [found, await load("/drivers/42", kiosk)]) {
+      expect(page).not.toMatch(/href="https:\/\/(hub|x)|imprint|vtc|rules|"\/rb\/docs/i);
     }
-    expect(render(results, { ...brand, kiosk: true })).toContain('href="/rb/?q=Jan+Trans"');
+    expect(found).toContain('href="/rb/?q=Jan+Trans"');
     // The name itself would only lead to the same page.
-    expect(render({ ...results, query: "JAN TRANS" })).not.toContain("?q=Jan+Trans");
-  });
-
-  test("achievement pictures lie on the drawings", () => {
-    expect(render(driver, brand)).toContain(
-      '</svg><img src="https://hub.example/badges/owl.svg" alt=""',
-    );
-    expect(render(driver)).not.toContain("owl.svg");
+    expect(await load("/?q=JAN%20TRANS", kiosk)).not.toContain('href="/rb/?q=Jan+Trans"');
   });
 });
 
@@ -256,12 +261,11 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Lists every text with its path. A count yields its plural forms. */
+  /** Lists every text with its path. The plural forms of a count are one text. */
   function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
     for (const [key, inner] of Object.entries(value)) {
       const name = `${path}/${key}`;
-      if (typeof inner === "object") yield* listTexts(inner, name);
-      else if (typeof inner === "function" && "forms" in inner) yield [name, inner.forms];
+      if (typeof inner === "object" && !("one" in inner)) yield* listTexts(inner, name);
       else yield [name, inner];
     }
   }
@@ -290,9 +294,9 @@ test.each([
   ["de", "1 Fahrer", ["1 Firma", "2 Firmen", "112 Firmen", "1.000.000 Firmen"]],
 ] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
   const { driverCount, companyCount } = languages[language];
-  expect(driverCount(1)).toBe(driver);
+  expect(countIn(language, 1, driverCount)).toBe(driver);
   for (const text of companies) {
     const count = Number(text.replace(/\D/g, ""));
-    expect(companyCount(count).replace(/\s/g, " ")).toBe(text);
+    expect(countIn(language, count, companyCount).replace(/\s/g, " ")).toBe(text);
   }
 });

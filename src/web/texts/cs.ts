@@ -1,8 +1,5 @@
 /** The page's texts in formal Czech, without past tenses that depend on the reader's gender. */
-import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
-
-const plural = pluralsOf("cs");
 
 export const cs: Texts = {
   title: "Kdo je na cestách",
@@ -16,24 +13,24 @@ export const cs: Texts = {
   drivers: "Řidiči",
   companies: "Firmy",
   featured: "Vybraní řidiči",
-  members: plural({ one: "# člen", few: "# členové", other: "# členů" }),
+  members: { one: "# člen", few: "# členové", other: "# členů" },
   resultsFor: (query) => `Výsledky pro „${query}“`,
-  driverCount: plural({ one: "# řidič", few: "# řidiči", other: "# řidičů" }),
+  driverCount: { one: "# řidič", few: "# řidiči", other: "# řidičů" },
   firstDrivers: "Prvních 10 řidičů",
-  companyCount: plural({ one: "# firma", few: "# firmy", other: "# firem" }),
+  companyCount: { one: "# firma", few: "# firmy", other: "# firem" },
   firstCompanies: "prvních 10 firem",
-  searchesLeft: plural({
+  searchesLeft: {
     one: "zbývá # hledání",
     few: "zbývají # hledání",
     other: "zbývá # hledání",
-  }),
+  },
   roles: "Role",
   memberSince: "Členem od",
   achievements: "Úspěchy",
   allAchievements: (count) => `Zobrazit všechny úspěchy (${count})`,
   noAchievements: "Zatím žádné úspěchy. Celá cesta je teprve před námi.",
   totalPoints: "Body",
-  points: plural({ one: "# bod", few: "# body", other: "# bodů" }),
+  points: { one: "# bod", few: "# body", other: "# bodů" },
   tier: (tier) => `Úroveň ${tier}`,
   tierOf: (tier, tiers) => `Úroveň ${tier} z ${tiers}`,
   fullProfile: "Celý profil",
@@ -43,24 +40,22 @@ export const cs: Texts = {
   dataFrom: (date) => `Data ze dne ${date}`,
   api: "API pro vývojáře",
   problems: {
-    nothing: [
-      "Nikdo se tak nejmenuje",
+    nothing: "Nikdo se tak nejmenuje",
+    invalid_query: "Jedno písmeno nestačí",
+    profile_private: "Tento řidič si střeží soukromí",
+    user_not_found: "Takový řidič tu není",
+    rate_limited: "Čas na přestávku",
+    route_not_found: "Tady nic není",
+  },
+  advice: {
+    nothing:
       "Zkuste méně písmen nebo jinou část jména. Na diakritice, velikosti písmen ani abecedě nezáleží: „ivanov“ najde Иванов.",
-    ],
-    short: ["Jedno písmeno nestačí", "Zadejte alespoň dva znaky."],
-    private: [
-      "Tento řidič si střeží soukromí",
-      "Profil je soukromý. Změnit to může jen sám řidič.",
-    ],
-    unknown: [
-      "Takový řidič tu není",
+    invalid_query: "Zadejte alespoň dva znaky.",
+    profile_private: "Profil je soukromý. Změnit to může jen sám řidič.",
+    user_not_found:
       "V adrese je možná překlep, nebo řidič komunitu opustil. Zkuste ho vyhledat podle jména.",
-    ],
-    limited: [
-      "Čas na přestávku",
-      "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
-    ],
-    nowhere: ["Tady nic není", "V adrese je možná překlep. Zkuste hledat podle jména."],
+    rate_limited: "Limit hledání máte prozatím vyčerpaný. Profily můžete otevírat dál.",
+    route_not_found: "V adrese je možná překlep. Zkuste hledat podle jména.",
   },
   wait: (time) => `Další hledání za ${time}.`,
   tryAgain: "Zkusit znovu",

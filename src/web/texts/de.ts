@@ -1,8 +1,5 @@
 /** The page's texts in German, which address the reader as “du”. */
-import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
-
-const plural = pluralsOf("de");
 
 export const de: Texts = {
   title: "Wer unterwegs ist",
@@ -16,20 +13,20 @@ export const de: Texts = {
   drivers: "Fahrer",
   companies: "Firmen",
   featured: "Ausgewählte Fahrer",
-  members: plural({ one: "# Mitglied", other: "# Mitglieder" }),
+  members: { one: "# Mitglied", other: "# Mitglieder" },
   resultsFor: (query) => `Ergebnisse für „${query}“`,
-  driverCount: plural({ one: "# Fahrer", other: "# Fahrer" }),
+  driverCount: { one: "# Fahrer", other: "# Fahrer" },
   firstDrivers: "Die ersten 10 Fahrer",
-  companyCount: plural({ one: "# Firma", other: "# Firmen" }),
+  companyCount: { one: "# Firma", other: "# Firmen" },
   firstCompanies: "die ersten 10 Firmen",
-  searchesLeft: plural({ one: "noch # Suche", other: "noch # Suchen" }),
+  searchesLeft: { one: "noch # Suche", other: "noch # Suchen" },
   roles: "Rollen",
   memberSince: "Dabei seit",
   achievements: "Erfolge",
   allAchievements: (count) => `Alle ${count} Erfolge zeigen`,
   noAchievements: "Noch keine Erfolge. Aber die Straße ist ja noch lang.",
   totalPoints: "Punkte",
-  points: plural({ one: "# Punkt", other: "# Punkte" }),
+  points: { one: "# Punkt", other: "# Punkte" },
   tier: (tier) => `Stufe ${tier}`,
   tierOf: (tier, tiers) => `Stufe ${tier} von ${tiers}`,
   fullProfile: "Vollständiges Profil",
@@ -39,27 +36,23 @@ export const de: Texts = {
   dataFrom: (date) => `Stand: ${date}`,
   api: "API für Entwickler",
   problems: {
-    nothing: [
-      "So heißt hier niemand",
+    nothing: "So heißt hier niemand",
+    invalid_query: "Ein Buchstabe ist zu wenig",
+    profile_private: "Dieser Fahrer bleibt lieber für sich",
+    user_not_found: "Diesen Fahrer gibt es hier nicht",
+    rate_limited: "Zeit für eine Pause",
+    route_not_found: "Hier ist nichts",
+  },
+  advice: {
+    nothing:
       "Versuch es mit weniger Buchstaben oder einem anderen Teil des Namens. Akzente, Groß- und Kleinschreibung und Alphabet spielen keine Rolle: „ivanov“ findet Иванов.",
-    ],
-    short: ["Ein Buchstabe ist zu wenig", "Gib mindestens zwei Zeichen ein."],
-    private: [
-      "Dieser Fahrer bleibt lieber für sich",
-      "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
-    ],
-    unknown: [
-      "Diesen Fahrer gibt es hier nicht",
+    invalid_query: "Gib mindestens zwei Zeichen ein.",
+    profile_private: "Das Profil ist privat. Nur der Fahrer selbst kann das ändern.",
+    user_not_found:
       "Vielleicht ist die Adresse falsch geschrieben, oder der Fahrer ist nicht mehr dabei. Such am besten nach dem Namen.",
-    ],
-    limited: [
-      "Zeit für eine Pause",
-      "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
-    ],
-    nowhere: [
-      "Hier ist nichts",
+    rate_limited: "Du hast deine Suchen vorerst aufgebraucht. Profile kannst du weiterhin öffnen.",
+    route_not_found:
       "Vielleicht ist die Adresse falsch geschrieben. Such am besten nach einem Namen.",
-    ],
   },
   wait: (time) => `Nächste Suche in ${time}.`,
   tryAgain: "Noch einmal versuchen",

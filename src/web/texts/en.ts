@@ -2,9 +2,7 @@
  * The page's texts in English. To add a language, create a file like this one and list it in
  * ../texts.ts.
  */
-import { pluralsOf } from "../plural.ts";
-
-const plural = pluralsOf("en");
+import type { Forms } from "../plural.ts";
 
 export const en = {
   title: "Who is on the road",
@@ -18,20 +16,20 @@ export const en = {
   drivers: "Drivers",
   companies: "Companies",
   featured: "Notable drivers",
-  members: plural({ one: "# member", other: "# members" }),
+  members: { one: "# member", other: "# members" } as Forms,
   resultsFor: (query: string) => `Results for “${query}”`,
-  driverCount: plural({ one: "# driver", other: "# drivers" }),
+  driverCount: { one: "# driver", other: "# drivers" } as Forms,
   firstDrivers: "First 10 drivers",
-  companyCount: plural({ one: "# company", other: "# companies" }),
+  companyCount: { one: "# company", other: "# companies" } as Forms,
   firstCompanies: "first 10 companies",
-  searchesLeft: plural({ one: "# search left", other: "# searches left" }),
+  searchesLeft: { one: "# search left", other: "# searches left" } as Forms,
   roles: "Roles",
   memberSince: "Member since",
   achievements: "Achievements",
   allAchievements: (count: number) => `Show all ${count} achievements`,
   noAchievements: "No achievements yet. The whole road still lies ahead.",
   totalPoints: "Points",
-  points: plural({ one: "# point", other: "# points" }),
+  points: { one: "# point", other: "# points" } as Forms,
   tier: (tier: number) => `Tier ${tier}`,
   tierOf: (tier: number, tiers: number) => `Tier ${tier} of ${tiers}`,
   fullProfile: "Full profile",
@@ -41,25 +39,23 @@ export const en = {
   dataFrom: (date: string) => `Data from ${date}`,
   api: "API for developers",
   problems: {
-    nothing: [
-      "Nobody by that name",
+    nothing: "Nobody by that name",
+    invalid_query: "One letter is not enough",
+    profile_private: "This driver keeps to themselves",
+    user_not_found: "No such driver",
+    rate_limited: "Time for a break",
+    route_not_found: "There is nothing here",
+  },
+  advice: {
+    nothing:
       "Try fewer letters or another part of the name. Accents, capitals and alphabet make no difference: “ivanov” finds Иванов.",
-    ],
-    short: ["One letter is not enough", "Type at least two characters."],
-    private: [
-      "This driver keeps to themselves",
-      "The profile is private. Only the driver can change that.",
-    ],
-    unknown: [
-      "No such driver",
+    invalid_query: "Type at least two characters.",
+    profile_private: "The profile is private. Only the driver can change that.",
+    user_not_found:
       "The address may be mistyped, or the driver may have left. Try searching by name.",
-    ],
-    limited: [
-      "Time for a break",
-      "You have used up your searches for now. You can still open profiles.",
-    ],
-    nowhere: ["There is nothing here", "The address may be mistyped. Try searching by name."],
-  } satisfies Record<string, [heading: string, advice: string]>,
+    rate_limited: "You have used up your searches for now. You can still open profiles.",
+    route_not_found: "The address may be mistyped. Try searching by name.",
+  },
   wait: (time: string) => `Next search in ${time}.`,
   tryAgain: "Try again",
   otherDrivers: "See other drivers",

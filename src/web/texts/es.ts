@@ -1,8 +1,5 @@
 /** The page's texts in Spanish, which address the reader as “tú”. */
-import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
-
-const plural = pluralsOf("es");
 
 export const es: Texts = {
   title: "Quién está en ruta",
@@ -16,24 +13,24 @@ export const es: Texts = {
   drivers: "Conductores",
   companies: "Empresas",
   featured: "Conductores destacados",
-  members: plural({ one: "# miembro", many: "# de miembros", other: "# miembros" }),
+  members: { one: "# miembro", many: "# de miembros", other: "# miembros" },
   resultsFor: (query) => `Resultados de «${query}»`,
-  driverCount: plural({ one: "# conductor", many: "# de conductores", other: "# conductores" }),
+  driverCount: { one: "# conductor", many: "# de conductores", other: "# conductores" },
   firstDrivers: "Los 10 primeros conductores",
-  companyCount: plural({ one: "# empresa", many: "# de empresas", other: "# empresas" }),
+  companyCount: { one: "# empresa", many: "# de empresas", other: "# empresas" },
   firstCompanies: "las 10 primeras empresas",
-  searchesLeft: plural({
+  searchesLeft: {
     one: "queda # búsqueda",
     many: "quedan # de búsquedas",
     other: "quedan # búsquedas",
-  }),
+  },
   roles: "Roles",
   memberSince: "Miembro desde el",
   achievements: "Logros",
   allAchievements: (count) => `Ver los ${count} logros`,
   noAchievements: "Todavía no hay logros, pero queda mucha carretera por delante.",
   totalPoints: "Puntos",
-  points: plural({ one: "# punto", many: "# de puntos", other: "# puntos" }),
+  points: { one: "# punto", many: "# de puntos", other: "# puntos" },
   tier: (tier) => `Nivel ${tier}`,
   tierOf: (tier, tiers) => `Nivel ${tier} de ${tiers}`,
   fullProfile: "Perfil completo",
@@ -43,27 +40,22 @@ export const es: Texts = {
   dataFrom: (date) => `Datos del ${date}`,
   api: "API para desarrolladores",
   problems: {
-    nothing: [
-      "Nadie se llama así",
+    nothing: "Nadie se llama así",
+    invalid_query: "Con una letra no basta",
+    profile_private: "Este conductor prefiere la discreción",
+    user_not_found: "Ese conductor no existe",
+    rate_limited: "Hora de descansar",
+    route_not_found: "Aquí no hay nada",
+  },
+  advice: {
+    nothing:
       "Prueba con menos letras o con otra parte del nombre. No importan los acentos, las mayúsculas ni el alfabeto: «ivanov» encuentra Иванов.",
-    ],
-    short: ["Con una letra no basta", "Escribe al menos dos caracteres."],
-    private: [
-      "Este conductor prefiere la discreción",
-      "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
-    ],
-    unknown: [
-      "Ese conductor no existe",
+    invalid_query: "Escribe al menos dos caracteres.",
+    profile_private: "Su perfil es privado. Solo el propio conductor puede hacerlo público.",
+    user_not_found:
       "Puede que la dirección esté mal escrita o que el conductor ya no esté en la comunidad. Prueba a buscarlo por su nombre.",
-    ],
-    limited: [
-      "Hora de descansar",
-      "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
-    ],
-    nowhere: [
-      "Aquí no hay nada",
-      "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
-    ],
+    rate_limited: "Por ahora has agotado tus búsquedas. Puedes seguir viendo perfiles.",
+    route_not_found: "Puede que la dirección esté mal escrita. Prueba a buscar por nombre.",
   },
   wait: (time) => `Próxima búsqueda en ${time}.`,
   tryAgain: "Reintentar",

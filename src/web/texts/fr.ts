@@ -1,8 +1,5 @@
 /** The page's texts in French, which address the reader as “vous”. */
-import { pluralsOf } from "../plural.ts";
 import type { Texts } from "./en.ts";
-
-const plural = pluralsOf("fr");
 
 export const fr: Texts = {
   title: "Qui est sur la route",
@@ -16,24 +13,24 @@ export const fr: Texts = {
   drivers: "Conducteurs",
   companies: "Entreprises",
   featured: "Conducteurs à l’honneur",
-  members: plural({ one: "# membre", many: "# de membres", other: "# membres" }),
+  members: { one: "# membre", many: "# de membres", other: "# membres" },
   resultsFor: (query) => `Résultats pour «\u00a0${query}\u00a0»`,
-  driverCount: plural({ one: "# conducteur", many: "# de conducteurs", other: "# conducteurs" }),
+  driverCount: { one: "# conducteur", many: "# de conducteurs", other: "# conducteurs" },
   firstDrivers: "Les 10 premiers conducteurs",
-  companyCount: plural({ one: "# entreprise", many: "# d’entreprises", other: "# entreprises" }),
+  companyCount: { one: "# entreprise", many: "# d’entreprises", other: "# entreprises" },
   firstCompanies: "les 10 premières entreprises",
-  searchesLeft: plural({
+  searchesLeft: {
     one: "# recherche restante",
     many: "# de recherches restantes",
     other: "# recherches restantes",
-  }),
+  },
   roles: "Rôles",
   memberSince: "Membre depuis le",
   achievements: "Succès",
   allAchievements: (count) => `Afficher les ${count} succès`,
   noAchievements: "Pas encore de succès, mais la route est longue.",
   totalPoints: "Points",
-  points: plural({ one: "# point", many: "# de points", other: "# points" }),
+  points: { one: "# point", many: "# de points", other: "# points" },
   tier: (tier) => `Niveau ${tier}`,
   tierOf: (tier, tiers) => `Niveau ${tier} sur ${tiers}`,
   fullProfile: "Profil complet",
@@ -43,27 +40,23 @@ export const fr: Texts = {
   dataFrom: (date) => `Données du ${date}`,
   api: "API pour les développeurs",
   problems: {
-    nothing: [
-      "Personne ne porte ce nom",
+    nothing: "Personne ne porte ce nom",
+    invalid_query: "Une lettre ne suffit pas",
+    profile_private: "Ce conducteur préfère rester discret",
+    user_not_found: "Conducteur introuvable",
+    rate_limited: "C’est l’heure de la pause",
+    route_not_found: "Il n’y a rien ici",
+  },
+  advice: {
+    nothing:
       "Essayez avec moins de lettres ou une autre partie du nom. Peu importent les accents, les majuscules et l’alphabet\u00a0: «\u00a0ivanov\u00a0» trouve Иванов.",
-    ],
-    short: ["Une lettre ne suffit pas", "Saisissez au moins deux caractères."],
-    private: [
-      "Ce conducteur préfère rester discret",
-      "Son profil est privé. Lui seul peut le rendre public.",
-    ],
-    unknown: [
-      "Conducteur introuvable",
+    invalid_query: "Saisissez au moins deux caractères.",
+    profile_private: "Son profil est privé. Lui seul peut le rendre public.",
+    user_not_found:
       "L’adresse est peut-être mal écrite, ou le conducteur a quitté la communauté. Essayez de le chercher par son nom.",
-    ],
-    limited: [
-      "C’est l’heure de la pause",
+    rate_limited:
       "Vous avez épuisé vos recherches pour le moment. Vous pouvez toujours consulter les profils.",
-    ],
-    nowhere: [
-      "Il n’y a rien ici",
-      "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
-    ],
+    route_not_found: "L’adresse est peut-être mal écrite. Essayez de chercher par nom.",
   },
   wait: (time) => `Prochaine recherche dans ${time}.`,
   tryAgain: "Réessayer",
