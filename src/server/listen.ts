@@ -13,11 +13,9 @@ import type { TlsFiles } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Listener {
-  /** The scheme, host and port. */
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
-  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 

@@ -2,16 +2,24 @@
  * Applies the lines of a change file to a snapshot's rows and name index. References are checked
  * after the last line, so a record may be deleted before or after its last reference is removed.
  */
-import { type Column, eq, type SQL, sql } from "drizzle-orm";
+import { type Column, eq, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
 import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { achievement, company, type NameKind, privateUser, role, user } from "../format/schema.ts";
+import {
+  achievement,
+  company,
+  type NameKind,
+  privateUser,
+  role,
+  type Unlock,
+  user,
+} from "../format/schema.ts";
 import { NameChanges } from "../name-index/change.ts";
 import type { FinalError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
-import { listReferences, nameCompanies, type Referenced, RowWriter } from "./rows.ts";
+import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
 
 /** The maximum number of users to list in an error about deleting a referenced record. */
 const MAX_REPORTED = 5;
@@ -72,7 +80,11 @@ export class RowChanger implements LineHandler<ChangeLine> {
     const { db, companies, deletions, names } = this;
     yield* this.writer.finish();
     if (deletions.length > 0) yield* listReferenced(db, deletions);
-    if (companies.length > 0) nameCompanies(db, isMemberOf(companies));
+    if (companies.length > 0) {
+      // Scans all users, because the column has no index.
+      const ids = JSON.stringify(companies);
+      nameCompanies(db, sql`${user.companyId} IN (SELECT value FROM json_each(${ids}))`);
+    }
     this.staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
   }
 
@@ -106,14 +118,6 @@ function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Databas
     .prepare();
 }
 
-/**
- * Returns a condition that matches the members of these companies. Evaluating the condition
- * requires a scan of all users, because the column has no index.
- */
-function isMemberOf(companies: number[]): SQL {
-  return sql`${user.companyId} IN (SELECT value FROM json_each(${JSON.stringify(companies)}))`;
-}
-
 /** Yields an error for each deleted record that is still referenced by a user. */
 function* listReferenced(db: Database, deletions: Deletion[]): Generator<FinalError> {
   const users = {
@@ -122,10 +126,14 @@ function* listReferenced(db: Database, deletions: Deletion[]): Generator<FinalEr
     company: new Map<number, number[]>(),
   };
   for (const { type, id } of deletions) users[type].set(id, []);
-  for (const { id, company, roles, achievements } of listReferences(db)) {
-    if (company !== null) users.company.get(company)?.push(id);
-    for (const role of roles) users.role.get(role)?.push(id);
-    for (const achievement of achievements) users.achievement.get(achievement)?.push(id);
+  const rows = db.$client.prepare<
+    Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
+  >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
+  for (const { id, company_id, roles, achievements } of rows.iterate()) {
+    const unlocks: Unlock[] = JSON.parse(achievements);
+    users.company.get(company_id)?.push(id);
+    for (const role of JSON.parse(roles)) users.role.get(role)?.push(id);
+    for (const [achievement] of unlocks) users.achievement.get(achievement)?.push(id);
   }
   for (const { type, id, line } of deletions) {
     const ids = users[type].get(id) ?? [];

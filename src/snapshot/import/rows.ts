@@ -39,7 +39,6 @@ export class RowWriter implements LineHandler<DatasetLine> {
   protected readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   protected readonly db: Database;
   private readonly statements: ReturnType<typeof prepareStatements>;
-  /** The names of the companies read so far, by company id. */
   private readonly companyNames = new Map<number, string>();
   private readonly privateBits = new Uint32Array(PRIVATE_BITS / 32);
   /** The most achievements that a user read so far has unlocked. */
@@ -207,7 +206,6 @@ function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
 }
 
-/** A user with more achievements than a response may have. */
 interface LongUser {
   id: number;
   name: string;
@@ -264,19 +262,4 @@ export function nameCompanies(db: Database, which: SQL): void {
     .set({ companyName: sql`(${name})` })
     .where(which)
     .run();
-}
-
-/** Lists the ids of the records that each public user refers to, in ascending order of user id. */
-export function* listReferences(db: Database) {
-  const rows = db.$client.prepare<{
-    id: number;
-    company: number | null;
-    roles: string;
-    achievements: string;
-  }>("SELECT id, company_id AS company, roles, achievements FROM user ORDER BY id");
-  for (const { id, company, roles, achievements } of rows.iterate()) {
-    const unlocks: Unlock[] = JSON.parse(achievements);
-    const roleIds: number[] = JSON.parse(roles);
-    yield { id, company, roles: roleIds, achievements: unlocks.map(([unlocked]) => unlocked) };
-  }
 }

@@ -7,13 +7,12 @@ import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile, withChecksum } from "../format/file.ts";
+import { withChecksum } from "../format/file.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
 import type { NameKind, Unlock } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
 import type { LineErrors } from "./line-errors.ts";
 
-/** The number of drivers that the start page shows by default. */
 const MAX_FEATURED = 12;
 
 export interface Counted {
@@ -32,7 +31,6 @@ export interface Filled extends Omit<Counted, "counts"> {
 }
 
 export interface WriteOptions {
-  /** Defaults to the current time. */
   builtAtMs?: number | undefined;
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
@@ -81,13 +79,6 @@ export async function useDatabase<T>(
   } finally {
     db.$client.close();
   }
-}
-
-/** Writes a filled database to the empty file `path`, as a snapshot. */
-export async function saveSnapshot(db: Database, path: string): Promise<void> {
-  // Copies rows, not pages. Freed pages and cells, which may hold deleted data, are left behind.
-  db.$client.prepare("VACUUM INTO ?").run(path);
-  await finishFile(path);
 }
 
 /** Returns a filled database in memory as the bytes of a snapshot file. */

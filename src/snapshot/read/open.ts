@@ -19,10 +19,8 @@ import { openUsers } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
-/** The tables of an open snapshot. */
 export interface Tables {
   db: Database;
-  /** The checksum of the file, in hexadecimal. */
   sha256: string;
   close(): void;
 }

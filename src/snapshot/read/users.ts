@@ -87,7 +87,6 @@ export function openUsers(db: Database) {
       }
     },
 
-    /** Returns the ids of the users on a page. */
     listIds(page: number): number[] {
       const range = { from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS };
       return JSON.parse(queries.idsBetween.get(range)?.ids ?? "[]");

@@ -17,9 +17,7 @@ import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
-  /** Where to keep the copy. */
   folder: string;
-  /** The time limit for a download. */
   timeoutMs: number;
   /** Called when an attempt fails for a new reason while there is a copy. */
   onDown(reason: string): void;
@@ -42,7 +40,6 @@ export interface SourceStatus {
 /** If there is already a copy, a download at startup gets only this share of the time limit. */
 const START_SHARE = 0.1;
 
-/** The local copy of a snapshot on another machine. */
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
 /**
