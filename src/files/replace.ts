@@ -45,7 +45,6 @@ export interface LockOptions extends ReplaceOptions {
   onWait?: (() => void) | undefined;
 }
 
-const DEFAULT_WAIT_MS = 60_000;
 const RETRY_MS = 100;
 
 /**
@@ -87,7 +86,7 @@ export function replaceLocked<T>(
 async function waitForLock(
   target: string,
   path: string,
-  { waitMs = DEFAULT_WAIT_MS, onWait }: LockOptions,
+  { waitMs = 60_000, onWait }: LockOptions,
 ): Promise<() => void> {
   const endMs = performance.now() + waitMs;
   for (let tries = 0; ; tries++) {

@@ -9,7 +9,7 @@ import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { renewSeparators } from "../name-index/fts5-segment.ts";
 import { openInPlace, snapshotError } from "../read/open.ts";
-import { RowChanger } from "./changes.ts";
+import { createRowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, fillSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
@@ -65,11 +65,11 @@ async function change(db: Database, changes: LineSource, options: ReadOptions): 
   const { featured } = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
   const counted = await fillSnapshot(db, {}, async () => {
-    const changer = new RowChanger(db);
-    const { isBlank: _, ...read } = await readDataset(changes, changer, options);
+    const changer = createRowChanger(db);
+    const { isBlank: _, ...read } = await readDataset(changes, changer.handler, options);
     return {
       ...read,
-      staleIndexes: changer.staleIndexes,
+      staleIndexes: changer.finishNames(),
       featuredCandidates: changer.listFeaturedCandidates(featured),
     };
   });

@@ -5,7 +5,6 @@
 import { type Column, eq, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
-import type { ValidationError } from "../../domain/validation.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import {
   achievement,
@@ -30,85 +29,78 @@ interface Deletion {
   line: number;
 }
 
-export class RowChanger implements LineHandler<ChangeLine> {
-  readonly validate = validateChange;
-  /** The name indexes that must be rebuilt. Set by {@link finish}. */
-  staleIndexes: NameKind[] = [];
-  private readonly db: Database;
-  private readonly writer: RowWriter;
-  private readonly names;
-  private readonly removals;
+export function createRowChanger(db: Database) {
+  const writer = new RowWriter(db);
+  const names = {
+    user: new NameChanges(db.$client, "user"),
+    company: new NameChanges(db.$client, "company"),
+  };
+  const removals = {
+    role: [prepareDeletion(db, role)],
+    achievement: [prepareDeletion(db, achievement)],
+    company: [prepareDeletion(db, company)],
+    user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
+  };
   /** The line number of each change, keyed by type and id. */
-  private readonly lineOf = new Map<string, number>();
-  private readonly deletions: Deletion[] = [];
+  const lineOf = new Map<string, number>();
+  const deletions: Deletion[] = [];
   /** The ids of the changed companies, whose names are also stored in their members' rows. */
-  private readonly companies: number[] = [];
+  const companies: number[] = [];
 
-  constructor(db: Database) {
-    this.db = db;
-    this.writer = new RowWriter(db);
-    this.names = {
-      user: new NameChanges(db.$client, "user"),
-      company: new NameChanges(db.$client, "company"),
-    };
-    this.removals = {
-      role: [prepareDeletion(db, role)],
-      achievement: [prepareDeletion(db, achievement)],
-      company: [prepareDeletion(db, company)],
-      user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
-    };
-  }
+  const handler: LineHandler<ChangeLine> = {
+    validate: validateChange,
 
-  add(line: ChangeLine, number: number): ValidationError[] {
-    const { type, id } = line;
-    const key = `${type} ${id}`;
-    const first = this.lineOf.get(key);
-    if (first !== undefined) {
-      const reason = `duplicate ${type} id ${id} (first on line ${first})`;
-      return [{ field: "id", reason, kind: "duplicate id" }];
-    }
-    this.lineOf.set(key, number);
-    if (type === "company") this.companies.push(id);
-    if (type === "achievement") this.writer.checkAllUsers();
-    const existed = this.remove(line);
-    if (!("deleted" in line)) return this.writer.add(line, number);
-    if (existed && type !== "user") this.deletions.push({ type, id, line: number });
-    return [];
-  }
+    add(line, number) {
+      const { type, id } = line;
+      const key = `${type} ${id}`;
+      const first = lineOf.get(key);
+      if (first !== undefined) {
+        const reason = `duplicate ${type} id ${id} (first on line ${first})`;
+        return [{ field: "id", reason, kind: "duplicate id" }];
+      }
+      lineOf.set(key, number);
+      if (type === "achievement") writer.checkAllUsers();
+      if (type === "company") companies.push(id);
+      if (type === "user" || type === "company") names[type].change(id);
+      const existed = removals[type].some((removal) => removal.run({ id }).changes > 0);
+      if (!("deleted" in line)) return writer.add(line, number);
+      if (existed && type !== "user") deletions.push({ type, id, line: number });
+      return [];
+    },
 
-  *finish(): Generator<FinalError> {
-    const { db, companies, deletions, names } = this;
-    yield* this.writer.finish();
-    if (deletions.length > 0) yield* listReferenced(db, deletions);
-    if (companies.length > 0) {
+    *finish() {
+      yield* writer.finish();
+      if (deletions.length > 0) yield* listReferenced(db, deletions);
+      if (companies.length === 0) return;
       // Scans all users, because the column has no index.
       const ids = JSON.stringify(companies);
       nameCompanies(db, sql`${user.companyId} IN (SELECT value FROM json_each(${ids}))`);
-    }
-    this.staleIndexes = (["user", "company"] as const).filter((kind) => !names[kind].finish());
-  }
+    },
+  };
 
-  /**
-   * Narrows down which users can have the most points after the changes: the users in `before`, who
-   * had the most points until now, and the changed users. Returns undefined if the changes include
-   * an achievement or a user in `before`, because then every user is a candidate.
-   */
-  listFeaturedCandidates(before: readonly number[]): number[] | undefined {
-    if (before.some((id) => this.lineOf.has(`user ${id}`))) return undefined;
-    const candidates = [...before];
-    for (const key of this.lineOf.keys()) {
-      const [type, id] = key.split(" ");
-      if (type === "achievement") return undefined;
-      if (type === "user") candidates.push(Number(id));
-    }
-    return candidates;
-  }
+  return {
+    handler,
 
-  /** Removes the record with the type and id of a line. Returns whether the record existed. */
-  private remove({ type, id }: ChangeLine): boolean {
-    if (type === "user" || type === "company") this.names[type].change(id);
-    return this.removals[type].some((removal) => removal.run({ id }).changes > 0);
-  }
+    /** Changes the name indexes after the last line, and returns those that must be rebuilt. */
+    finishNames: (): NameKind[] =>
+      (["user", "company"] as const).filter((kind) => !names[kind].finish()),
+
+    /**
+     * Narrows down which users can have the most points after the changes: the users in `before`,
+     * who had the most points until now, and the changed users. Returns undefined if the changes
+     * include an achievement or a user in `before`, because then every user is a candidate.
+     */
+    listFeaturedCandidates(before: readonly number[]): number[] | undefined {
+      if (before.some((id) => lineOf.has(`user ${id}`))) return undefined;
+      const candidates = [...before];
+      for (const key of lineOf.keys()) {
+        const [type, id] = key.split(" ");
+        if (type === "achievement") return undefined;
+        if (type === "user") candidates.push(Number(id));
+      }
+      return candidates;
+    },
+  };
 }
 
 function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Database, table: Table) {

@@ -10,7 +10,7 @@ import { finishFile } from "../format/file.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { findMeta, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
+import { findCounts, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
@@ -47,7 +47,7 @@ export async function importDataset(
   /** Fills a database that will replace `file`. */
   const fillInstead = async (db: Database, file: string): Promise<Counted> => {
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
-    const old = findMeta(file)?.counts;
+    const old = findCounts(file);
     return fillSnapshot(db, options, async () => {
       const { isBlank, ...read } = await fill(db, dataset, options);
       const counts = countRows(db);
@@ -66,7 +66,7 @@ export async function importDataset(
     async ({ path, work, old }) => {
       const counted = await useDatabase(work, async (db) => {
         const counted = await fillInstead(db, old);
-        // Copies rows, not pages. Freed pages and cells, which may hold deleted data, are left behind.
+        // Copies rows, not pages. Freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
         return counted;
       });

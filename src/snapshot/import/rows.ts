@@ -71,7 +71,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
   *finish(): Generator<FinalError> {
     nameCompanies(this.db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
-    const rows = this.db.$client.prepare<Pending>(
+    const rows = this.db.$client.prepare<
+      Record<"line" | "id" | "user", number> & { field: string; type: Referenced }
+    >(
       `SELECT line, field, type, id, user FROM pending
         WHERE NOT CASE type
                 WHEN 'role' THEN EXISTS (SELECT 1 FROM role WHERE role.id = pending.id)
@@ -169,15 +171,6 @@ function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
     .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
 }
 
-/** A reference to a record that had not been read yet. */
-interface Pending {
-  line: number;
-  field: string;
-  type: Referenced;
-  id: number;
-  user: number;
-}
-
 function prepareStatements(db: Database) {
   const id = sql.placeholder("id");
   const companyById = db.select({ name: company.name }).from(company).where(eq(company.id, id));
@@ -206,23 +199,15 @@ function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
 }
 
-interface LongUser {
-  id: number;
-  name: string;
-  /** The size of all achievements in a response. */
-  bytes: number;
-  /** The newest achievements, as many as fit. */
-  fitting: Unlock[];
-}
-
 /** More than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
 /**
- * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response.
+ * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response:
+ * `bytes` is the size of all of them, and `fitting` has the newest, as many as fit.
  * Reads no user if even `longestList` of the longest definitions take less.
  */
-export function* listLongUsers(db: Database, longestList: number): Generator<LongUser> {
+export function* listLongUsers(db: Database, longestList: number) {
   const definitions = new Map<number, string>();
   let longest = 0;
   for (const row of db.select().from(achievement).all()) {

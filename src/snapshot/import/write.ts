@@ -1,6 +1,6 @@
 /**
- * Writes a snapshot: fills a database, builds its name indexes, copies its rows to a new file and
- * appends a checksum. Never writes to a file that a server is reading.
+ * Fills the database of a snapshot and builds its name indexes. Never writes to a file that a
+ * server is reading.
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
@@ -45,7 +45,10 @@ export async function fillSnapshot(
   { builtAtMs = Date.now(), onIndexed }: WriteOptions,
   fill: (db: Database) => Promise<Filled>,
 ): Promise<Counted> {
-  begin(db);
+  // A killed process must not leave a journal file, which SQLite would later apply to another
+  // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
+  db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN`);
   const { staleIndexes, featuredCandidates, ...read } = await fill(db);
   const counts = countRows(db);
   writeMeta(db, {
@@ -85,20 +88,6 @@ export async function useDatabase<T>(
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
   return withChecksum(db.$client.serialize());
-}
-
-/**
- * Starts a transaction with its journal in memory, because a killed process must not leave a
- * journal file that SQLite would later apply to another database. `journal_mode = OFF` would also
- * work, but Bun's SQLite silently ignores it.
- */
-function begin({ $client }: Database): void {
-  const set = $client.prepare<{ journal_mode: string }>("PRAGMA journal_mode = memory").get();
-  if (set?.journal_mode !== "memory")
-    throw new Error(`SQLite's journal mode is ${set?.journal_mode}, not memory`);
-  $client.exec(
-    "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN",
-  );
 }
 
 /**
