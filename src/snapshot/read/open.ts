@@ -69,7 +69,6 @@ export function openInPlace(path: string): Promise<Tables> {
   return namingErrors(path, () => verifyAndOpen(path, false));
 }
 
-/** Converts any error from reading a snapshot to a {@link SnapshotError} that names the file. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
   if (error instanceof SnapshotError)
@@ -80,7 +79,11 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   return new SnapshotError(reason, file, isTransient);
 }
 
-async function namingErrors<T>(source: string | Uint8Array, open: () => Promise<T>): Promise<T> {
+/** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
+export async function namingErrors<T>(
+  source: string | Uint8Array,
+  open: () => Promise<T>,
+): Promise<T> {
   try {
     return await open();
   } catch (error) {
