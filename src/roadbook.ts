@@ -139,7 +139,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       checkNames(options, ["port", "host"]);
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
-      const { openListener } = await import("./server/open.ts");
+      const { openListener } = await import("./server/listen.ts");
       const { origin, close } = await openListener({ host, port }, fetch);
       listening.push({ url: origin, close });
       return { url: origin, close };

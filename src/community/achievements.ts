@@ -14,7 +14,6 @@ import type { AchievementLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
 import type { Random } from "./random.ts";
 
-/** The id of the first delivery, an achievement that all others require. */
 const FIRST = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
@@ -35,7 +34,6 @@ export function listAchievements(): AchievementLine[] {
 interface Career {
   /** When the user joined, in Unix seconds, like all times here. */
   joined: number;
-  /** When the user was last active. */
   until: number;
   /** How eagerly the user collects achievements; 1 is the average. */
   eagerness: number;

@@ -15,7 +15,6 @@ import { createRandom, type Random } from "./random.ts";
 export interface CommunityOptions {
   users: number;
   companies: number;
-  /** A different seed gives a different community. */
   seed: number;
   /** The first companies, with these properties instead of random ones. */
   givenCompanies?: readonly GivenCompany[];

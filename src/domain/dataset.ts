@@ -7,15 +7,18 @@ import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ValueError } from "@sinclair/typebox/errors";
 import {
   AchievementLine,
+  AvatarOrNull,
   CompanyLine,
   CompanyOrNull,
+  Count,
+  closedObject,
+  Id,
   MAX_ROLES,
   PrivateUserLine,
   PublicUserLine,
   RoleLine,
   UnlockedAchievement,
 } from "./model.ts";
-import { AvatarOrNull, Count, closedObject, Id } from "./schema.ts";
 import { cleanName } from "./text.ts";
 import { explain, invalidJson, mustBe, printable, type ValidationError } from "./validation.ts";
 
@@ -89,13 +92,11 @@ export function datasetSchema(): object {
   };
 }
 
-/** The type and id of a record. */
 export interface RecordKey {
   type: (typeof deletable)[number];
   id: number;
 }
 
-/** A line that is not valid. */
 export class InvalidLine {
   /** Not empty. */
   readonly errors: ValidationError[];
@@ -151,7 +152,6 @@ export function validateRecord(
   return validate(record, text, shapeOf(record));
 }
 
-/** Like {@link validateRecord}, but for a record of a change file. */
 export function validateChange(
   record: RawRecord,
   text: string,
@@ -164,7 +164,6 @@ export function validateChange(
   );
 }
 
-/** Yields `lines`, followed by an end line. */
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
   let count = 0;
   for (const line of lines) {
@@ -249,8 +248,9 @@ function shapeOf({
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { id: userId, roles = [], achievements = [] } = line;
-  if (isAscending(roles, (id) => id) && isAscending(achievements, ({ id }) => id)) return [];
   const duplicatesIn = (type: string, ids: number[], end = "", advice = "") => {
+    // Ids usually ascend. If so, there are no duplicates.
+    if (ids.every((id, index) => id > (ids[index - 1] ?? 0))) return [];
     const seen = new Set<number>();
     return ids.flatMap((id, index) => {
       if (seen.size < seen.add(id).size) return [];
@@ -263,17 +263,4 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
     ...duplicatesIn("role", roles),
     ...duplicatesIn("achievement", unlocked, ".id", "; keep the highest tier"),
   ];
-}
-
-/**
- * Whether each id is greater than the id before it, as is usual. If so, there are no duplicates.
- */
-function isAscending<Item>(items: Item[], idOf: (item: Item) => number): boolean {
-  let last = 0;
-  for (const item of items) {
-    const id = idOf(item);
-    if (id <= last) return false;
-    last = id;
-  }
-  return true;
 }

@@ -36,20 +36,6 @@ export function parseTime(text: string): number | undefined {
   return seconds < FIRST_SECOND || seconds > LAST_SECOND ? undefined : seconds;
 }
 
-/**
- * If the month in `text` does not have the given day, returns the month's length in brackets, such
- * as ` (February 2023 has 28 days)`. Otherwise, returns an empty string.
- */
-export function explainMissingDay(text: string): string {
-  if (!RFC3339.test(text) || parseTime(text) !== undefined) return "";
-  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
-  // Day 0 of the next month is the last day of this month.
-  const last = new Date(Date.UTC(year + CYCLE_YEARS, month, 0));
-  if (day <= last.getUTCDate()) return "";
-  const name = last.toLocaleString("en", { month: "long", timeZone: "UTC" });
-  return ` (${name} ${year} has ${last.getUTCDate()} days)`;
-}
-
 /** Formats seconds since 1970, for example as `2024-03-09T17:05:00Z`. */
 export function formatTime(seconds: number): string {
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;

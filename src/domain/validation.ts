@@ -3,8 +3,7 @@
  * suggests a fix for a common mistake. Never decides whether a line is valid.
  */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
-import { Id, Timestamp } from "./schema.ts";
-import { explainMissingDay } from "./time.ts";
+import { Id } from "./model.ts";
 
 /** An error in one field, or in the line as a whole if `field` is empty. */
 export interface ValidationError {
@@ -12,7 +11,6 @@ export interface ValidationError {
   reason: string;
   /** Errors of the same kind in the same field are grouped. Defaults to `reason`. */
   kind?: string;
-  /** How to correct errors of this kind. */
   fix?: string;
 }
 
@@ -97,7 +95,6 @@ export function* explain(
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
   const expected = schema.description ?? "of the right shape";
-  const missingDay = expected === Timestamp.description ? explainMissingDay(String(value)) : "";
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
     yield { field, reason: "is not a known field" };
@@ -109,9 +106,7 @@ export function* explain(
     for (const inner of error.errors[0] ?? []) yield* explain(inner, text, isPrivate);
   } else if (isPrivate && field !== "id" && field !== "deleted")
     yield { field, reason: `must be ${expected}` };
-  else if (missingDay !== "") {
-    yield invalidValue(field, "must be a real date", value, missingDay);
-  } else if (schema.description === Id.description) {
+  else if (schema.description === Id.description) {
     yield mustBeId(field, isLarge(value) ? literalOf(text, value) : value);
   } else yield mustBe(field, expected, value);
 }
@@ -127,8 +122,8 @@ export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
     );
 }
 
-function invalidValue(field: string, kind: string, value: unknown, note = ""): ValidationError {
-  return { field, kind, reason: `${kind}${note}, got ${formatValue(value)}` };
+function invalidValue(field: string, kind: string, value: unknown): ValidationError {
+  return { field, kind, reason: `${kind}, got ${formatValue(value)}` };
 }
 
 function formatValue(value: unknown): string {

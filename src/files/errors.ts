@@ -34,7 +34,6 @@ export function reasonOf(error: unknown): string {
   return message.replace(/^E[A-Z]+: /, "").replace(/, \w+( '.*')?( -> '.*')?$/s, "");
 }
 
-/** Plain words for the codes of network errors. */
 const networkReasons: Record<string, string> = {
   ECONNREFUSED: "connection refused",
   ConnectionRefused: "connection refused",

@@ -3,23 +3,20 @@
  * FIFO, fails immediately.
  */
 import { constants, statSync } from "node:fs";
-import { type FileHandle, open, stat } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { codeOf } from "./errors.ts";
 
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-const NOT_A_FILE = "not a regular file";
-
 /** Opens a file for reading. Throws if the file cannot be opened or is not a regular file. */
 export async function openFile(path: string): Promise<FileHandle> {
-  if (!(await stat(path)).isFile()) throw new Error(NOT_A_FILE);
-  // If a FIFO has replaced the file, opening the FIFO without O_NONBLOCK could block forever.
+  // Without O_NONBLOCK, opening a FIFO could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new Error(NOT_A_FILE);
+  throw new Error("not a regular file");
 }
 
 /**

@@ -21,7 +21,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
-/** The paths for writing a new file. */
 export interface Paths {
   /** An empty file, which becomes the new file. */
   path: string;
@@ -46,25 +45,22 @@ export interface LockOptions extends ReplaceOptions {
   onWait?: (() => void) | undefined;
 }
 
-const DEFAULT_WAIT_MS = 60_000;
-/** How often a waiting process tries to take the lock. */
 const RETRY_MS = 100;
 
 /**
- * Calls `write` to write a new file, then moves this file to `target` and gives it the permissions
- * of the old file. If `target` is a symbolic link, the file at the end of the link is replaced. If
- * `write` throws, `target` is untouched. The message of a file system error is a single line that
- * names `target`.
+ * Calls `write` to write a new file, then moves this file to `target` and gives it the mode of the
+ * old file and, if this process is root, the owner. If `target` is a symbolic link, the file at the
+ * end of the link is replaced. If `write` throws, `target` is untouched. The message of a file
+ * system error is a single line that names `target`.
  */
 export function replaceFile<T>(
   target: string,
   write: (paths: Paths) => Promise<T>,
   options: ReplaceOptions = {},
 ): Promise<T> {
-  return namingErrors(target, () => {
-    const file = findReplaceable(target);
-    return replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write, options);
-  });
+  return namingErrors(target, (file) =>
+    replaceBy(hiddenBeside(file, `${process.pid}.new`), file, write, options),
+  );
 }
 
 /**
@@ -77,8 +73,7 @@ export function replaceLocked<T>(
   write: (paths: Paths) => Promise<T>,
   options: LockOptions = {},
 ): Promise<T> {
-  return namingErrors(target, async () => {
-    const file = findReplaceable(target);
+  return namingErrors(target, async (file) => {
     const release = await waitForLock(target, hiddenBeside(file, "lock"), options);
     try {
       return await replaceBy(hiddenBeside(file, "new"), file, write, options);
@@ -91,7 +86,7 @@ export function replaceLocked<T>(
 async function waitForLock(
   target: string,
   path: string,
-  { waitMs = DEFAULT_WAIT_MS, onWait }: LockOptions,
+  { waitMs = 60_000, onWait }: LockOptions,
 ): Promise<() => void> {
   const endMs = performance.now() + waitMs;
   for (let tries = 0; ; tries++) {
@@ -149,7 +144,9 @@ async function replaceBy<T>(
     // Only the owner can read the new file until it has the permissions of the old one.
     for (const each of [path, work]) writeFileSync(each, "", { flag: "wx", mode: 0o600 });
     const result = await write({ path, work, old });
-    keepPermissions(old, path);
+    const replaced = statSync(old, { throwIfNoEntry: false });
+    if (replaced && process.getuid?.() === 0) chownSync(path, replaced.uid, replaced.gid);
+    chmodSync(path, replaced?.mode ?? 0o666 & ~process.umask());
     await sync(path);
     onCommit?.();
     // Asynchronous, because renaming also deletes the old file, which takes 0.2 s for a gigabyte.
@@ -178,23 +175,14 @@ function followLinks(path: string): string {
   return followLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
-async function namingErrors<T>(target: string, use: () => Promise<T>): Promise<T> {
+/** Calls `use` with the path of the file to replace. A file system error names `target`. */
+async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
   try {
-    return await use();
+    return await use(findReplaceable(target));
   } catch (error) {
     if (!isFileSystemError(error)) throw error;
     throw new Error(`cannot write ${target}: ${reasonOf(error)}`);
   }
-}
-
-/**
- * Copies the old file's mode to the new file. If this process is root, also copies the owner. If
- * there is no old file, the new one gets the usual mode.
- */
-function keepPermissions(from: string, to: string): void {
-  const old = statSync(from, { throwIfNoEntry: false });
-  if (old && process.getuid?.() === 0) chownSync(to, old.uid, old.gid);
-  chmodSync(to, old?.mode ?? 0o666 & ~process.umask());
 }
 
 async function sync(path: string): Promise<void> {

@@ -3,7 +3,7 @@
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { Count, Text, UtcTime } from "../domain/schema.ts";
+import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
 import type { SnapshotError } from "../snapshot/format/file.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";

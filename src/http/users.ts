@@ -1,8 +1,7 @@
 /** The routes for a single user: the public profile and the achievements. */
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { AchievementEntry, User } from "../domain/model.ts";
-import { Id } from "../domain/schema.ts";
+import { AchievementEntry, Id, User } from "../domain/model.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { UserIdParams } from "./request.ts";
 import { fail } from "./result.ts";

@@ -18,7 +18,6 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
 /** The cache is cleared when it has this many hops, which take about 1 MB. */
 const MAX_CACHED_HOPS = 4096;
 
-/** A network: an address and the length of its prefix. */
 export type Cidr = [Address, number];
 
 export type Clients = ReturnType<typeof createClients>;
@@ -93,9 +92,7 @@ export function createClients({
         return false;
       return findClient(peer, forwardedFor)?.unlimited ?? false;
     },
-    /** Whether there are any trusted proxies. */
     trustsAny: trusted.length > 0,
-    /** Whether the peer is a trusted proxy. */
     trusts: (peer: string | undefined) => findHop(peer)?.trusted === true,
   };
 }

@@ -40,7 +40,6 @@ export interface LimiterStatus {
 export interface LimiterOptions {
   /** The maximum number of requests per client in any `windowMs`. Must be at least 1. */
   limit: number;
-  /** The length of the window in whole milliseconds. */
   windowMs: number;
   /** The maximum number of clients to track. Defaults to 100,000. */
   maxClients?: number | undefined;

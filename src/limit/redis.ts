@@ -10,7 +10,6 @@ import {
   type Decision,
   type Limiter,
   type LimiterOptions,
-  type LimiterStatus,
   type MemoryLimiter,
 } from "./limiter.ts";
 
@@ -25,11 +24,8 @@ export interface SharedLimiterOptions extends LimiterOptions {
   deadlineMs?: number;
   /** How long the store may take for its first decision after a connection. Default 1000. */
   connectMs?: number;
-  /** How long to wait before connecting again. Default 1000. */
   retryMs?: number;
 }
-
-const DEFAULT_TIMES = { deadlineMs: 50, connectMs: 1000, retryMs: 1000 };
 
 /**
  * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
@@ -73,52 +69,31 @@ const KEY_PREFIX = "roadbook:limit:";
  * Opens a limiter that shares one budget per client among all instances with the same URL, limit
  * and window. If the store does not respond within about a second, the limiter starts in memory.
  */
-export async function openSharedLimiter(options: SharedLimiterOptions): Promise<Limiter> {
-  const limiter = new SharedLimiter(options);
-  await limiter.connect();
-  return limiter;
-}
-
-class SharedLimiter implements Limiter {
-  readonly #options: SharedLimiterOptions & typeof DEFAULT_TIMES;
-  readonly #memory: MemoryLimiter;
+export async function openSharedLimiter({
+  url,
+  onDown,
+  onUp,
+  deadlineMs = 50,
+  connectMs = 1000,
+  retryMs = 1000,
+  ...options
+}: SharedLimiterOptions): Promise<Limiter> {
+  const { limit, windowMs } = options;
+  const memory = createLimiter(options);
   /** The connection in use; undefined while the store is down. */
-  #store: RedisClient | undefined;
-  #retryTimer: Timer | undefined;
-  #isDownReported = false;
-  #isClosed = false;
-
-  constructor(options: SharedLimiterOptions) {
-    this.#options = { ...DEFAULT_TIMES, ...options };
-    this.#memory = createLimiter(options);
-  }
-
-  consume(client: string): Decision | Promise<Decision> {
-    const store = this.#store;
-    if (store === undefined) return this.#memory.consume(client);
-    return consumeBoth(this.#memory, client, (isCounted) => this.#ask(store, client, isCounted));
-  }
-
-  status(): LimiterStatus {
-    const { clients } = this.#memory.status();
-    return { store: "redis", up: this.#store !== undefined, clients };
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
-    if (this.#store) this.#drop(this.#store, "closed");
-  }
+  let store: RedisClient | undefined;
+  let retryTimer: Timer | undefined;
+  let isDownReported = false;
+  let isClosed = false;
 
   /** Opens a new connection, because one that hangs may never report an error. */
-  async connect(): Promise<void> {
-    const { url, connectMs, deadlineMs } = this.#options;
+  async function connect(): Promise<void> {
     const candidate = new RedisClient(url, {
       autoReconnect: false,
       // Much longer than connectMs, because this timer keeps running while the process is busy.
       connectionTimeout: 10 * connectMs,
     });
-    candidate.onclose = () => this.#drop(candidate, "the connection was closed");
+    candidate.onclose = () => drop(candidate, "the connection was closed");
     // This limit is never reached, so the probe is counted, which shows that this user may write.
     // If the password is wrong, only a command that is sent before the connection is open fails.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
@@ -127,40 +102,49 @@ class SharedLimiter implements Limiter {
       await within(deadlineMs, decide(candidate, "probe", probe));
     } catch (error) {
       candidate.close();
-      return this.#goDown(reasonOf(error));
+      return goDown(reasonOf(error));
     }
-    if (this.#isClosed) return candidate.close();
-    this.#store = candidate;
-    this.#isDownReported = false;
-    this.#options.onUp();
-  }
-
-  /** Returns the store's decision. Without one, stops using the store and returns undefined. */
-  async #ask(store: RedisClient, client: string, isCounted: boolean) {
-    const { limit, windowMs, deadlineMs } = this.#options;
-    try {
-      return await within(deadlineMs, decide(store, client, { limit, windowMs, isCounted }));
-    } catch (error) {
-      this.#drop(store, reasonOf(error));
-      return undefined;
-    }
+    if (isClosed) return candidate.close();
+    store = candidate;
+    isDownReported = false;
+    onUp();
   }
 
   /** If many decisions fail at once, only the first failure has an effect. */
-  #drop(store: RedisClient, reason: string): void {
-    if (store !== this.#store) return;
-    this.#store = undefined;
+  function drop(failed: RedisClient, reason: string): void {
+    if (failed !== store) return;
+    store = undefined;
     // Closing rejects all pending decisions, so that none of them waits for its own deadline.
-    store.close();
-    this.#goDown(reason);
+    failed.close();
+    goDown(reason);
   }
 
-  #goDown(reason: string): void {
-    if (this.#isClosed) return;
-    if (!this.#isDownReported) this.#options.onDown(reason);
-    this.#isDownReported = true;
-    this.#retryTimer = setTimeout(() => this.connect(), this.#options.retryMs).unref();
+  function goDown(reason: string): void {
+    if (isClosed) return;
+    if (!isDownReported) onDown(reason);
+    isDownReported = true;
+    retryTimer = setTimeout(connect, retryMs).unref();
   }
+
+  await connect();
+  return {
+    consume(client) {
+      const asked = store;
+      if (asked === undefined) return memory.consume(client);
+      return consumeBoth(memory, client, (isCounted) =>
+        within(deadlineMs, decide(asked, client, { limit, windowMs, isCounted })).catch((error) => {
+          drop(asked, reasonOf(error));
+          return undefined;
+        }),
+      );
+    },
+    status: () => ({ ...memory.status(), store: "redis", up: store !== undefined }),
+    close() {
+      isClosed = true;
+      clearTimeout(retryTimer);
+      if (store) drop(store, "closed");
+    },
+  };
 }
 
 /**

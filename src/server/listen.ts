@@ -1,17 +1,21 @@
 /**
- * Listens on an address under Bun and passes requests to a handler. It stops without losing a
- * request. It never reads a body or looks at a route.
+ * Listens on an address and passes requests to a handler, on Bun, or on Node, which Deno also has.
+ * It stops without losing a request, and explains to the operator why it cannot listen. It never
+ * reads a body or looks at a route.
  */
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import ipaddr from "ipaddr.js";
+import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
+import { createNodeListener } from "./node-listener.ts";
 import type { TlsFiles } from "./tls.ts";
 import { createTurns } from "./turns.ts";
 
 export interface Listener {
-  /** The scheme, host and port. */
   origin: string;
   /** Handles the requests sent so far, and closes each connection after its response. */
   drain(): Promise<void>;
-  /** Closes all connections immediately. */
   close(): Promise<void>;
 }
 
@@ -31,11 +35,23 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** Throws if listening fails; see `open.ts`. */
-export function listen(
-  { host, port, reusePort = false }: ListenAddress,
+/** If listening fails, rejects with an error whose message is for the operator. */
+export async function openListener(
+  address: ListenAddress,
   respond: FetchHandler,
   tls?: TlsFiles,
+): Promise<Listener> {
+  try {
+    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, respond, tls);
+  } catch (error) {
+    throw listenError(error, address);
+  }
+}
+
+function listenOnBun(
+  { host, port, reusePort = false }: ListenAddress,
+  respond: FetchHandler,
+  tls: TlsFiles | undefined,
 ): Listener {
   const inTurn = createTurns();
   const server = Bun.serve({
@@ -56,14 +72,69 @@ export function listen(
     origin: server.url.origin,
     async drain() {
       // Closing now would reset connections whose requests have arrived but have not been read yet.
-      for (let tick = 0; tick < DRAIN_TICKS; tick++) await Bun.sleep(DRAIN_TICK_MS);
+      for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
       // `stop` also closes idle connections. Its promise is ignored, because it waits for
       // incomplete request heads until Bun's idle timeout. A request is pending until its client
       // has read the response.
       void server.stop();
-      do await Bun.sleep(DRAIN_TICK_MS);
+      do await sleep(DRAIN_TICK_MS);
       while (server.pendingRequests > 0);
     },
     close: () => server.stop(true),
   };
+}
+
+async function listenOnNode(
+  { host, port, reusePort = false }: ListenAddress,
+  respond: FetchHandler,
+  tls: TlsFiles | undefined,
+): Promise<Listener> {
+  const listener = createNodeListener(respond);
+  const server = tls
+    ? (await import("node:https")).createServer(tls, listener)
+    : (await import("node:http")).createServer(listener);
+  const opened = Promise.withResolvers<void>();
+  server.once("error", opened.reject);
+  server.listen({ host, port, reusePort }, opened.resolve);
+  await opened.promise;
+  const closed = Promise.withResolvers<void>();
+  server.once("close", closed.resolve);
+  const { port: actualPort } = server.address() as AddressInfo;
+  const scheme = tls ? "https" : "http";
+  return {
+    origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
+    async drain() {
+      // Stops listening and closes connections that are already idle.
+      server.close();
+      for (let isOpen = true; isOpen; ) {
+        isOpen = await Promise.race([closed.promise.then(() => false), sleep(DRAIN_TICK_MS, true)]);
+        server.closeIdleConnections();
+      }
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await closed.promise;
+    },
+  };
+}
+
+function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
+  const code = codeOf(error);
+  const advise = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
+  if (code === "EADDRINUSE") {
+    return new Error(`port ${port} on ${host} is already in use${advise("port")}`);
+  }
+  if (code === "EACCES" && port < 1024) {
+    const rights = "needs root or CAP_NET_BIND_SERVICE, like every port below 1024";
+    return new Error(`port ${port} on ${host} ${rights}${advise("port")}`);
+  }
+  if (code === "EADDRNOTAVAIL") {
+    return new Error(`${host} is not an address of this machine${advise("host")}`);
+  }
+  // Bun has no specific error code for a host name that cannot be resolved.
+  if (!ipaddr.isValid(host) && !["EACCES", "EMFILE"].includes(code)) {
+    return new Error(`cannot resolve host name ${host}${advise("host")}`);
+  }
+  return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }

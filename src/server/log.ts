@@ -63,18 +63,15 @@ function createSink(onDropped: (lines: number) => void) {
         dropped += lines.length;
         continue;
       }
-      if (dropped > 0) report();
+      if (dropped === 0) continue;
+      const lost = dropped;
+      dropped = 0;
+      // The report is logged even if the buffer is full.
+      isReporting = true;
+      onDropped(lost);
+      isReporting = false;
     }
     writing = undefined;
-  }
-
-  /** Logs how many lines were dropped, even if the buffer is full. */
-  function report(): void {
-    const lines = dropped;
-    dropped = 0;
-    isReporting = true;
-    onDropped(lines);
-    isReporting = false;
   }
 
   return {

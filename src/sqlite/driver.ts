@@ -19,7 +19,6 @@ export interface Statement<Row> {
 export interface Sqlite {
   prepare<Row = unknown>(sql: string): Statement<Row>;
   exec(sql: string): void;
-  /** Returns the bytes of the database file. */
   serialize(): Uint8Array;
   close(): void;
 }
@@ -35,7 +34,6 @@ export interface SqliteDriver {
    * process.
    */
   openImmutable(path: string, isMapped?: boolean): Database;
-  /** Opens the bytes of a database file for reading. */
   openBytes(bytes: Uint8Array): Database;
   /**
    * Opens a database for writing, including FTS5's internal tables: a file, which is created if it

@@ -127,7 +127,9 @@ describe("an error quotes the invalid value and suggests a fix for a common mist
     [
       "30 February",
       { ...user, created_at: "2024-02-30T00:00:00Z" },
-      ['must be a real date (February 2024 has 29 days), got "2024-02-30T00:00:00Z" (user 1)'],
+      [
+        'on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z, got "2024-02-30T00:00:00Z" (user 1)',
+      ],
     ],
     [
       "a database's error message",

@@ -24,7 +24,8 @@ export const achievement = {
 const id = "must be an integer from 1 to 9007199254740991";
 const count = "must be an integer from 0 to 9007199254740991";
 const name = "must be a non-blank string of 1 to 200 code points";
-const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
+const time =
+  "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
 const avatar = "must be null, or an http(s) URL or a path of at most 2048 code points";
 
 /** For each test: its name, an invalid line, and the beginning of the expected error message. */
@@ -126,7 +127,7 @@ export const invalidLines: [string, object | string, string][] = [
   [
     "a day that does not exist",
     { ...user, created_at: "2023-02-29T00:00:00Z" },
-    "created_at: must be a real date",
+    `created_at: ${time}`,
   ],
   ["an hour of 24", { ...user, created_at: "2023-02-28T24:00:00Z" }, `created_at: ${time}`],
   ["a date without a time", { ...user, created_at: "2024-01-01" }, `created_at: ${time}`],

@@ -1,7 +1,7 @@
 /** TLS: the certificate, the ciphers that are accepted, and sharing a port. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openListener } from "../../src/server/open.ts";
+import { openListener } from "../../src/server/listen.ts";
 import { readTls } from "../../src/server/tls.ts";
 import { openExecutable, run, temporaryFolder } from "../support.ts";
 

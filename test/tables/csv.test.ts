@@ -157,7 +157,8 @@ five,1,Five,0,,
 };
 const MAX = Number.MAX_SAFE_INTEGER;
 const ids = `must be an integer from 1 to ${MAX}`;
-const time = "must be an RFC 3339 time with Z or an offset, such as 2024-03-09T17:05:00Z";
+const time =
+  "must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z";
 
 test("errors name the file, the line and the column, and are grouped", async () => {
   expect((await errorsOf(messy)).split("\n")).toEqual([
@@ -171,7 +172,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     'users.csv, line 2: public: must be true or false, got "maybe" (user 1)',
     "users.csv, line 3: public: is missing (user 2)",
     "users.csv, line 4: name: is missing (user 3)",
-    'users.csv, line 4: created_at: must be a real date (February 2024 has 29 days), got "2024-02-30T17:05:00Z" (user 3)',
+    'users.csv, line 4: created_at: must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z, got "2024-02-30T17:05:00Z" (user 3)',
     `users.csv, line 5: created_at: ${time}, got "yesterday" (user 4)`,
     'users.csv, line 12: avatar_url: must be null, or an http(s) URL or a path of at most 2048 code points, got "x.png" (user 6)',
     "user_roles.csv, line 8: role_id: is missing (user 6)",

@@ -148,19 +148,15 @@ export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,
 ): Promise<string> {
-  const sha256 = await hashOf(source, databaseBytes);
+  const hash = createHash("sha256");
+  for await (const chunk of readChunks(source, 0, databaseBytes)) hash.update(chunk);
+  const sha256 = hash.digest("hex");
   let trailer = "";
   for await (const chunk of readChunks(source, databaseBytes, databaseBytes + TRAILER_BYTES)) {
     trailer += Buffer.from(chunk).toString("latin1");
   }
   if (trailer === trailerOf(sha256)) return sha256;
   throw new SnapshotError("is damaged: its checksum does not match");
-}
-
-async function hashOf(source: FileHandle | Uint8Array, databaseBytes: number): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of readChunks(source, 0, databaseBytes)) hash.update(chunk);
-  return hash.digest("hex");
 }
 
 const trailerOf = (sha256: string) => `${LABEL}${sha256}\n`;

@@ -16,7 +16,6 @@ export interface Counts {
 export interface Meta {
   /** The build time in UTC and whole seconds, in ISO 8601 format. */
   built_at: string;
-  /** The version of Roadbook that built the snapshot. */
   roadbook_version: string;
   counts: Counts;
   /**
@@ -26,7 +25,6 @@ export interface Meta {
   featured: number[];
 }
 
-/** Writes the metadata and replaces any old values. */
 export function writeMeta(db: Database, facts: Meta): void {
   for (const [key, fact] of Object.entries(facts)) {
     const value = typeof fact === "string" ? fact : JSON.stringify(fact);
@@ -35,7 +33,6 @@ export function writeMeta(db: Database, facts: Meta): void {
   }
 }
 
-/** Reads the metadata. Throws if a value is missing. */
 export function readMeta(db: Database): Meta {
   const rows = db.select().from(meta).all();
   const facts = new Map(rows.map(({ key, value }) => [key, value]));

@@ -6,7 +6,6 @@ import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
-/** The snapshot's metadata; see meta.ts. */
 export const meta = sqliteTable("meta", { key: text().primaryKey(), value: text().notNull() });
 
 export const role = sqliteTable("role", {
@@ -54,7 +53,6 @@ export const user = sqliteTable("user", {
   companyRole: text("company_role"),
   /** Role ids in ascending order. */
   roles: text({ mode: "json" }).$type<number[]>().notNull(),
-  /** In seconds since 1970. */
   createdAt: integer("created_at").notNull(),
   /**
    * Newest first, then by id. This is the last column so that SQLite can read the others without
@@ -81,7 +79,6 @@ export const companyName = sqliteTable("company_name", {
 });
 
 const kinds = ["user", "company"] as const;
-/** The kinds of records that have a name index. */
 export type NameKind = (typeof kinds)[number];
 
 const tables = [
@@ -150,16 +147,12 @@ function* createSql(table: (typeof tables)[number]): Generator<string> {
  * capitals to lowercase, but folded names have none.)
  */
 function createNgramIndexSql(kind: string): string {
-  let characters = "";
-  for (let code = 0x20; code < 0x7f; code++) {
-    const character = String.fromCharCode(code);
-    if (!/[a-zA-Z0-9]/.test(character)) characters += character;
-  }
-  const option = quote("'", characters);
-  const tokenize = quote("'", `ascii tokenchars ${option}`);
+  const ascii = String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 0x20 + at));
+  const characters = ascii.replace(/[a-zA-Z0-9]/g, "");
+  const tokenize = quote(`ascii tokenchars ${quote(characters)}`);
   return `CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
 }
 
-function quote(mark: string, text: string): string {
-  return mark + text.replaceAll(mark, mark + mark) + mark;
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }

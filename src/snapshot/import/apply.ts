@@ -8,8 +8,8 @@ import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
 import { readMeta } from "../format/meta.ts";
 import { renewSeparators } from "../name-index/fts5-segment.ts";
-import { openInPlace, snapshotError } from "../read/open.ts";
-import { RowChanger } from "./changes.ts";
+import { namingErrors, openInPlace } from "../read/open.ts";
+import { createRowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { type Counted, fillSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
@@ -27,10 +27,10 @@ export async function applyChanges(
   options: ApplyOptions = {},
 ): Promise<Counted> {
   const apply = async ({ path, old }: Paths) => {
-    await openedAs(target, () => accessSync(old, constants.R_OK));
+    await namingErrors(target, async () => accessSync(old, constants.R_OK));
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
-    await openedAs(target, async () => (await openInPlace(path)).close());
+    await namingErrors(target, async () => (await openInPlace(path)).close());
     const counted = await useDatabase(path, async (db) => {
       const before = readMeta(db).counts;
       const counted = await change(db, changes, options);
@@ -41,15 +41,6 @@ export async function applyChanges(
     return counted;
   };
   return replaceLocked(target, apply, options);
-}
-
-/** Rejects with a `SnapshotError` that names `target` if `open` fails. */
-async function openedAs(target: string, open: () => void | Promise<void>): Promise<void> {
-  try {
-    await open();
-  } catch (error) {
-    throw snapshotError(target, error);
-  }
 }
 
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
@@ -65,11 +56,11 @@ async function change(db: Database, changes: LineSource, options: ReadOptions): 
   const { featured } = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
   const counted = await fillSnapshot(db, {}, async () => {
-    const changer = new RowChanger(db);
-    const { isBlank: _, ...read } = await readDataset(changes, changer, options);
+    const changer = createRowChanger(db);
+    const { isBlank: _, ...read } = await readDataset(changes, changer.handler, options);
     return {
       ...read,
-      staleIndexes: changer.staleIndexes,
+      staleIndexes: changer.finishNames(),
       featuredCandidates: changer.listFeaturedCandidates(featured),
     };
   });

@@ -6,17 +6,17 @@ import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { openTables, type TableOptions } from "../../tables/open.ts";
+import { finishFile } from "../format/file.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { findMeta, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
+import { findCounts, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import {
   type Counted,
   fillSnapshot,
-  saveSnapshot,
   serializeSnapshot,
   useDatabase,
   type WriteOptions,
@@ -47,7 +47,7 @@ export async function importDataset(
   /** Fills a database that will replace `file`. */
   const fillInstead = async (db: Database, file: string): Promise<Counted> => {
     if (!options.force && existsSync(file)) await refuseForeign(file, target);
-    const old = findMeta(file)?.counts;
+    const old = findCounts(file);
     return fillSnapshot(db, options, async () => {
       const { isBlank, ...read } = await fill(db, dataset, options);
       const counts = countRows(db);
@@ -66,9 +66,11 @@ export async function importDataset(
     async ({ path, work, old }) => {
       const counted = await useDatabase(work, async (db) => {
         const counted = await fillInstead(db, old);
-        await saveSnapshot(db, path);
+        // Copies rows, not pages. Freed pages, which may hold deleted data, are left behind.
+        db.$client.prepare("VACUUM INTO ?").run(path);
         return counted;
       });
+      await finishFile(path);
       await checkSnapshot(path);
       return counted;
     },

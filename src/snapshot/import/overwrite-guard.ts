@@ -6,7 +6,7 @@
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
 import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
-import { type Counts, type Meta, readMeta } from "../format/meta.ts";
+import { type Counts, readMeta } from "../format/meta.ts";
 import { CHECK_PIPE } from "./read-dataset.ts";
 
 /** Throws an error if a dataset, which may be blank, has neither users nor companies. */
@@ -63,14 +63,14 @@ export function refuseShrinking(
 }
 
 /**
- * Reads the metadata of the snapshot at `path`. Returns undefined if the metadata cannot be read,
- * so that an import can replace a damaged snapshot.
+ * Reads the counts of the snapshot at `path`. Returns undefined if they cannot be read, so that an
+ * import can replace a damaged snapshot.
  */
-export function findMeta(path: string): Meta | undefined {
+export function findCounts(path: string): Counts | undefined {
   try {
     const db = sqlite.openImmutable(path);
     try {
-      return readMeta(db);
+      return readMeta(db).counts;
     } finally {
       db.$client.close();
     }

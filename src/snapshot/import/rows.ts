@@ -39,7 +39,6 @@ export class RowWriter implements LineHandler<DatasetLine> {
   protected readonly known = { role: new Set<number>(), achievement: new Set<number>() };
   protected readonly db: Database;
   private readonly statements: ReturnType<typeof prepareStatements>;
-  /** The names of the companies read so far, by company id. */
   private readonly companyNames = new Map<number, string>();
   private readonly privateBits = new Uint32Array(PRIVATE_BITS / 32);
   /** The most achievements that a user read so far has unlocked. */
@@ -72,7 +71,9 @@ export class RowWriter implements LineHandler<DatasetLine> {
   /** Yields an error for each reference to a missing record and for each exceeded limit. */
   *finish(): Generator<FinalError> {
     nameCompanies(this.db, sql`${user.id} IN (SELECT user FROM pending WHERE type = 'company')`);
-    const rows = this.db.$client.prepare<Pending>(
+    const rows = this.db.$client.prepare<
+      Record<"line" | "id" | "user", number> & { field: string; type: Referenced }
+    >(
       `SELECT line, field, type, id, user FROM pending
         WHERE NOT CASE type
                 WHEN 'role' THEN EXISTS (SELECT 1 FROM role WHERE role.id = pending.id)
@@ -170,15 +171,6 @@ function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
     .sort(([a, , aTime], [b, , bTime]) => bTime - aTime || a - b);
 }
 
-/** A reference to a record that had not been read yet. */
-interface Pending {
-  line: number;
-  field: string;
-  type: Referenced;
-  id: number;
-  user: number;
-}
-
 function prepareStatements(db: Database) {
   const id = sql.placeholder("id");
   const companyById = db.select({ name: company.name }).from(company).where(eq(company.id, id));
@@ -207,24 +199,15 @@ function prepareInsert<Table extends SQLiteTable>(db: Database, table: Table) {
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
 }
 
-/** A user with more achievements than a response may have. */
-interface LongUser {
-  id: number;
-  name: string;
-  /** The size of all achievements in a response. */
-  bytes: number;
-  /** The newest achievements, as many as fit. */
-  fitting: Unlock[];
-}
-
 /** More than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
 /**
- * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response.
+ * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response:
+ * `bytes` is the size of all of them, and `fitting` has the newest, as many as fit.
  * Reads no user if even `longestList` of the longest definitions take less.
  */
-export function* listLongUsers(db: Database, longestList: number): Generator<LongUser> {
+export function* listLongUsers(db: Database, longestList: number) {
   const definitions = new Map<number, string>();
   let longest = 0;
   for (const row of db.select().from(achievement).all()) {
@@ -264,19 +247,4 @@ export function nameCompanies(db: Database, which: SQL): void {
     .set({ companyName: sql`(${name})` })
     .where(which)
     .run();
-}
-
-/** Lists the ids of the records that each public user refers to, in ascending order of user id. */
-export function* listReferences(db: Database) {
-  const rows = db.$client.prepare<{
-    id: number;
-    company: number | null;
-    roles: string;
-    achievements: string;
-  }>("SELECT id, company_id AS company, roles, achievements FROM user ORDER BY id");
-  for (const { id, company, roles, achievements } of rows.iterate()) {
-    const unlocks: Unlock[] = JSON.parse(achievements);
-    const roleIds: number[] = JSON.parse(roles);
-    yield { id, company, roles: roleIds, achievements: unlocks.map(([unlocked]) => unlocked) };
-  }
 }

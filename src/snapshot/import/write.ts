@@ -1,19 +1,18 @@
 /**
- * Writes a snapshot: fills a database, builds its name indexes, copies its rows to a new file and
- * appends a checksum. Never writes to a file that a server is reading.
+ * Fills the database of a snapshot and builds its name indexes. Never writes to a file that a
+ * server is reading.
  */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { finishFile, withChecksum } from "../format/file.ts";
+import { withChecksum } from "../format/file.ts";
 import { type Counts, countRows, writeMeta } from "../format/meta.ts";
 import type { NameKind, Unlock } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
 import type { LineErrors } from "./line-errors.ts";
 
-/** The number of drivers that the start page shows by default. */
 const MAX_FEATURED = 12;
 
 export interface Counted {
@@ -32,7 +31,6 @@ export interface Filled extends Omit<Counted, "counts"> {
 }
 
 export interface WriteOptions {
-  /** Defaults to the current time. */
   builtAtMs?: number | undefined;
   /** Called repeatedly while the index of user names is built, with the progress (0 to 1). */
   onIndexed?: ((share: number) => void) | undefined;
@@ -47,7 +45,10 @@ export async function fillSnapshot(
   { builtAtMs = Date.now(), onIndexed }: WriteOptions,
   fill: (db: Database) => Promise<Filled>,
 ): Promise<Counted> {
-  begin(db);
+  // A killed process must not leave a journal file, which SQLite would later apply to another
+  // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
+  db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN`);
   const { staleIndexes, featuredCandidates, ...read } = await fill(db);
   const counts = countRows(db);
   writeMeta(db, {
@@ -83,31 +84,10 @@ export async function useDatabase<T>(
   }
 }
 
-/** Writes a filled database to the empty file `path`, as a snapshot. */
-export async function saveSnapshot(db: Database, path: string): Promise<void> {
-  // Copies rows, not pages. Freed pages and cells, which may hold deleted data, are left behind.
-  db.$client.prepare("VACUUM INTO ?").run(path);
-  await finishFile(path);
-}
-
 /** Returns a filled database in memory as the bytes of a snapshot file. */
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
   return withChecksum(db.$client.serialize());
-}
-
-/**
- * Starts a transaction with its journal in memory, because a killed process must not leave a
- * journal file that SQLite would later apply to another database. `journal_mode = OFF` would also
- * work, but Bun's SQLite silently ignores it.
- */
-function begin({ $client }: Database): void {
-  const set = $client.prepare<{ journal_mode: string }>("PRAGMA journal_mode = memory").get();
-  if (set?.journal_mode !== "memory")
-    throw new Error(`SQLite's journal mode is ${set?.journal_mode}, not memory`);
-  $client.exec(
-    "PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN",
-  );
 }
 
 /**

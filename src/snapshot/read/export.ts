@@ -2,7 +2,6 @@
  * Streams the dataset in a snapshot as NDJSON. The output is canonical: importing an export and
  * exporting the result gives the same bytes. For a private user, only the id is exported.
  */
-
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
@@ -48,11 +47,6 @@ export async function exportDataset(path: string): Promise<Iterable<string>> {
   return withEndLine(listLinesOf(path, await openTables(path)));
 }
 
-/** Lists the lines of the dataset in a database, without the end line. */
-export function* listLines(db: Database): Generator<string> {
-  for (const line of listRecords(db)) yield JSON.stringify(line);
-}
-
 function* listRecords(db: Database): Generator<DatasetLine> {
   for (const row of db.select().from(role).orderBy(role.id).all()) yield { type: "role", ...row };
   for (const row of db.select().from(achievement).orderBy(achievement.id).all()) {
@@ -75,7 +69,7 @@ function* listRecords(db: Database): Generator<DatasetLine> {
 
 function* listLinesOf(path: string, { db, close }: Tables): Generator<string> {
   try {
-    yield* listLines(db);
+    for (const line of listRecords(db)) yield JSON.stringify(line);
   } catch (error) {
     throw snapshotError(path, error);
   } finally {

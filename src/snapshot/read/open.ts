@@ -19,10 +19,8 @@ import { openUsers } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
-/** The tables of an open snapshot. */
 export interface Tables {
   db: Database;
-  /** The checksum of the file, in hexadecimal. */
   sha256: string;
   close(): void;
 }
@@ -71,7 +69,6 @@ export function openInPlace(path: string): Promise<Tables> {
   return namingErrors(path, () => verifyAndOpen(path, false));
 }
 
-/** Converts any error from reading a snapshot to a {@link SnapshotError} that names the file. */
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
   if (error instanceof SnapshotError)
@@ -82,7 +79,11 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
   return new SnapshotError(reason, file, isTransient);
 }
 
-async function namingErrors<T>(source: string | Uint8Array, open: () => Promise<T>): Promise<T> {
+/** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
+export async function namingErrors<T>(
+  source: string | Uint8Array,
+  open: () => Promise<T>,
+): Promise<T> {
   try {
     return await open();
   } catch (error) {

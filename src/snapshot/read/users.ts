@@ -64,7 +64,7 @@ export function openUsers(db: Database) {
       };
     },
 
-    findName: (id: number): string | Missing => queries.name.get({ id })?.name ?? missing(id),
+    findName: (id: number): string | Missing => queries.profile.get({ id })?.name ?? missing(id),
 
     /** Returns the unlocked achievements, newest first, as a JSON array. */
     findAchievements(id: number): string | Missing {
@@ -87,7 +87,6 @@ export function openUsers(db: Database) {
       }
     },
 
-    /** Returns the ids of the users on a page. */
     listIds(page: number): number[] {
       const range = { from: page * PAGE_RANKS, to: (page + 1) * PAGE_RANKS };
       return JSON.parse(queries.idsBetween.get(range)?.ids ?? "[]");
@@ -119,7 +118,6 @@ function prepareQueries(db: Database) {
       .from(user)
       .where(isUser)
       .prepare(),
-    name: db.select({ name: user.name }).from(user).where(isUser).prepare(),
     unlocks: db.select({ achievements: user.achievements }).from(user).where(isUser).prepare(),
     privateUser: db.select().from(privateUser).where(eq(privateUser.id, id)).prepare(),
     role: db.select().from(role).where(eq(role.id, id)).prepare(),

@@ -17,9 +17,7 @@ import type { RemoteLocation } from "./location.ts";
 
 export interface SourceOptions {
   location: RemoteLocation;
-  /** Where to keep the copy. */
   folder: string;
-  /** The time limit for a download. */
   timeoutMs: number;
   /** Called when an attempt fails for a new reason while there is a copy. */
   onDown(reason: string): void;
@@ -42,84 +40,51 @@ export interface SourceStatus {
 /** If there is already a copy, a download at startup gets only this share of the time limit. */
 const START_SHARE = 0.1;
 
+export type Source = Awaited<ReturnType<typeof openSource>>;
+
 /**
  * Downloads the snapshot. If an earlier process left a copy in the folder, that copy is used when
  * the download fails, or until a slow download completes. Throws an error for the operator if there
  * is neither a download nor a copy.
  */
-export async function openSource(options: SourceOptions): Promise<Source> {
-  const source = new Source(options);
-  await source.start();
-  return source;
-}
-
-export class Source {
-  /** The path of the copy. */
-  readonly path: string;
-  readonly #options: SourceOptions;
-  readonly #status: SourceStatus;
-  #hasCopy = false;
+export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
+  const { name: url } = location;
+  const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
+  const path = join(folder, `${id}.snapshot`);
+  const status: SourceStatus = { url, last_try: "", last_success: null, bytes: 0, error: null };
+  const earlier = await openInPlace(path).catch(() => undefined);
+  earlier?.close();
+  let hasCopy = earlier !== undefined;
   /** Why the snapshot at the source is refused. Undefined if the copy is that snapshot. */
-  #refused: SnapshotError | undefined;
+  let refused: SnapshotError | undefined;
   /** The headers that make the source send nothing unless the snapshot has changed. */
-  #conditions: Record<string, string> = {};
-  #lastAttempt: Promise<boolean> = Promise.resolve(false);
+  let conditions: Record<string, string> = {};
+  let lastAttempt = Promise.resolve(false);
 
-  constructor(options: SourceOptions) {
-    const { name: url } = options.location;
-    const id = createHash("sha256").update(url).digest("hex").slice(0, 16);
-    this.#options = options;
-    this.path = join(options.folder, `${id}.snapshot`);
-    this.#status = { url, last_try: "", last_success: null, bytes: 0, error: null };
-  }
-
-  /** See {@link openSource}. */
-  async start(): Promise<void> {
-    const copy = await openInPlace(this.path).catch(() => undefined);
-    copy?.close();
-    this.#hasCopy = copy !== undefined;
-    const attempt = this.refresh();
-    await (this.#hasCopy
-      ? Promise.race([attempt, sleep(this.#options.timeoutMs * START_SHARE)])
-      : attempt);
-    if (!this.#hasCopy) throw new Error(`${this.#status.url} ${this.#status.error}`);
-  }
-
-  /**
-   * Checks for a new snapshot and resolves to whether the copy has changed. A snapshot that was
-   * refused is downloaded again only after it has changed, or if `isForced` is set.
-   */
-  refresh(isForced = false): Promise<boolean> {
-    this.#lastAttempt = this.#lastAttempt.then(() => this.#attempt(isForced));
-    return this.#lastAttempt;
-  }
-
-  status = (): SourceStatus => ({ ...this.#status });
-
-  async #attempt(isForced: boolean): Promise<boolean> {
-    const { onDown, onUp } = this.#options;
-    const status = this.#status;
+  async function attempt(isForced: boolean): Promise<boolean> {
     status.last_try = formatTime(Math.floor(Date.now() / 1000));
     try {
-      const isNew = await this.#fetch(isForced && this.#refused ? {} : this.#conditions);
+      const isNew = await download(isForced && refused ? {} : conditions);
       if (status.error !== null) onUp();
       status.last_success = status.last_try;
       status.error = null;
       return isNew;
     } catch (error) {
-      const reason = this.#reasonOf(error);
-      if (this.#hasCopy && reason !== status.error) onDown(reason);
+      // Anyone can read the reason, so it must not contain the path of the copy.
+      const reason = reasonOfFailure(error)
+        .replaceAll(path, "the cache")
+        .replaceAll(folder, "the cache");
+      if (hasCopy && reason !== status.error) onDown(reason);
       status.error = reason;
       return false;
     }
   }
 
   /** Requests the snapshot once, and resolves to whether the copy has changed. */
-  async #fetch(conditions: Record<string, string>): Promise<boolean> {
-    const { location, folder, timeoutMs } = this.#options;
+  async function download(conditional: Record<string, string>): Promise<boolean> {
     const { url, headers } = location.prepare();
     const response = await fetch(url, {
-      headers: { ...headers, ...conditions },
+      headers: { ...headers, ...conditional },
       signal: AbortSignal.timeout(timeoutMs),
     }).catch((error: unknown) => {
       throw new Error(`cannot be reached: ${networkReasonOf(error, timeoutMs)}`);
@@ -128,35 +93,47 @@ export class Source {
     if (response.status !== 200) {
       await response.body?.cancel();
       if (response.status !== 304) throw new Error(`responded with ${response.status}`);
-      if (this.#refused) throw this.#refused;
+      if (refused) throw refused;
       return false;
     }
-    this.#refused = undefined;
+    refused = undefined;
     try {
       // The folder may have been removed by a program that cleans up temporary files.
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      await replaceLocked(this.path, async ({ path }) => {
-        this.#status.bytes += await save(readBody(response, timeoutMs), path);
+      await replaceLocked(path, async ({ path }) => {
+        status.bytes += await save(readBody(response, timeoutMs), path);
         (await openInPlace(path)).close();
       });
     } catch (error) {
       // If reading the body is what failed, cancelling it fails too.
       await response.body?.cancel().catch(() => {});
       if (!(error instanceof SnapshotError)) throw error;
-      this.#refused = error;
+      refused = error;
     }
-    this.#conditions = conditionsOf(response);
-    if (this.#refused) throw this.#refused;
-    this.#hasCopy = true;
+    conditions = conditionsOf(response);
+    if (refused) throw refused;
+    hasCopy = true;
     return true;
   }
 
-  /** Returns why an attempt failed, without the path of the copy, which anyone could read. */
-  #reasonOf(error: unknown): string {
-    if (isFileSystemError(error)) return `cannot write the cache: ${reasonOf(error)}`;
-    const reason = error instanceof SnapshotError ? error.reason : reasonOf(error);
-    return reason.replaceAll(this.path, "the cache").replaceAll(this.#options.folder, "the cache");
+  /**
+   * Checks for a new snapshot and resolves to whether the copy has changed. A snapshot that was
+   * refused is downloaded again only after it has changed, or if `isForced` is set.
+   */
+  function refresh(isForced = false): Promise<boolean> {
+    lastAttempt = lastAttempt.then(() => attempt(isForced));
+    return lastAttempt;
   }
+
+  const first = refresh();
+  await (hasCopy ? Promise.race([first, sleep(timeoutMs * START_SHARE)]) : first);
+  if (!hasCopy) throw new Error(`${url} ${status.error}`);
+  return { path, refresh, status: (): SourceStatus => ({ ...status }) };
+}
+
+function reasonOfFailure(error: unknown): string {
+  if (isFileSystemError(error)) return `cannot write the cache: ${reasonOf(error)}`;
+  return error instanceof SnapshotError ? error.reason : reasonOf(error);
 }
 
 function conditionsOf({ headers }: Response): Record<string, string> {
