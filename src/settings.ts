@@ -5,8 +5,6 @@
 import { closest, distance } from "fastest-levenshtein";
 import type { DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, type Fault, parseFault } from "./faults.ts";
-import type { DocsScript } from "./http/docs.ts";
-import type { PageAssets } from "./http/pages.ts";
 import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -232,8 +230,6 @@ export const libraryOptions = {
   },
   limiter: option<Limiter>("object", "replaces the built-in limiter; the caller must close it"),
   compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
-  pageAssets: option<() => Promise<PageAssets>>("function", "the web page's scripts and style"),
-  docsScript: option<DocsScript>("function", "the script for the page at /docs, gzip-compressed"),
   onBug: option<(error: unknown, requestId: string) => void>(
     "function",
     "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",

@@ -15,16 +15,16 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { commonHeaders, preflightHeaders } from "./response.ts";
-import type { CachePolicy } from "./result.ts";
 
 /** The placeholder for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
-/** The GET operation of a documented route. HEAD and OPTIONS are derived from GET. */
-export interface Operation {
+/** The GET operation of a documented route. */
+interface Operation {
   operationId: string;
   summary: string;
   description: string;
+  /** Searches count against the limit. A service route is not cached and not under /api. */
   tag: "Users" | "Search" | "Service";
   parameter?: {
     in: "path" | "query";
@@ -40,11 +40,6 @@ export interface Operation {
   example: unknown;
   /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
-  cache?: CachePolicy;
-  /** Whether a request counts against the search limit. */
-  isLimited?: boolean;
-  /** Whether the route also exists under /api. */
-  isUnderApi?: boolean;
 }
 
 const RETRY_AFTER_EXAMPLE = 1200;
@@ -173,13 +168,13 @@ const headers = {
 
 /** Describes an operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
-  const { operationId, summary, description, parameter, isUnderApi } = operation;
+  const { operationId, summary, description, tag, parameter } = operation;
   const detail = {
     operationId,
     summary,
     description,
-    tags: [operation.tag],
-    ...(!isUnderApi && { servers: [{ url: ORIGIN }] }),
+    tags: [tag],
+    ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
     }),
@@ -189,29 +184,29 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   return detail as object;
 }
 
-function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {
-  const common = { ...headers.common, ...(isLimited && headers.limit) };
-  const validated = { ...common, ...(cache && headers.validator) };
+function responsesOf({ success, example, errors: own, tag }: Operation) {
+  const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
-  const responses: Record<string, ReturnType<typeof response>> = {
-    200: response(
-      "Success",
-      { ...validated, ...(cache && headers.coding) },
-      { schema: toOpenApi(body), example },
-    ),
+  const json = { schema: toOpenApi(body), example };
+  const validated = { ...common, ...headers.validator };
+  const byStatus = Map.groupBy(
+    [...own, "internal_error" as const, "unavailable" as const],
+    (code) => errors[code].status,
+  );
+  const failures = [...byStatus].map(([status, codes]) => {
+    return [status, errorResponse(codes, { ...common, ...(status === 429 && headers.retry) })];
+  });
+  return {
+    ...(tag === "Service"
+      ? { 200: response("Success", common, json) }
+      : {
+          200: response("Success", { ...validated, ...headers.coding }, json),
+          304: response("The body is still the one that If-None-Match names", validated),
+        }),
+    ...Object.fromEntries(failures),
     405: errorResponse(["method_not_allowed"], { ...headers.common, ...headers.allow }),
     431: headTooLarge,
   };
-  if (cache)
-    responses[304] = response("The body is still the one that If-None-Match names", validated);
-  const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
-  if (isLimited) codes.push("rate_limited");
-  for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
-    responses[status] = errorResponse(ofStatus, {
-      ...common,
-      ...(status === 429 && headers.retry),
-    });
-  return responses;
 }
 
 function errorResponse(codes: readonly ErrorCode[], its: object) {

@@ -44,10 +44,7 @@ function normalizeQuery({ query }: { query: { q?: string } }): void {
 
 const common = {
   tag: "Search",
-  cache: "private",
-  isLimited: true,
-  isUnderApi: true,
-  errors: ["invalid_query"],
+  errors: ["invalid_query", "rate_limited"],
 } as const;
 
 const q = {
@@ -84,17 +81,11 @@ const searchUsersOperation = describeOperation({
   description:
     "Returns at most 10 users with public profiles, best match first. Among equals, the shortest " +
     "name is first.",
-  parameter: { ...q, example: "nowak" },
+  parameter: { ...q, example: "lukasz nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
   example: {
     success: true,
     users: [
-      {
-        id: 1934,
-        name: "Marek Nowak",
-        avatar_url: `${ORIGIN}/avatars/1934.svg`,
-        company: null,
-      },
       {
         id: 42,
         name: "Łukasz Nowak",

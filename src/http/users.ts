@@ -40,8 +40,6 @@ interface AchievementsBody {
 
 const common = {
   tag: "Users",
-  cache: "public",
-  isUnderApi: true,
   errors: ["invalid_user_id", "profile_private", "user_not_found"],
 } as const;
 
@@ -83,24 +81,11 @@ const achievementsOperation = describeOperation({
   summary: "Get a user's achievements",
   description:
     "Returns all achievements of a user whose profile is public, the most recently unlocked first.",
-  parameter: { ...userId, example: 46 },
+  parameter: { ...userId, example: 14 },
   success: { achievements: Type.Array(AchievementEntry) },
   example: {
     success: true,
     achievements: [
-      {
-        achievement: {
-          id: 54,
-          name: "Candle on the Dashboard",
-          description: "Stay for one year; there was cake at the depot.",
-          icon: "candle-on-the-dashboard.svg",
-          type: "community",
-          tier: 1,
-          points: 10,
-        },
-        tier: 1,
-        unlocked_at: "2015-05-15T11:44:52Z",
-      },
       {
         achievement: {
           id: 1,
@@ -112,7 +97,7 @@ const achievementsOperation = describeOperation({
           points: 5,
         },
         tier: 1,
-        unlocked_at: "2014-07-11T09:17:47Z",
+        unlocked_at: "2014-09-09T11:29:58Z",
       },
     ],
   },
