@@ -315,27 +315,35 @@ export interface Setting extends Row {
 
 export type Settings = Record<string, Setting>;
 
-/** Declares the settings under a heading of the help. */
-export function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+/** Declares settings, whose flags and headings follow from the properties. */
+export function declare<Rows extends Record<string, Row>>(rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const { value } = row.kind;
-    return [key, { name: value === undefined ? flag : `${flag} ${value}`, group, ...row }];
+    const { name = value === undefined ? flag : `${flag} ${value}` } = row;
+    return [key, { ...row, name, group: isFlag({ name }) ? "Flags" : "Arguments" }];
   });
   return Object.fromEntries(settings) as {
     [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
   };
 }
 
-/** Declares settings that are also options of the library. */
-function both<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
-  const settings = Object.entries(group(heading, rows));
-  return Object.fromEntries(settings.map(([key, row]) => [key, { ...row, library: true }])) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & { library: true };
-  };
+/** Declares settings under a heading of their own. */
+function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  return extend(declare(rows), { group });
 }
 
-export function isFlag({ name }: Setting): boolean {
+/** Declares settings that are also options of the library. */
+function both<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  return extend(declare(rows), { group, library: true as const });
+}
+
+function extend<Rows extends object, More>(rows: Rows, more: More) {
+  const extended = Object.entries(rows).map(([key, row]) => [key, { ...row, ...more }]);
+  return Object.fromEntries(extended) as { [Key in keyof Rows]: Rows[Key] & More };
+}
+
+export function isFlag({ name }: Pick<Setting, "name">): boolean {
   return name.startsWith("--");
 }
 
