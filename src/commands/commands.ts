@@ -5,7 +5,7 @@
  */
 import { declare, type Settings, serveSettings, type Values } from "../settings.ts";
 import { baseUrl, boolean, integer, port, seed, target, text, time, webUrl } from "../values.ts";
-import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
+import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
   usage: string;
@@ -110,12 +110,7 @@ export const commands: Record<string, Command> = {
     usage: "FILE [--to OUT] [flags]",
     summary: "export the data of a snapshot as a dataset",
     settings: declare({ file, ...output }),
-    async run({ file, ...flags }) {
-      const { exportDataset } = await import("../snapshot/read/export.ts");
-      const { writeLines } = await import("./write-lines.ts");
-      if (flags.to !== undefined) refuseSameFile(file, flags.to);
-      await writeLines(await exportDataset(file), flags);
-    },
+    run: async ({ file, ...flags }) => (await import("./export-seed.ts")).runExport(file, flags),
   }),
 
   check: command({
@@ -151,7 +146,7 @@ export const commands: Record<string, Command> = {
       },
       ...output,
     }),
-    run: async (values) => (await import("./seed.ts")).runSeed(values),
+    run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 
   schema: command({
