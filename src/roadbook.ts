@@ -117,7 +117,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     refused: reloadable.refused,
     searchLimit,
     // Elysia awaits a hook only if it is declared async.
-    fault: faults && (async (context) => faults?.(context)),
+    faults: faults ? [async (context) => faults?.(context)] : [],
   });
   const listening: Listening[] = [];
 

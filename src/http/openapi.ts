@@ -76,7 +76,7 @@ const references = new Map(
 function constants(values: Record<string, string>, descriptions: Record<string, string>) {
   const entries = Object.entries(descriptions).map(([name, description]) => {
     const schema = { type: "string", const: values[name.toLowerCase()] };
-    return [name, { description, required: true, schema }];
+    return [name, { description, schema }];
   });
   return Object.fromEntries(entries);
 }
@@ -89,9 +89,14 @@ function whole(description: string, minimum: 0 | 1, example: number) {
   return { description, schema: { type: "integer", minimum }, example };
 }
 
+function required(headers: Record<string, object>) {
+  const entries = Object.entries(headers).map(([name, its]) => [name, { ...its, required: true }]);
+  return Object.fromEntries(entries);
+}
+
 /** The headers of responses, by kind. */
 const headers = {
-  common: {
+  common: required({
     ...constants(commonHeaders, {
       "X-API-Version": "The version of the interface",
       "X-Content-Type-Options": "Browsers must not guess a content type",
@@ -100,39 +105,30 @@ const headers = {
       "Access-Control-Allow-Origin": "A page of any origin may read the response",
       "Access-Control-Expose-Headers": "The response headers that a page may read",
     }),
-    "X-Request-Id": {
-      ...text(
-        "The id of the request in the server's log",
-        "^[\\w.~+/=:@-]{1,128}$",
-        "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
-      ),
-      required: true,
-    },
-    "Cache-Control": {
-      ...text(
-        "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
-          "it with If-None-Match before each use; with `no-store`, it must not store it.",
-        "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
-        "no-cache",
-      ),
-      required: true,
-    },
-  },
-  allow: constants(preflightHeaders, { Allow: "The methods that the path supports" }),
-  validator: {
-    ETag: {
-      ...text(
-        "The validator of the body in this content coding, for If-None-Match",
-        '^"[\\w-]+-(identity|gzip)"$',
-        '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
-      ),
-      required: true,
-    },
+    "X-Request-Id": text(
+      "The id of the request in the server's log",
+      "^[\\w.~+/=:@-]{1,128}$",
+      "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
+    ),
+    "Cache-Control": text(
+      "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
+        "it with If-None-Match before each use; with `no-store`, it must not store it.",
+      "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
+      "no-cache",
+    ),
+  }),
+  allow: required(constants(preflightHeaders, { Allow: "The methods that the path supports" })),
+  validator: required({
+    ETag: text(
+      "The validator of the body in this content coding, for If-None-Match",
+      '^"[\\w-]+-(identity|gzip)"$',
+      '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
+    ),
     ...constants(
       { vary: "accept-encoding" },
       { Vary: "The request headers that the response depends on" },
     ),
-  },
+  }),
   coding: {
     "Content-Encoding": {
       description: "The content coding, chosen by Accept-Encoding; short bodies are not compressed",
@@ -158,12 +154,13 @@ const headers = {
       1_735_689_600,
     ),
   },
-  retry: {
-    "Retry-After": {
-      ...whole("Whole seconds to wait; waiting that long is always enough", 1, RETRY_AFTER_EXAMPLE),
-      required: true,
-    },
-  },
+  retry: required({
+    "Retry-After": whole(
+      "Whole seconds to wait; waiting that long is always enough",
+      1,
+      RETRY_AFTER_EXAMPLE,
+    ),
+  }),
 };
 
 /** Describes an operation in OpenAPI 3.1, with every status, header and body. */

@@ -4,11 +4,11 @@ import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
-import { type Hook, hooksOf, type Service } from "./service.ts";
+import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
-  /** Counts a search, and refuses it if the client is over the limit. */
-  limitSearch: Hook | undefined;
+  /** Counts a search, and refuses it if the client is over the limit. Empty without a limit. */
+  limitSearch: Hook[];
 }
 
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
@@ -18,8 +18,8 @@ export const search = (service: SearchService) =>
     .derive(() => ({ cache: "private" as const }))
     .guard({
       query: Query,
-      transform: [...hooksOf(service.limitSearch), normalizeQuery],
-      beforeHandle: hooksOf(service.fault),
+      transform: [...service.limitSearch, normalizeQuery],
+      beforeHandle: service.faults,
     })
     .get(
       "/search/companies",

@@ -6,12 +6,12 @@ import { Id } from "../domain/schema.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { UserIdParams } from "./request.ts";
 import { fail } from "./result.ts";
-import { hooksOf, type Service } from "./service.ts";
+import type { Service } from "./service.ts";
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "public" as const }))
-    .guard({ params: UserIdParams, beforeHandle: hooksOf(service.fault) })
+    .guard({ params: UserIdParams, beforeHandle: service.faults })
     .get(
       "/users/public/:userId",
       ({ request, params }) => {
