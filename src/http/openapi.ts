@@ -81,12 +81,12 @@ function constants(values: Record<string, string>, descriptions: Record<string, 
   return Object.fromEntries(entries);
 }
 
-function text(description: string, pattern: string, example: string) {
-  return { description, schema: { type: "string", pattern }, example };
+function text(description: string, pattern: string) {
+  return { description, schema: { type: "string", pattern } };
 }
 
-function whole(description: string, minimum: 0 | 1, example: number) {
-  return { description, schema: { type: "integer", minimum }, example };
+function whole(description: string, minimum: 0 | 1) {
+  return { description, schema: { type: "integer", minimum } };
 }
 
 function required(headers: Record<string, object>) {
@@ -105,16 +105,11 @@ const headers = {
       "Access-Control-Allow-Origin": "A page of any origin may read the response",
       "Access-Control-Expose-Headers": "The response headers that a page may read",
     }),
-    "X-Request-Id": text(
-      "The id of the request in the server's log",
-      "^[\\w.~+/=:@-]{1,128}$",
-      "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
-    ),
+    "X-Request-Id": text("The id of the request in the server's log", "^[\\w.~+/=:@-]{1,128}$"),
     "Cache-Control": text(
       "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
         "it with If-None-Match before each use; with `no-store`, it must not store it.",
       "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
-      "no-cache",
     ),
   }),
   allow: required(constants(preflightHeaders, { Allow: "The methods that the path supports" })),
@@ -122,7 +117,6 @@ const headers = {
     ETag: text(
       "The validator of the body in this content coding, for If-None-Match",
       '^"[\\w-]+-(identity|gzip)"$',
-      '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
     ),
     ...constants(
       { vary: "accept-encoding" },
@@ -139,27 +133,17 @@ const headers = {
     "RateLimit-Policy": text(
       'The limit: `"search";q=<requests>;w=<seconds>`. Absent if the server has no search limit.',
       '^"search";q=[0-9]+;w=[0-9]+$',
-      '"search";q=30;w=3600',
     ),
     RateLimit: text(
       'Your budget: `"search";r=<requests left>;t=<seconds until one more is free>`',
       '^"search";r=[0-9]+;t=[0-9]+$',
-      '"search";r=29;t=3600',
     ),
-    "X-RateLimit-Limit": whole("The number of requests allowed in a window", 1, 30),
-    "X-RateLimit-Remaining": whole("The number of requests left at the moment", 0, 29),
-    "X-RateLimit-Reset": whole(
-      "The Unix time in seconds at which one more request is free",
-      0,
-      1_735_689_600,
-    ),
+    "X-RateLimit-Limit": whole("The number of requests allowed in a window", 1),
+    "X-RateLimit-Remaining": whole("The number of requests left at the moment", 0),
+    "X-RateLimit-Reset": whole("The Unix time in seconds at which one more request is free", 0),
   },
   retry: required({
-    "Retry-After": whole(
-      "Whole seconds to wait; waiting that long is always enough",
-      1,
-      RETRY_AFTER_EXAMPLE,
-    ),
+    "Retry-After": whole("Whole seconds to wait; waiting that long is always enough", 1),
   }),
 };
 
