@@ -25,17 +25,15 @@ export const users = (service: Service) =>
       "/users/:userId/achievements",
       ({ params }) => {
         const json = service.snapshot().users.findAchievements(Number(params.userId));
-        return typeof json === "string"
-          ? (`{"success":true,"achievements":${json}}` as unknown as AchievementsBody)
-          : fail(json.missing);
+        return typeof json === "string" ? toBody(json) : fail(json.missing);
       },
       { detail: achievementsOperation },
     );
 
-/** The body is serialized already, which is several times as fast, but clients know its type. */
-interface AchievementsBody {
-  success: true;
-  achievements: AchievementEntry[];
+/** The body stays text, which is several times as fast, but clients know its type. */
+function toBody(achievements: string) {
+  const body: unknown = `{"success":true,"achievements":${achievements}}`;
+  return body as { success: true; achievements: AchievementEntry[] };
 }
 
 const common = {
