@@ -19,7 +19,7 @@ export const LICENCES = "licences.txt";
 /** The name of the snapshot that `build --dataset` embeds in place of the demo. */
 export const OWN_SNAPSHOT = "own.snapshot";
 /** The function that makes each file, except for the demo. */
-const makers: Record<string, () => Bytes | Promise<Bytes>> = {
+const makers = {
   "scalar.js.gz": packDocsScript,
   "page.css.asset": () => bundle("web/style.css"),
   "page.js.asset": () => bundle("web/browser.ts"),
@@ -47,23 +47,13 @@ export async function makeAssets(): Promise<Record<string, Bytes>> {
   return Object.fromEntries(await Promise.all(made));
 }
 
-let docs: Promise<Bytes> | undefined;
-
-/** Returns the docs page's script, gzip-compressed (1.3 MB). Only the first call reads the file. */
+/** Returns the docs page's script, gzip-compressed (1.3 MB). */
 export function docsScript(): Promise<Bytes> {
-  docs ??= readAsset("scalar.js.gz");
-  return docs;
+  return readAsset("scalar.js.gz");
 }
 
-let page: Promise<PageAssets> | undefined;
-
-/** Returns the web page's script and style. Only the first call reads the files. */
-export function pageAssets(): Promise<PageAssets> {
-  page ??= readPageAssets();
-  return page;
-}
-
-async function readPageAssets(): Promise<PageAssets> {
+/** Returns the web page's script and style. */
+export async function pageAssets(): Promise<PageAssets> {
   return {
     script: await readPageAsset("page.js.asset"),
     style: await readPageAsset("page.css.asset"),
@@ -71,17 +61,19 @@ async function readPageAssets(): Promise<PageAssets> {
 }
 
 /** The served file name contains a hash of the content, so the name changes with the content. */
-async function readPageAsset(asset: string): Promise<PageAsset> {
+async function readPageAsset(asset: "page.js.asset" | "page.css.asset"): Promise<PageAsset> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");
   return { file: `${name}-${digest.slice(0, 12)}.${ending}`, text };
 }
 
-async function readAsset(name: string): Promise<Bytes> {
-  const bytes = (await findReady(name)) ?? (await makers[name]?.());
-  if (bytes) return bytes;
-  throw new Error(`missing asset ${name}`);
+const assets: Partial<Record<keyof typeof makers, Promise<Bytes>>> = {};
+
+/** Only the first call for a name reads or makes the file. */
+function readAsset(name: keyof typeof makers): Promise<Bytes> {
+  assets[name] ??= findReady(name).then((ready) => ready ?? makers[name]());
+  return assets[name];
 }
 
 /**

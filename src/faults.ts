@@ -11,24 +11,17 @@ import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 import { integer, parseDuration, UsageError } from "./values.ts";
 
+const search = ["/search/companies", "/search/users"];
+const profile = ["/users/public/:userId"];
+const achievements = ["/users/:userId/achievements"];
+const health = ["/health"];
+const endpoints = [...search, ...profile, ...achievements];
+const routes = [...endpoints, ...health];
 /**
  * The routes that each target covers. `*` omits /health, because programs wait for a healthy server
  * before they start.
  */
-const routesOf = {
-  search: ["/search/companies", "/search/users"],
-  profile: ["/users/public/:userId"],
-  achievements: ["/users/:userId/achievements"],
-  health: ["/health"],
-  "*": [
-    "/search/users",
-    "/search/companies",
-    "/users/public/:userId",
-    "/users/:userId/achievements",
-  ],
-};
-const routes = [...routesOf["*"], ...routesOf.health];
-const targets = Object.keys(routesOf) as (keyof typeof routesOf)[];
+const routesOf = { search, profile, achievements, health, "*": endpoints };
 
 export interface Fault {
   target: keyof typeof routesOf;
@@ -45,63 +38,88 @@ export interface Fault {
   times: number | undefined;
 }
 
+const noFault = {
+  status: undefined,
+  isClosing: false,
+  delayMs: 0,
+  jitterMs: 0,
+  rate: 1,
+  times: undefined,
+};
+
 /** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
-const EXAMPLE = "as in search:status=503,rate=0.1";
-
-const PARTS = ["status", "close", "delay", "jitter", "rate", "times"];
-
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `UsageError`. */
 export function parseFault(text: string): Fault {
-  const [, name, rest = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
-  const target = targets.find((one) => one === name);
-  if (!target)
-    throw new UsageError(
-      `must start with a target (search, profile, achievements, health or *), as in search:close`,
-    );
-  const values = new Map<string, string | undefined>();
-  for (const part of rest.split(",")) {
-    const [name = "", value] = part.trim().split(/=(.*)/s);
-    if (values.has(name)) throw new UsageError(`must have only one ${name}`);
-    if (!PARTS.includes(name)) {
-      throw new UsageError(
-        `must list only status, close, delay, jitter, rate and times, ${EXAMPLE}`,
-      );
-    }
-    values.set(name, value);
+  const [, target = "", list = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
+  if (!isTarget(target)) {
+    const wanted = "a target (search, profile, achievements, health or *)";
+    throw new UsageError(`must start with ${wanted}, as in search:close`);
   }
-  const has = (name: string) => values.has(name);
-  if (values.get("close") !== undefined) throw new UsageError("must have close without a value");
-  if (has("status") && has("close")) throw new UsageError("must have only one of status and close");
-  if (!["status", "close", "delay"].some(has)) {
+  const fault: Fault = { target, ...noFault };
+  const names = new Set<string>();
+  for (const part of list.split(",")) {
+    const [name = "", value] = part.trim().split(/=(.*)/s);
+    if (names.has(name)) throw new UsageError(`must have only one ${name}`);
+    names.add(name);
+    const parse = Object.hasOwn(parts, name) ? parts[name] : undefined;
+    if (!parse) {
+      const wanted = "status, close, delay, jitter, rate and times";
+      throw new UsageError(`must list only ${wanted}, as in search:status=503,rate=0.1`);
+    }
+    Object.assign(fault, parse(value));
+  }
+  if (fault.status === undefined && !fault.isClosing && !names.has("delay")) {
     throw new UsageError("must have a status, close or delay");
   }
-  return {
-    target,
-    status: has("status") ? parseStatus(target, values.get("status")) : undefined,
-    isClosing: has("close"),
-    delayMs: has("delay") ? parseTime("delay", values.get("delay")) : 0,
-    jitterMs: has("jitter") ? parseTime("jitter", values.get("jitter")) : 0,
-    rate: has("rate") ? parseRate(values.get("rate")) : 1,
-    times: has("times") ? times.parse(values.get("times") ?? "", {}) : undefined,
-  };
+  if (fault.status !== undefined && fault.isClosing) {
+    throw new UsageError("must have only one of status and close");
+  }
+  checkStatus(fault);
+  return fault;
 }
+
+const parts: Record<string, (text?: string) => Partial<Fault>> = {
+  status: (text = "") => ({ status: /^\d+$/.test(text) ? Number(text) : Number.NaN }),
+  close(text) {
+    if (text !== undefined) throw new UsageError("must have close without a value");
+    return { isClosing: true };
+  },
+  delay: (text) => ({ delayMs: parseTime("delay", text) }),
+  jitter: (text) => ({ jitterMs: parseTime("jitter", text) }),
+  rate(text = "") {
+    const rate = Number(text);
+    if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return { rate };
+    throw new UsageError("must have a rate above 0 and at most 1");
+  },
+  times: (text = "") => ({ times: times.parse(text, {}) }),
+};
+
+const times = integer(1, 1_000_000, "must have times from 1 to 1000000");
+
+function parseTime(name: string, text = ""): number {
+  try {
+    return parseDuration(text);
+  } catch {
+    throw new UsageError(`must have a ${name} from 1ms to 24d, such as 200ms`);
+  }
+}
+
+const isTarget = (name: string): name is Fault["target"] => Object.hasOwn(routesOf, name);
 
 /**
  * Throws a `UsageError` if the target cannot have this status. A 4xx status must be one that
  * every route of the target can return. Any 5xx status is allowed, because proxies add their own.
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
-  const [first = [], ...others] = routesOf[target].map((route) =>
-    codesOf(route).map((code): number => errors[code].status),
-  );
-  const known = first.filter(
-    (one) => one < 500 && others.every((statuses) => statuses.includes(one)),
-  );
-  if (status === undefined || known.includes(status)) return;
-  if (Number.isInteger(status) && status >= 500 && status <= 599) return;
-  const list = [...new Set(known)].sort().join(", ");
+  if (status === undefined || (Number.isInteger(status) && status >= 500 && status <= 599)) return;
+  const known = routesOf[target]
+    .map((route) => new Set(codesOf(route).map((code): number => errors[code].status)))
+    .reduce((common, statuses) => common.intersection(statuses));
+  known.delete(errors.unavailable.status);
+  if (known.has(status)) return;
+  const list = [...known].sort().join(", ");
   throw new UsageError(`must have a status of ${list} or 500 to 599 for ${target}`);
 }
 
@@ -135,28 +153,6 @@ export function createFaults(faults: readonly Fault[], seed: number): Hook {
     return brokenResponse() as never;
   };
 }
-
-function parseStatus(target: Fault["target"], text = ""): number {
-  const status = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  checkStatus({ target, status });
-  return status;
-}
-
-function parseTime(name: string, text = ""): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    throw new UsageError(`must have a ${name} from 1ms to 24d, such as 200ms`);
-  }
-}
-
-function parseRate(text = ""): number {
-  const rate = Number(text);
-  if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return rate;
-  throw new UsageError("must have a rate above 0 and at most 1");
-}
-
-const times = integer(1, 1_000_000, "must have times from 1 to 1000000");
 
 /** The codes of the errors that the API can return from a route. */
 function codesOf(route: string): ErrorCode[] {

@@ -37,8 +37,6 @@ export type {
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
-export type { DocsScript } from "./http/docs.ts";
-export type { PageAssets } from "./http/pages.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";

@@ -109,7 +109,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     cacheMaxAgeSeconds: config.cacheMaxAge,
     compress: config.compress ?? true,
     page,
-    docsScript: config.docsScript ?? (async () => (await import("./assets.ts")).docsScript()),
+    docsScript: async () => (await import("./assets.ts")).docsScript(),
     onBug: config.onBug ?? ((error: unknown) => console.error(error)),
     source: () => config.snapshotSource?.(),
     isClosed: () => isClosed,
@@ -117,7 +117,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     refused: reloadable.refused,
     searchLimit,
     // Elysia awaits a hook only if it is declared async.
-    fault: faults && (async (context) => faults?.(context)),
+    faults: faults ? [async (context) => faults?.(context)] : [],
   });
   const listening: Listening[] = [];
 
@@ -189,7 +189,7 @@ function createSearchLimit(config: Config): SearchLimit | undefined {
 
 async function pageOf(config: Config): Promise<Pages> {
   const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  const assets = await (config.pageAssets ?? (await import("./assets.ts")).pageAssets)();
+  const assets = await (await import("./assets.ts")).pageAssets();
   return { ...config, kioskIdleMs: config.kioskIdle, logo, assets };
 }
 

@@ -5,8 +5,6 @@
 import { closest, distance } from "fastest-levenshtein";
 import type { DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, type Fault, parseFault } from "./faults.ts";
-import type { DocsScript } from "./http/docs.ts";
-import type { PageAssets } from "./http/pages.ts";
 import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -232,8 +230,6 @@ export const libraryOptions = {
   },
   limiter: option<Limiter>("object", "replaces the built-in limiter; the caller must close it"),
   compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
-  pageAssets: option<() => Promise<PageAssets>>("function", "the web page's scripts and style"),
-  docsScript: option<DocsScript>("function", "the script for the page at /docs, gzip-compressed"),
   onBug: option<(error: unknown, requestId: string) => void>(
     "function",
     "called with every error that causes a 500, and with every error that onResponse throws (default: console.error)",
@@ -319,27 +315,35 @@ export interface Setting extends Row {
 
 export type Settings = Record<string, Setting>;
 
-/** Declares the settings under a heading of the help. */
-export function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+/** Declares settings, whose flags and headings follow from the properties. */
+export function declare<Rows extends Record<string, Row>>(rows: Rows) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const { value } = row.kind;
-    return [key, { name: value === undefined ? flag : `${flag} ${value}`, group, ...row }];
+    const { name = value === undefined ? flag : `${flag} ${value}` } = row;
+    return [key, { ...row, name, group: isFlag({ name }) ? "Flags" : "Arguments" }];
   });
   return Object.fromEntries(settings) as {
     [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
   };
 }
 
-/** Declares settings that are also options of the library. */
-function both<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
-  const settings = Object.entries(group(heading, rows));
-  return Object.fromEntries(settings.map(([key, row]) => [key, { ...row, library: true }])) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & { library: true };
-  };
+/** Declares settings under a heading of their own. */
+function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  return extend(declare(rows), { group });
 }
 
-export function isFlag({ name }: Setting): boolean {
+/** Declares settings that are also options of the library. */
+function both<Rows extends Record<string, Row>>(group: string, rows: Rows) {
+  return extend(declare(rows), { group, library: true as const });
+}
+
+function extend<Rows extends object, More>(rows: Rows, more: More) {
+  const extended = Object.entries(rows).map(([key, row]) => [key, { ...row, ...more }]);
+  return Object.fromEntries(extended) as { [Key in keyof Rows]: Rows[Key] & More };
+}
+
+export function isFlag({ name }: Pick<Setting, "name">): boolean {
   return name.startsWith("--");
 }
 

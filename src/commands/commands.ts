@@ -3,9 +3,9 @@
  * settings.ts. A command's code is loaded only when that command runs, so that `--version`,
  * `--help` and `serve` start fast.
  */
-import { group, type Settings, serveSettings, type Values } from "../settings.ts";
+import { declare, type Settings, serveSettings, type Values } from "../settings.ts";
 import { baseUrl, boolean, integer, port, seed, target, text, time, webUrl } from "../values.ts";
-import { describeCounts, refuseSameFile, writeStdout } from "./output.ts";
+import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
   usage: string;
@@ -23,10 +23,10 @@ function command<Given extends Settings>(given: Command<Given>): Command {
 
 const file = { name: "FILE", kind: text("FILE"), required: true, help: "the snapshot" } as const;
 /** The flags of commands that write a dataset. */
-const output = group("Flags", {
+const output = {
   to: { name: "--to OUT", kind: target, help: "the file to write (default: standard output)" },
   force: { kind: boolean, help: "overwrite the target even if it is not a dataset" },
-});
+};
 /** The flags that `import` and `apply` have in common. */
 const writing = {
   expectEnd: { kind: boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
@@ -62,29 +62,25 @@ export const commands: Record<string, Command> = {
   import: command({
     usage: "SOURCE --to FILE [flags]",
     summary: "build a snapshot from NDJSON (plain or gzip), CSV files or a database",
-    settings: {
-      ...group("Arguments", {
-        source: {
-          name: "SOURCE",
-          kind: text("SOURCE"),
-          variable: "ROADBOOK_DATABASE",
-          required: true,
-          help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
-        },
-      }),
-      ...group("Flags", {
-        to: { kind: target, required: true, help: "the snapshot to write" },
-        queries: {
-          kind: text("FOLDER"),
-          help: "read the database SOURCE with the SELECTs in this folder",
-        },
-        avatarBase: { kind: webUrl, help: "resolve avatars that are not http(s) URLs" },
-        dryRun: { kind: boolean, help: "check the dataset without writing anything" },
-        force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
-        skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
-        ...writing,
-      }),
-    },
+    settings: declare({
+      source: {
+        name: "SOURCE",
+        kind: text("SOURCE"),
+        variable: "ROADBOOK_DATABASE",
+        required: true,
+        help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
+      },
+      to: { kind: target, required: true, help: "the snapshot to write" },
+      queries: {
+        kind: text("FOLDER"),
+        help: "read the database SOURCE with the SELECTs in this folder",
+      },
+      avatarBase: { kind: webUrl, help: "resolve avatars that are not http(s) URLs" },
+      dryRun: { kind: boolean, help: "check the dataset without writing anything" },
+      force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
+      skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
+      ...writing,
+    }),
     notes: [
       "SOURCE can be postgres://, mysql:// or mariadb:// with user, password, host and name, or sqlite:FILE. ROADBOOK_DATABASE can have this URL instead of SOURCE, so that the password is not visible in ps.",
     ],
@@ -95,20 +91,16 @@ export const commands: Record<string, Command> = {
   apply: command({
     usage: "CHANGES --to FILE [flags]",
     summary: "apply a change file to a snapshot",
-    settings: {
-      ...group("Arguments", {
-        changes: {
-          name: "CHANGES",
-          kind: text("CHANGES"),
-          required: true,
-          help: "the change file; - for standard input",
-        },
-      }),
-      ...group("Flags", {
-        to: { kind: target, required: true, help: "the snapshot to change" },
-        ...writing,
-      }),
-    },
+    settings: declare({
+      changes: {
+        name: "CHANGES",
+        kind: text("CHANGES"),
+        required: true,
+        help: "the change file; - for standard input",
+      },
+      to: { kind: target, required: true, help: "the snapshot to change" },
+      ...writing,
+    }),
     notes: ["A running server switches to the new snapshot within a second."],
     run: async ({ changes, ...flags }) =>
       (await import("./import-apply.ts")).runApply(changes, flags),
@@ -117,19 +109,14 @@ export const commands: Record<string, Command> = {
   export: command({
     usage: "FILE [--to OUT] [flags]",
     summary: "export the data of a snapshot as a dataset",
-    settings: { ...group("Arguments", { file }), ...output },
-    async run({ file, ...flags }) {
-      const { exportDataset } = await import("../snapshot/read/export.ts");
-      const { writeLines } = await import("./write-lines.ts");
-      if (flags.to !== undefined) refuseSameFile(file, flags.to);
-      await writeLines(await exportDataset(file), flags);
-    },
+    settings: declare({ file, ...output }),
+    run: async ({ file, ...flags }) => (await import("./export-seed.ts")).runExport(file, flags),
   }),
 
   check: command({
     usage: "FILE",
     summary: "verify a snapshot and report any damage",
-    settings: group("Arguments", { file }),
+    settings: declare({ file }),
     async run({ file }) {
       const { checkSnapshot } = await import("../snapshot/read/check.ts");
       const { built_at, counts } = await checkSnapshot(file);
@@ -140,28 +127,26 @@ export const commands: Record<string, Command> = {
   seed: command({
     usage: "--users N [flags]",
     summary: "generate a made-up dataset of any size",
-    settings: {
-      ...group("Flags", {
-        users: {
-          kind: integer(0, 100_000_000),
-          required: true,
-          help: "how many users to generate",
-        },
-        companies: {
-          name: "--companies M",
-          kind: integer(0, 50_000_000),
-          help: "how many companies to generate (default: one per 25 users)",
-        },
-        seed: {
-          name: "--seed S",
-          kind: seed,
-          default: "1",
-          help: "random seed; the same seed always generates the same dataset",
-        },
-      }),
+    settings: declare({
+      users: {
+        kind: integer(0, 100_000_000),
+        required: true,
+        help: "how many users to generate",
+      },
+      companies: {
+        name: "--companies M",
+        kind: integer(0, 50_000_000),
+        help: "how many companies to generate (default: one per 25 users)",
+      },
+      seed: {
+        name: "--seed S",
+        kind: seed,
+        default: "1",
+        help: "random seed; the same seed always generates the same dataset",
+      },
       ...output,
-    },
-    run: async (values) => (await import("./seed.ts")).runSeed(values),
+    }),
+    run: async (values) => (await import("./export-seed.ts")).runSeed(values),
   }),
 
   schema: command({
@@ -177,7 +162,7 @@ export const commands: Record<string, Command> = {
   openapi: command({
     usage: "[flags]",
     summary: "print the OpenAPI document for the API",
-    settings: group("Flags", {
+    settings: declare({
       publicUrl: {
         kind: baseUrl,
         default: "http://127.0.0.1:3000",
@@ -205,27 +190,23 @@ export const commands: Record<string, Command> = {
   health: command({
     usage: "[URL] [flags]",
     summary: "check whether a running server is healthy",
-    settings: {
-      ...group("Arguments", {
-        url: {
-          name: "URL",
-          kind: baseUrl,
-          help: "the server's base URL, such as https://api.example.org",
-        },
-      }),
-      ...group("Flags", {
-        host: {
-          kind: text("ADDRESS"),
-          default: "127.0.0.1",
-          help: "the server's address, if no URL is given",
-        },
-        port: { kind: port, default: "3000", help: "the server's port, if no URL is given" },
-        tlsCert: {
-          kind: text("FILE"),
-          help: "connect over https, if no URL is given (the file is not read)",
-        },
-      }),
-    },
+    settings: declare({
+      url: {
+        name: "URL",
+        kind: baseUrl,
+        help: "the server's base URL, such as https://api.example.org",
+      },
+      host: {
+        kind: text("ADDRESS"),
+        default: "127.0.0.1",
+        help: "the server's address, if no URL is given",
+      },
+      port: { kind: port, default: "3000", help: "the server's port, if no URL is given" },
+      tlsCert: {
+        kind: text("FILE"),
+        help: "connect over https, if no URL is given (the file is not read)",
+      },
+    }),
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",
     ],

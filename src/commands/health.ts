@@ -32,24 +32,19 @@ export async function runHealth(
   } catch (error) {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, TIMEOUT_MS)}`);
   }
-  const isSuccess = findSuccess(body);
-  if (!response.ok || !isSuccess) {
+  let success: unknown;
+  try {
+    ({ success } = JSON.parse(body));
+  } catch {
+    // Every body of a Roadbook is JSON.
+  }
+  if (!response.ok || success !== true) {
     const { status } = response;
     const shownBody = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
     const line = `responded with ${status}: ${shownBody}`;
     // A 5xx response might come from a proxy in front of a Roadbook that is down.
-    const isForeign = isSuccess === undefined && status < 500;
+    const isForeign = typeof success !== "boolean" && status < 500;
     throw new Error(isForeign ? `no Roadbook at ${shown}: it ${line}` : `${shown} ${line}`);
   }
   writeStdout(`${body}\n`);
-}
-
-/** Returns `success`, a field of every JSON body from Roadbook; undefined for any other body. */
-function findSuccess(body: string): boolean | undefined {
-  try {
-    const { success } = JSON.parse(body);
-    return typeof success === "boolean" ? success : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -14,7 +14,7 @@ import {
   warn,
   writeSummary,
 } from "./output.ts";
-import { createRowProgress, endProgress, showBytes, showShare, showStep } from "./progress.ts";
+import { createRowProgress, endProgress, showShare, showStep } from "./progress.ts";
 
 /**
  * `source` is the path of a file or of a folder of CSV files, `-` for standard input, or the URL of
@@ -101,7 +101,7 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   for await (const chunk of openInput(path)) {
     read += chunk.length;
     if (total > 0) showShare("reading", read / total);
-    else showBytes("reading", read);
+    else showStep(`reading ${(read / 1e6).toFixed(1)} MB`);
     yield chunk;
   }
 }
@@ -117,11 +117,12 @@ function describeSkipped(
   { lines, fields, references, hidden }: LineErrors,
   unit: "line" | "row",
 ): string {
-  const parts = [
-    ...(lines > 0 ? [plural(lines, unit)] : []),
-    ...(fields > 0 ? [plural(fields, "field")] : []),
-    ...(references > 0 ? [plural(references, "reference")] : []),
+  const counts: [number, string][] = [
+    [lines, unit],
+    [fields, "field"],
+    [references, "reference"],
   ];
+  const parts = counts.filter(([count]) => count > 0).map(([count, one]) => plural(count, one));
   if (parts.length === 0) return "";
   const made = hidden > 0 ? `, made ${plural(hidden, "user")} private` : "";
   return `, skipped ${new Intl.ListFormat("en-GB").format(parts)}${made}`;

@@ -2,9 +2,10 @@
  * The admin port, which is only for the operator: metrics, health probes, and for test rigs, routes
  * that replace the faults and reset the search limit.
  */
+import { errors } from "../domain/error.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
-import { errorBody, fail, JSON_TYPE } from "./result.ts";
+import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
   metrics: Metrics;
@@ -42,11 +43,11 @@ export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handl
   return (request) => {
     const path = pathOf(request.url);
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    if (!route) return errorResponse(fail("route_not_found"));
+    if (!route) return refuse(404, "route_not_found", errors.route_not_found.message);
     const handle = route[request.method === "HEAD" ? "GET" : request.method];
     if (handle) return handle(request);
     const allow = "GET" in route ? "GET, HEAD" : Object.keys(route).join(", ");
-    return errorResponse(fail("method_not_allowed", { message: `Use ${allow}.` }), { allow });
+    return refuse(405, "method_not_allowed", `Use ${allow}.`, { allow });
   };
 }
 
@@ -54,12 +55,8 @@ export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handl
 async function replaceFaults(request: Request, rig: TestRig): Promise<Response> {
   const faults: unknown = await request.json().catch(() => undefined);
   if (!Array.isArray(faults) || !faults.every((fault) => typeof fault === "string")) {
-    const example = '["search:status=503,times=2"]';
-    return refuse(
-      400,
-      "invalid_faults",
-      `The body must be a JSON list of faults, as in ${example}.`,
-    );
+    const message = 'The body must be a JSON list of faults, as in ["search:status=503,times=2"].';
+    return refuse(400, "invalid_faults", message);
   }
   try {
     rig.setFaults(faults);
@@ -82,17 +79,9 @@ function resetLimit(rig: TestRig): Response {
   return new Response(null, { status: 204 });
 }
 
-/** An error that only the admin port returns. */
-function refuse(code: number, name: string, message: string): Response {
-  return errorResponse({ code, response: errorBody(name, message) });
-}
-
-function errorResponse(
-  { code, response }: { code: number; response: object },
-  headers: Record<string, string> = {},
-): Response {
-  return Response.json(response, {
-    status: code,
+function refuse(status: number, code: string, message: string, headers = {}): Response {
+  return Response.json(errorBody(code, message), {
+    status,
     headers: { "content-type": JSON_TYPE, ...headers },
   });
 }

@@ -46,7 +46,7 @@ export function createApp(options: AppOptions) {
     ...options,
     baseUrl: (request: Request) => publicUrl ?? contexts.originOf(request) + basePath,
     countSearch,
-    limitSearch: countSearch && createLimitHook(countSearch),
+    limitSearch: countSearch ? [createLimitHook(countSearch)] : [],
   };
   const pages = createPages(service);
 

@@ -4,7 +4,6 @@
  * takes twice as long. Either saves less than one packet.
  */
 import zlib from "node:zlib";
-import { LRUCache } from "lru-cache";
 import Negotiator from "negotiator";
 
 export type Coding = "gzip" | "identity";
@@ -19,15 +18,9 @@ export const recode: Record<Coding, (body: Body) => Uint8Array<ArrayBuffer>> = {
   identity: (body) => zlib.gunzipSync(body),
 };
 
-/** Keeps the choice for each header, because nearly all clients send one of a few headers. */
-const chosen = new LRUCache<string, Coding>({ max: 100, memoMethod: choose });
-
 /** Chooses the coding for a body, given the client's Accept-Encoding. */
 export function codingFor(body: Body, header: string | null): Coding {
-  return header !== null && Buffer.byteLength(body) > MIN_BYTES ? chosen.memo(header) : "identity";
-}
-
-function choose(header: string): Coding {
+  if (header === null || Buffer.byteLength(body) <= MIN_BYTES) return "identity";
   const negotiator = new Negotiator({ headers: { "accept-encoding": header } });
   return negotiator.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
 }

@@ -3,57 +3,49 @@
  * of the page. The page loads nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import type { Service } from "./service.ts";
 
-/** Returns Scalar's API reference as a single gzip-compressed script. */
-export type DocsScript = () => Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>;
-
 export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
   publicUrl: string | undefined;
-  docsScript: DocsScript;
+  /** Returns Scalar's API reference as a single gzip-compressed script. */
+  docsScript(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
-  const { baseUrl, docsScript } = service;
-  let reference: Promise<Reference> | undefined;
-  function render(): Promise<Reference> {
-    reference ??= renderReference(service, documented);
-    return reference;
-  }
-  /** The documents for the base URLs under which clients reach the server, usually one or two. */
-  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: renderFor });
-  async function renderFor(baseUrl: string): Promise<Content> {
-    const { document } = await render();
-    const url = JSON.stringify(baseUrl).slice(1, -1);
-    const text = document.replaceAll(ORIGIN, () => url);
-    return new Content(JSON_TYPE, text, { cache: "public", isShared: true });
-  }
+  let reference: ReturnType<typeof renderReference> | undefined;
+  const render = () => (reference ??= renderReference(service, documented));
   let script: Promise<Content> | undefined;
   return new Elysia({ strictPath: true })
     .get("/docs", async () => (await render()).page)
-    .get("/docs/json", async ({ request }) => await documents.memo(baseUrl(request)))
+    .get("/docs/json", async ({ request }) => {
+      const { document } = await render();
+      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
+      return new Content(
+        JSON_TYPE,
+        document.replaceAll(ORIGIN, () => url),
+        { cache: "public" },
+      );
+    })
     .get("/docs/scalar.js", async () => {
-      script ??= readScript(docsScript);
+      script ??= readScript(service);
       return await script;
     });
 }
 
-interface Reference {
-  page: Content;
-  /** The OpenAPI document as JSON, with {@link ORIGIN} in place of the base URL. */
-  document: string;
+async function readScript({ docsScript }: DocsService): Promise<Content> {
+  const type = "text/javascript; charset=utf-8";
+  return new Content(type, await docsScript(), { cache: "public", coding: "gzip", isShared: true });
 }
 
-/** Takes the page and the document from the swagger plugin. */
-async function renderReference(
-  { publicUrl, basePath }: DocsService,
-  documented: AnyElysia,
-): Promise<Reference> {
+/**
+ * Takes the page from the swagger plugin, and the OpenAPI document as JSON, in which {@link ORIGIN}
+ * stands for the base URL.
+ */
+async function renderReference({ publicUrl, basePath }: DocsService, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
   const plugin = swagger({
@@ -71,14 +63,12 @@ async function renderReference(
     // The policy forbids inline scripts, and even white space is one.
     .replace(/>\s+<\/script>/, "></script>");
   const headers = { "content-security-policy": policyOf(publicUrl) };
-  return {
-    page: new Content("text/html; charset=utf-8", html ?? "", {
-      cache: "public",
-      headers,
-      isShared: true,
-    }),
-    document: await read("/docs/json"),
-  };
+  const page = new Content("text/html; charset=utf-8", html, {
+    cache: "public",
+    headers,
+    isShared: true,
+  });
+  return { page, document: await read("/docs/json") };
 }
 
 /**
@@ -120,11 +110,6 @@ const documentation = {
   ],
   components,
 };
-
-async function readScript(docsScript: DocsScript): Promise<Content> {
-  const type = "text/javascript; charset=utf-8";
-  return new Content(type, await docsScript(), { cache: "public", coding: "gzip", isShared: true });
-}
 
 /**
  * Scalar adds inline styles to the page, and its sample requests go to the public URL, which may

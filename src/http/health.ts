@@ -9,7 +9,7 @@ import type { SnapshotError } from "../snapshot/format/file.ts";
 import type { SourceStatus } from "../snapshot/remote/source.ts";
 import { describeOperation } from "./openapi.ts";
 import type { SearchLimit } from "./rate-limit.ts";
-import { hooksOf, type Service } from "./service.ts";
+import type { Service } from "./service.ts";
 
 export interface HealthService extends Service {
   /** Why the newest snapshot file was refused; undefined if it was accepted. */
@@ -38,7 +38,7 @@ export const health = (service: HealthService) =>
         search_limit: limit ? { store: limit.store, up: limit.up } : null,
       };
     },
-    { detail: healthOperation, beforeHandle: hooksOf(service.fault) },
+    { detail: healthOperation, beforeHandle: service.faults },
   );
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);

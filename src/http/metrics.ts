@@ -1,5 +1,5 @@
 /** Prometheus metrics for responses, limit decisions, the snapshot and the process. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
 import type { Meta } from "../snapshot/format/meta.ts";
@@ -24,71 +24,22 @@ const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  for (const { name } of registry.getMetricsAsArray()) {
-    if (MEANINGLESS.test(name)) registry.removeSingleMetric(name);
+  collectDefaultMetrics();
+  for (const { name } of register.getMetricsAsArray()) {
+    if (MEANINGLESS.test(name)) register.removeSingleMetric(name);
   }
-  const durations = addDurations(registry);
-  const decisions = new Counter({
-    name: "roadbook_search_limit_decisions_total",
-    help: "Searches that the limit allowed or refused",
-    labelNames: ["decision"],
-    registers: [registry],
-  });
-  const replacements = new Counter({
-    name: "roadbook_snapshot_replacements_total",
-    help: "Replacements of the snapshot file that were swapped in or refused",
-    labelNames: ["outcome"],
-    registers: [registry],
-  });
-  for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
-  for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
-  const builtAt = () => toSeconds(meta().built_at);
-  const isStoreUp = () => limiterStatus()?.up !== false;
-  addGauges(registry, {
-    snapshot_built_timestamp_seconds: ["Unix time at which the snapshot was built", builtAt],
-    snapshot_age_seconds: [
-      "Time since the snapshot was built",
-      () => Date.now() / 1000 - builtAt(),
-    ],
-    snapshot_public_users: ["Public users in the snapshot", () => meta().counts.public_users],
-    search_limit_clients: ["Clients tracked in memory", () => limiterStatus()?.clients ?? 0],
-    search_limit_store_up: ["0 while the shared store is unreachable, otherwise 1", isStoreUp],
-  });
-  if (source) addSourceMetrics(registry, source);
-  new Gauge({
-    name: "roadbook_build_info",
-    help: "Always 1; the label is the running version",
-    labelNames: ["version"],
-    registers: [registry],
-  }).set({ version }, 1);
-
-  return {
-    contentType: registry.contentType,
-    countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts) {
-      if (search) decisions.inc({ decision: search });
-      durations.observe({ route, status }, durationMs / 1000);
-    },
-    countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
-    /** Renders all metrics in Prometheus's text format. */
-    render: () => registry.metrics(),
-  };
-}
-
-function addDurations(registry: Registry) {
-  const common = { labelNames: ["route", "status"] as const, registers: [registry] };
+  const labelNames = ["route", "status"] as const;
   const durations = new Histogram({
-    ...common,
     name: "http_request_duration_seconds",
     help: "Time from the head of a request to the head of its response, before that is sent",
+    labelNames,
     buckets: DURATIONS,
   });
   // Derived from the histogram, because a separate count would take 3 of a request's 25 µs.
   new Counter({
-    ...common,
     name: "http_requests_total",
     help: "Responses by path template and status",
+    labelNames,
     async collect() {
       this.reset();
       const { values } = await durations.get();
@@ -97,40 +48,75 @@ function addDurations(registry: Registry) {
       }
     },
   });
-  return durations;
-}
-
-type Gauges = Record<string, [help: string, read: () => number | boolean]>;
-
-function addGauges(registry: Registry, gauges: Gauges): void {
-  for (const [name, [help, read]] of Object.entries(gauges)) {
-    new Gauge({
-      name: `roadbook_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(Number(read()));
-      },
-    });
-  }
-}
-
-function addSourceMetrics(registry: Registry, source: () => SourceStatus): void {
-  const isUp = () => source().error === null;
-  const lastTry = () => toSeconds(source().last_try);
-  const lastSuccess = () => toSeconds(source().last_success);
-  addGauges(registry, {
-    snapshot_source_up: ["1 if the last fetch of the snapshot succeeded", isUp],
-    snapshot_source_last_try_timestamp_seconds: ["Unix time of the last fetch", lastTry],
-    snapshot_source_last_success_timestamp_seconds: [
-      "Unix time of the last successful fetch",
-      lastSuccess,
-    ],
+  const decisions = new Counter({
+    name: "roadbook_search_limit_decisions_total",
+    help: "Searches that the limit allowed or refused",
+    labelNames: ["decision"],
   });
+  const replacements = new Counter({
+    name: "roadbook_snapshot_replacements_total",
+    help: "Replacements of the snapshot file that were swapped in or refused",
+    labelNames: ["outcome"],
+  });
+  for (const decision of ["allowed", "refused"]) decisions.inc({ decision }, 0);
+  for (const outcome of ["swapped", "refused"]) replacements.inc({ outcome }, 0);
+  const builtAt = () => toSeconds(meta().built_at);
+  gauge("snapshot_built_timestamp_seconds", "Unix time at which the snapshot was built", builtAt);
+  gauge(
+    "snapshot_age_seconds",
+    "Time since the snapshot was built",
+    () => Date.now() / 1000 - builtAt(),
+  );
+  gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
+  gauge("search_limit_clients", "Clients tracked in memory", () => limiterStatus()?.clients ?? 0);
+  gauge(
+    "search_limit_store_up",
+    "0 while the shared store is unreachable, otherwise 1",
+    () => limiterStatus()?.up !== false,
+  );
+  gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
+  if (source) addSourceMetrics(source);
+
+  return {
+    contentType: register.contentType,
+    countResponse({ route = "unknown", status, durationMs, search }: ResponseFacts) {
+      if (search) decisions.inc({ decision: search });
+      durations.observe({ route, status }, durationMs / 1000);
+    },
+    countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
+    /** Renders all metrics in Prometheus's text format. */
+    render: () => register.metrics(),
+  };
+}
+
+function gauge(name: string, help: string, read: () => number | boolean, labels = {}): void {
+  new Gauge({
+    name: `roadbook_${name}`,
+    help,
+    labelNames: Object.keys(labels),
+    collect() {
+      this.set(labels, Number(read()));
+    },
+  });
+}
+
+function addSourceMetrics(source: () => SourceStatus): void {
+  const last = (time: "last_try" | "last_success") => () => toSeconds(source()[time]);
+  const isUp = () => source().error === null;
+  gauge("snapshot_source_up", "1 if the last fetch of the snapshot succeeded", isUp);
+  gauge(
+    "snapshot_source_last_try_timestamp_seconds",
+    "Unix time of the last fetch",
+    last("last_try"),
+  );
+  gauge(
+    "snapshot_source_last_success_timestamp_seconds",
+    "Unix time of the last successful fetch",
+    last("last_success"),
+  );
   new Counter({
     name: "roadbook_snapshot_source_bytes_total",
     help: "Bytes of snapshots received",
-    registers: [registry],
     collect() {
       this.reset();
       this.inc(source().bytes);

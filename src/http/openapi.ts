@@ -15,16 +15,16 @@ import {
   UserSearchResult,
 } from "../domain/model.ts";
 import { commonHeaders, preflightHeaders } from "./response.ts";
-import type { CachePolicy } from "./result.ts";
 
 /** The placeholder for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
-/** The GET operation of a documented route. HEAD and OPTIONS are derived from GET. */
-export interface Operation {
+/** The GET operation of a documented route. */
+interface Operation {
   operationId: string;
   summary: string;
   description: string;
+  /** Searches count against the limit. A service route is not cached and not under /api. */
   tag: "Users" | "Search" | "Service";
   parameter?: {
     in: "path" | "query";
@@ -40,11 +40,6 @@ export interface Operation {
   example: unknown;
   /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
-  cache?: CachePolicy;
-  /** Whether a request counts against the search limit. */
-  isLimited?: boolean;
-  /** Whether the route also exists under /api. */
-  isUnderApi?: boolean;
 }
 
 const RETRY_AFTER_EXAMPLE = 1200;
@@ -81,22 +76,27 @@ const references = new Map(
 function constants(values: Record<string, string>, descriptions: Record<string, string>) {
   const entries = Object.entries(descriptions).map(([name, description]) => {
     const schema = { type: "string", const: values[name.toLowerCase()] };
-    return [name, { description, required: true, schema }];
+    return [name, { description, schema }];
   });
   return Object.fromEntries(entries);
 }
 
-function text(description: string, pattern: string, example: string) {
-  return { description, schema: { type: "string", pattern }, example };
+function text(description: string, pattern: string) {
+  return { description, schema: { type: "string", pattern } };
 }
 
-function whole(description: string, minimum: 0 | 1, example: number) {
-  return { description, schema: { type: "integer", minimum }, example };
+function whole(description: string, minimum: 0 | 1) {
+  return { description, schema: { type: "integer", minimum } };
+}
+
+function required(headers: Record<string, object>) {
+  const entries = Object.entries(headers).map(([name, its]) => [name, { ...its, required: true }]);
+  return Object.fromEntries(entries);
 }
 
 /** The headers of responses, by kind. */
 const headers = {
-  common: {
+  common: required({
     ...constants(commonHeaders, {
       "X-API-Version": "The version of the interface",
       "X-Content-Type-Options": "Browsers must not guess a content type",
@@ -105,39 +105,24 @@ const headers = {
       "Access-Control-Allow-Origin": "A page of any origin may read the response",
       "Access-Control-Expose-Headers": "The response headers that a page may read",
     }),
-    "X-Request-Id": {
-      ...text(
-        "The id of the request in the server's log",
-        "^[\\w.~+/=:@-]{1,128}$",
-        "1f0c6c1e-7d0b-4a43-9d0c-0d9d5c7f3a52",
-      ),
-      required: true,
-    },
-    "Cache-Control": {
-      ...text(
-        "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
-          "it with If-None-Match before each use; with `no-store`, it must not store it.",
-        "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
-        "no-cache",
-      ),
-      required: true,
-    },
-  },
-  allow: constants(preflightHeaders, { Allow: "The methods that the path supports" }),
-  validator: {
-    ETag: {
-      ...text(
-        "The validator of the body in this content coding, for If-None-Match",
-        '^"[\\w-]+-(identity|gzip)"$',
-        '"Zk9wY5cN0gQm1b3xq6l0b0cYp0Y-identity"',
-      ),
-      required: true,
-    },
+    "X-Request-Id": text("The id of the request in the server's log", "^[\\w.~+/=:@-]{1,128}$"),
+    "Cache-Control": text(
+      "Who may store the response and for how long. With `no-cache`, a cache must revalidate " +
+        "it with If-None-Match before each use; with `no-store`, it must not store it.",
+      "^(no-cache|no-store|(public|private), max-age=[1-9][0-9]*)$",
+    ),
+  }),
+  allow: required(constants(preflightHeaders, { Allow: "The methods that the path supports" })),
+  validator: required({
+    ETag: text(
+      "The validator of the body in this content coding, for If-None-Match",
+      '^"[\\w-]+-(identity|gzip)"$',
+    ),
     ...constants(
       { vary: "accept-encoding" },
       { Vary: "The request headers that the response depends on" },
     ),
-  },
+  }),
   coding: {
     "Content-Encoding": {
       description: "The content coding, chosen by Accept-Encoding; short bodies are not compressed",
@@ -148,38 +133,29 @@ const headers = {
     "RateLimit-Policy": text(
       'The limit: `"search";q=<requests>;w=<seconds>`. Absent if the server has no search limit.',
       '^"search";q=[0-9]+;w=[0-9]+$',
-      '"search";q=30;w=3600',
     ),
     RateLimit: text(
       'Your budget: `"search";r=<requests left>;t=<seconds until one more is free>`',
       '^"search";r=[0-9]+;t=[0-9]+$',
-      '"search";r=29;t=3600',
     ),
-    "X-RateLimit-Limit": whole("The number of requests allowed in a window", 1, 30),
-    "X-RateLimit-Remaining": whole("The number of requests left at the moment", 0, 29),
-    "X-RateLimit-Reset": whole(
-      "The Unix time in seconds at which one more request is free",
-      0,
-      1_735_689_600,
-    ),
+    "X-RateLimit-Limit": whole("The number of requests allowed in a window", 1),
+    "X-RateLimit-Remaining": whole("The number of requests left at the moment", 0),
+    "X-RateLimit-Reset": whole("The Unix time in seconds at which one more request is free", 0),
   },
-  retry: {
-    "Retry-After": {
-      ...whole("Whole seconds to wait; waiting that long is always enough", 1, RETRY_AFTER_EXAMPLE),
-      required: true,
-    },
-  },
+  retry: required({
+    "Retry-After": whole("Whole seconds to wait; waiting that long is always enough", 1),
+  }),
 };
 
 /** Describes an operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
-  const { operationId, summary, description, parameter, isUnderApi } = operation;
+  const { operationId, summary, description, tag, parameter } = operation;
   const detail = {
     operationId,
     summary,
     description,
-    tags: [operation.tag],
-    ...(!isUnderApi && { servers: [{ url: ORIGIN }] }),
+    tags: [tag],
+    ...(tag === "Service" && { servers: [{ url: ORIGIN }] }),
     ...(parameter && {
       parameters: [{ ...parameter, required: true, schema: toOpenApi(parameter.schema) }],
     }),
@@ -189,29 +165,29 @@ export function describeOperation(operation: Operation): DocumentDecoration {
   return detail as object;
 }
 
-function responsesOf({ success, example, errors: own, cache, isLimited }: Operation) {
-  const common = { ...headers.common, ...(isLimited && headers.limit) };
-  const validated = { ...common, ...(cache && headers.validator) };
+function responsesOf({ success, example, errors: own, tag }: Operation) {
+  const common = { ...headers.common, ...(tag === "Search" && headers.limit) };
   const body = Type.Object({ success: Type.Literal(true), ...success });
-  const responses: Record<string, ReturnType<typeof response>> = {
-    200: response(
-      "Success",
-      { ...validated, ...(cache && headers.coding) },
-      { schema: toOpenApi(body), example },
-    ),
+  const json = { schema: toOpenApi(body), example };
+  const validated = { ...common, ...headers.validator };
+  const byStatus = Map.groupBy(
+    [...own, "internal_error" as const, "unavailable" as const],
+    (code) => errors[code].status,
+  );
+  const failures = [...byStatus].map(([status, codes]) => {
+    return [status, errorResponse(codes, { ...common, ...(status === 429 && headers.retry) })];
+  });
+  return {
+    ...(tag === "Service"
+      ? { 200: response("Success", common, json) }
+      : {
+          200: response("Success", { ...validated, ...headers.coding }, json),
+          304: response("The body is still the one that If-None-Match names", validated),
+        }),
+    ...Object.fromEntries(failures),
     405: errorResponse(["method_not_allowed"], { ...headers.common, ...headers.allow }),
     431: headTooLarge,
   };
-  if (cache)
-    responses[304] = response("The body is still the one that If-None-Match names", validated);
-  const codes: ErrorCode[] = [...own, "internal_error", "unavailable"];
-  if (isLimited) codes.push("rate_limited");
-  for (const [status, ofStatus] of Map.groupBy(codes, (code) => errors[code].status))
-    responses[status] = errorResponse(ofStatus, {
-      ...common,
-      ...(status === 429 && headers.retry),
-    });
-  return responses;
 }
 
 function errorResponse(codes: readonly ErrorCode[], its: object) {

@@ -22,8 +22,7 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined) return undefined;
-    if (contexts.isUnlimited(request, context)) return undefined;
+    if (context.peer === undefined || contexts.isUnlimited(request, context)) return undefined;
     context.decision = await limiter.consume(contexts.clientOf(request, context));
     return context.decision;
   };

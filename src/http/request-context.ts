@@ -149,26 +149,28 @@ interface RuntimeInfo {
  */
 export function peerOf(request: Request, from: unknown): Peer {
   if (typeof from === "string") return from || undefined;
-  const find = typeof from === "function" ? () => from() : finderOf(request, from);
-  return find && (() => addressFrom(find));
+  const find = finderOf(request, from);
+  return find && (() => quietly(() => addressIn(find())));
 }
 
 function finderOf(request: Request, from: unknown): (() => unknown) | undefined {
-  if (typeof from !== "object" || from === null) return undefined;
-  try {
-    const { requestIP, remoteAddr, incoming }: RuntimeInfo = from;
+  if (typeof from === "function") return () => from();
+  return quietly(() => {
+    const { requestIP, remoteAddr, incoming }: RuntimeInfo = Object(from);
     if (typeof requestIP === "function") return () => requestIP.call(from, request)?.address;
     if (remoteAddr) return () => remoteAddr.hostname;
     return incoming && (() => incoming.socket?.remoteAddress);
-  } catch {
-    return undefined;
-  }
+  });
 }
 
-function addressFrom(find: () => unknown): string | undefined {
+function addressIn(found: unknown): string | undefined {
+  return typeof found === "string" && found !== "" ? found : undefined;
+}
+
+/** Returns undefined if `read` throws. */
+function quietly<T>(read: () => T): T | undefined {
   try {
-    const address = find();
-    return typeof address === "string" && address !== "" ? address : undefined;
+    return read();
   } catch {
     return undefined;
   }

@@ -62,20 +62,17 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
-/** The status and body of an error. `details` adds or replaces fields of the error object. */
-export function fail<Code extends ErrorCode>(
-  code: Code,
-  details: { retry_after?: number; message?: string } = {},
-) {
+interface Details {
+  retry_after?: number;
+}
+
+/** The status and body of an error. `details` adds fields to the error object. */
+export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));
 }
 
 /** The body of every error. */
-export function errorBody<Code extends string, Details extends object = object>(
-  code: Code,
-  message: string,
-  details?: Details,
-) {
+export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
   return { success: false as const, error: { code, message, ...details } };
 }

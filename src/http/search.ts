@@ -4,11 +4,11 @@ import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
-import { type Hook, hooksOf, type Service } from "./service.ts";
+import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
-  /** Counts a search, and refuses it if the client is over the limit. */
-  limitSearch: Hook | undefined;
+  /** Counts a search, and refuses it if the client is over the limit. Empty without a limit. */
+  limitSearch: Hook[];
 }
 
 const Query = Type.Object({ q: Type.RegExp(SEARCHABLE, { error: "invalid_query" }) });
@@ -18,8 +18,8 @@ export const search = (service: SearchService) =>
     .derive(() => ({ cache: "private" as const }))
     .guard({
       query: Query,
-      transform: [...hooksOf(service.limitSearch), normalizeQuery],
-      beforeHandle: hooksOf(service.fault),
+      transform: [...service.limitSearch, normalizeQuery],
+      beforeHandle: service.faults,
     })
     .get(
       "/search/companies",
@@ -44,10 +44,7 @@ function normalizeQuery({ query }: { query: { q?: string } }): void {
 
 const common = {
   tag: "Search",
-  cache: "private",
-  isLimited: true,
-  isUnderApi: true,
-  errors: ["invalid_query"],
+  errors: ["invalid_query", "rate_limited"],
 } as const;
 
 const q = {
@@ -84,17 +81,11 @@ const searchUsersOperation = describeOperation({
   description:
     "Returns at most 10 users with public profiles, best match first. Among equals, the shortest " +
     "name is first.",
-  parameter: { ...q, example: "nowak" },
+  parameter: { ...q, example: "lukasz nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
   example: {
     success: true,
     users: [
-      {
-        id: 1934,
-        name: "Marek Nowak",
-        avatar_url: `${ORIGIN}/avatars/1934.svg`,
-        company: null,
-      },
       {
         id: 42,
         name: "Łukasz Nowak",

@@ -11,8 +11,8 @@ export interface Service {
   baseUrl(request: Request): string;
   /** The path under which this app is mounted, without a trailing slash; empty for the root. */
   basePath: string;
-  /** The fault injector, for test rigs only. */
-  fault: Hook | undefined;
+  /** The fault injector, for test rigs; otherwise empty. */
+  faults: Hook[];
 }
 
 /**
@@ -27,9 +27,4 @@ export interface HookContext {
   route: string;
   /** The server that Elysia started; null if the `roadbook` command serves the app. */
   server: { requestIP?(request: Request): { address: string } | null } | null;
-}
-
-/** Returns a list of the hook, or an empty list if it is undefined. */
-export function hooksOf(hook: Hook | undefined): Hook[] {
-  return hook ? [hook] : [];
 }

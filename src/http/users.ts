@@ -5,12 +5,12 @@ import { AchievementEntry, Id, User } from "../domain/model.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { UserIdParams } from "./request.ts";
 import { fail } from "./result.ts";
-import { hooksOf, type Service } from "./service.ts";
+import type { Service } from "./service.ts";
 
 export const users = (service: Service) =>
   new Elysia({ strictPath: true })
     .derive(() => ({ cache: "public" as const }))
-    .guard({ params: UserIdParams, beforeHandle: hooksOf(service.fault) })
+    .guard({ params: UserIdParams, beforeHandle: service.faults })
     .get(
       "/users/public/:userId",
       ({ request, params }) => {
@@ -24,23 +24,19 @@ export const users = (service: Service) =>
       "/users/:userId/achievements",
       ({ params }) => {
         const json = service.snapshot().users.findAchievements(Number(params.userId));
-        return typeof json === "string"
-          ? (`{"success":true,"achievements":${json}}` as unknown as AchievementsBody)
-          : fail(json.missing);
+        return typeof json === "string" ? toBody(json) : fail(json.missing);
       },
       { detail: achievementsOperation },
     );
 
-/** The body is serialized already, which is several times as fast, but clients know its type. */
-export interface AchievementsBody {
-  success: true;
-  achievements: AchievementEntry[];
+/** The body stays text, which is several times as fast, but clients know its type. */
+function toBody(achievements: string) {
+  const body: unknown = `{"success":true,"achievements":${achievements}}`;
+  return body as { success: true; achievements: AchievementEntry[] };
 }
 
 const common = {
   tag: "Users",
-  cache: "public",
-  isUnderApi: true,
   errors: ["invalid_user_id", "profile_private", "user_not_found"],
 } as const;
 
@@ -82,24 +78,11 @@ const achievementsOperation = describeOperation({
   summary: "Get a user's achievements",
   description:
     "Returns all achievements of a user whose profile is public, the most recently unlocked first.",
-  parameter: { ...userId, example: 46 },
+  parameter: { ...userId, example: 14 },
   success: { achievements: Type.Array(AchievementEntry) },
   example: {
     success: true,
     achievements: [
-      {
-        achievement: {
-          id: 54,
-          name: "Candle on the Dashboard",
-          description: "Stay for one year; there was cake at the depot.",
-          icon: "candle-on-the-dashboard.svg",
-          type: "community",
-          tier: 1,
-          points: 10,
-        },
-        tier: 1,
-        unlocked_at: "2015-05-15T11:44:52Z",
-      },
       {
         achievement: {
           id: 1,
@@ -111,7 +94,7 @@ const achievementsOperation = describeOperation({
           points: 5,
         },
         tier: 1,
-        unlocked_at: "2014-07-11T09:17:47Z",
+        unlocked_at: "2014-09-09T11:29:58Z",
       },
     ],
   },

@@ -3,7 +3,6 @@
  * the executable.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { pageAssets } from "../../src/assets.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { makeSnapshot, runSql } from "../datasets.ts";
 import {
@@ -19,7 +18,7 @@ const json = "application/json; charset=utf-8";
 
 const openers = {
   "in process": (limit: number) =>
-    openInProcess({ dataset: community, searchLimit: limit, page: true, pageAssets }),
+    openInProcess({ dataset: community, searchLimit: limit, page: true }),
   "the executable": async (limit: number) =>
     openExecutable([
       "--snapshot",

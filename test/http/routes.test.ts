@@ -62,7 +62,6 @@ beforeAll(async () => {
     searchLimit: 100,
     cacheMaxAge: "60s",
     page: true,
-    pageAssets,
   });
 });
 afterAll(() => target.close());
@@ -113,7 +112,6 @@ test.each([false, true])(
       dataset: community,
       page: true,
       allowIndexing: index,
-      pageAssets,
     });
     const tagOf = async (path: string) => (await site.fetch(path)).headers.get("x-robots-tag");
     for (const path of [

@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import { pageAssets } from "../../src/assets.ts";
 import type { ChangeLine } from "../../src/domain/dataset.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings.ts";
@@ -46,7 +45,7 @@ interface OpenOptions extends RoadbookOptions {
 /** Starts a server with the test community, opens a browser window, and closes both after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
   const { size = "desktop", javaScriptEnabled, locale, ...others } = options;
-  const shown = { dataset: community, page: true, featured: [42, 45], pageAssets };
+  const shown = { dataset: community, page: true, featured: [42, 45] };
   const roadbook = await createRoadbook({ ...shown, ...others });
   const requested: string[] = [];
   const listen = (port: number) =>

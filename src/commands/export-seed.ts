@@ -1,18 +1,24 @@
 /**
- * Writes a dataset as text to standard output or to a file. A file is replaced as a whole. A file
- * that is not a dataset is replaced only if `force` is set.
+ * `roadbook export` and `roadbook seed` write a dataset to standard output or to a file. A file is
+ * replaced as a whole. A file that is not a dataset is replaced only if `force` is set.
  */
 import { createWriteStream, existsSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
-import { InvalidLine, parseObject, validateRecord } from "../domain/dataset.ts";
+import { seedDataset } from "../community/community.ts";
+import { InvalidLine, parseObject, validateRecord, withEndLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
 import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
-import { endOnSignal, writeStdout } from "./output.ts";
+import { exportDataset } from "../snapshot/read/export.ts";
+import { endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
+import { endProgress, showShare } from "./progress.ts";
 
 const CHUNK_LENGTH = 1 << 16;
+const USERS_PER_COMPANY = 25;
+/** How many lines to write between progress updates. */
+const LINES_PER_STEP = 1000;
 
 interface Output {
   /** The file to write. Defaults to standard output. */
@@ -21,7 +27,31 @@ interface Output {
   force: boolean;
 }
 
-export async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
+/** `file` is the path of a snapshot. */
+export async function runExport(file: string, output: Output): Promise<void> {
+  if (output.to !== undefined) refuseSameFile(file, output.to);
+  await writeLines(await exportDataset(file), output);
+}
+
+export async function runSeed(
+  options: Output & { users: number; companies?: number | undefined; seed: number },
+): Promise<void> {
+  const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to } = options;
+  // When the lines themselves go to a terminal, progress updates would get mixed in with them.
+  const hasProgress = to !== undefined || !process.stdout.isTTY;
+  function* linesOf(): Generator<string> {
+    let made = 0;
+    for (const line of seedDataset({ users, companies, seed })) {
+      if (hasProgress && made++ % LINES_PER_STEP === 0) {
+        showShare("generating", made / (users + companies));
+      }
+      yield JSON.stringify(line);
+    }
+  }
+  await writeLines(withEndLine(linesOf()), options).finally(endProgress);
+}
+
+async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
   const chunks = chunksOf(lines);
   if (to === undefined) {
     for await (const chunk of chunks) if (!writeStdout(chunk)) return;
