@@ -41,8 +41,9 @@ export interface RowError extends ValidationError {
 
 type RowProblem = Omit<RowError, "place">;
 
-const USERS_PER_PAGE = 5000;
-const ROWS_PER_PAGE = 100_000;
+// The rows of a page are in memory. With 5,000 users, importing 400,000 took 334 instead of 257 MB.
+const USERS_PER_PAGE = 1000;
+const ROWS_PER_PAGE = 20_000;
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
 /** The columns of roles, achievements and companies that have integers. */
