@@ -2,7 +2,7 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
 /** Each table: its first column identifies a row or its user. */
@@ -25,39 +25,16 @@ const tables = {
 };
 export type TableName = keyof typeof tables;
 
-/** Lists the names of the files in a folder. */
-export const listFiles = (folder: string): string[] => reading(folder, () => readdirSync(folder));
-
-/** Reads a text file. */
-export const readText = (path: string): string => reading(path, () => readFileSync(path, "utf8"));
-
-function reading<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
-  }
-}
-
 const names = Object.keys(tables) as TableName[];
 
-/**
- * Returns the tables that a folder has, given the names of its files. A table's file is named after
- * the table and ends in `.csv` or `.sql`.
- */
-export function findTables(
-  folder: string,
-  files: readonly string[],
-  ending: "csv" | "sql",
-): TableName[] {
+/** Returns the tables of a folder. A table's file has the table's name and this ending. */
+export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
+  const files = reading(folder, () => readdirSync(folder));
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
-  const other = ending === "csv" ? "sql" : "csv";
   if (stray !== undefined) {
-    const hint = names.some((name) => stray === `${name}.${other}`)
-      ? "; queries need a database: import DATABASE --queries FOLDER"
-      : "";
-    const advice = ending === "csv" ? hint : "";
+    const isQuery = ending === "csv" && names.some((name) => stray === `${name}.sql`);
+    const advice = isQuery ? "; queries need a database: import DATABASE --queries FOLDER" : "";
     throw new Error(`${folder} has ${stray}, but its files must be ${list(known)}${advice}`);
   }
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
@@ -82,10 +59,19 @@ export function checkColumns(file: string, table: TableName, columns: readonly s
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */
-export function keyOf(table: TableName): "id" | "user_id" {
+export function keyOf(table: string): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
 }
 
 function list(names: readonly string[]): string {
   return names.join(", ");
+}
+
+/** Returns the result of `read`, whose errors then name the path. */
+export function reading<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+  }
 }
