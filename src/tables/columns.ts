@@ -5,27 +5,22 @@
 import { readdirSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
-/** Each table: its first column identifies a row or its user. */
-const tables = {
-  roles: { required: ["id", "name", "hierarchy"], optional: [] },
-  achievements: {
-    required: ["id", "name", "description", "icon", "kind", "tier", "points"],
-    optional: [],
-  },
-  companies: { required: ["id", "name"], optional: ["member_count"] },
-  users: {
-    required: ["id", "public", "name", "created_at"],
-    optional: ["avatar_url", "company_id", "company_role"],
-  },
-  user_roles: { required: ["user_id", "role_id"], optional: [] },
-  user_achievements: {
-    required: ["user_id", "achievement_id", "tier", "unlocked_at"],
-    optional: [],
-  },
+/** The first column of each table identifies a row or its user. */
+const required = {
+  roles: ["id", "name", "hierarchy"],
+  achievements: ["id", "name", "description", "icon", "kind", "tier", "points"],
+  companies: ["id", "name"],
+  users: ["id", "public", "name", "created_at"],
+  user_roles: ["user_id", "role_id"],
+  user_achievements: ["user_id", "achievement_id", "tier", "unlocked_at"],
 };
-export type TableName = keyof typeof tables;
+export type TableName = keyof typeof required;
+const optional: Partial<Record<TableName, string[]>> = {
+  companies: ["member_count"],
+  users: ["avatar_url", "company_id", "company_role"],
+};
 
-const names = Object.keys(tables) as TableName[];
+const names = Object.keys(required) as TableName[];
 
 /** Returns the tables of a folder. A table's file has the table's name and this ending. */
 export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
@@ -45,11 +40,10 @@ export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
 
 /** Throws an error that begins with `file` unless the table has the right columns. */
 export function checkColumns(file: string, table: TableName, columns: readonly string[]): void {
-  const { required, optional } = tables[table];
-  const known: string[] = [...required, ...optional];
-  const expected = `${list(required)}${optional.length > 0 ? `; optional: ${list(optional)}` : ""}`;
-  const missing = required.find((name) => !columns.includes(name));
-  const stray = columns.find((name) => !known.includes(name));
+  const more = optional[table] ?? [];
+  const expected = list(required[table]) + (more.length > 0 ? `; optional: ${list(more)}` : "");
+  const missing = required[table].find((name) => !columns.includes(name));
+  const stray = columns.find((name) => ![...required[table], ...more].includes(name));
   const double = columns.find((name, at) => columns.indexOf(name) < at);
   const problem =
     (stray !== undefined && `there is no column ${JSON.stringify(stray)}`) ||

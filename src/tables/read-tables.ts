@@ -137,8 +137,8 @@ export class TableReader {
   ): AsyncGenerator<{ rows: Row[]; last: number }> {
     if (!this.tables.columns.has(table)) return;
     const key = keyOf(table);
-    let from = after;
-    for (let limit = size; ; ) {
+    let [from, limit] = [after, size];
+    for (;;) {
       // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
       const range = `WHERE q.${key} > ${from} AND q.${key} <= ${upTo}`;
       const rows = await this.tables.query(table, `${range} ORDER BY q.${key} LIMIT ${limit}`);
@@ -150,15 +150,11 @@ export class TableReader {
       // More rows with the last id may follow, so the next page reads it again.
       const whole = isFull ? rows.slice(0, ids.indexOf(ids.at(-1) ?? 0)) : rows;
       const last = ids[whole.length - 1];
-      if (last === undefined) {
-        if (!isFull) return;
-        limit *= 2;
-        continue;
-      }
-      yield { rows: whole, last };
+      if (last !== undefined) yield { rows: whole, last };
       if (!isFull) return;
-      from = last;
-      limit = size;
+      // A page that is full of rows with one id is read again with more rows.
+      limit = last === undefined ? limit * 2 : size;
+      from = last ?? from;
     }
   }
 
