@@ -2,62 +2,34 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { reasonOf } from "../files/errors.ts";
 
-/** Each table: its first column identifies a row or its user. */
-const tables = {
-  roles: { required: ["id", "name", "hierarchy"], optional: [] },
-  achievements: {
-    required: ["id", "name", "description", "icon", "kind", "tier", "points"],
-    optional: [],
-  },
-  companies: { required: ["id", "name"], optional: ["member_count"] },
-  users: {
-    required: ["id", "public", "name", "created_at"],
-    optional: ["avatar_url", "company_id", "company_role"],
-  },
-  user_roles: { required: ["user_id", "role_id"], optional: [] },
-  user_achievements: {
-    required: ["user_id", "achievement_id", "tier", "unlocked_at"],
-    optional: [],
-  },
+/** The first column of each table identifies a row or its user. */
+const required = {
+  roles: ["id", "name", "hierarchy"],
+  achievements: ["id", "name", "description", "icon", "kind", "tier", "points"],
+  companies: ["id", "name"],
+  users: ["id", "public", "name", "created_at"],
+  user_roles: ["user_id", "role_id"],
+  user_achievements: ["user_id", "achievement_id", "tier", "unlocked_at"],
 };
-export type TableName = keyof typeof tables;
+export type TableName = keyof typeof required;
+const optional: Partial<Record<TableName, string[]>> = {
+  companies: ["member_count"],
+  users: ["avatar_url", "company_id", "company_role"],
+};
 
-/** Lists the names of the files in a folder. */
-export const listFiles = (folder: string): string[] => reading(folder, () => readdirSync(folder));
+const names = Object.keys(required) as TableName[];
 
-/** Reads a text file. */
-export const readText = (path: string): string => reading(path, () => readFileSync(path, "utf8"));
-
-function reading<T>(path: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
-  }
-}
-
-const names = Object.keys(tables) as TableName[];
-
-/**
- * Returns the tables that a folder has, given the names of its files. A table's file is named after
- * the table and ends in `.csv` or `.sql`.
- */
-export function findTables(
-  folder: string,
-  files: readonly string[],
-  ending: "csv" | "sql",
-): TableName[] {
+/** Returns the tables of a folder. A table's file has the table's name and this ending. */
+export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
+  const files = reading(folder, () => readdirSync(folder));
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
-  const other = ending === "csv" ? "sql" : "csv";
   if (stray !== undefined) {
-    const hint = names.some((name) => stray === `${name}.${other}`)
-      ? "; queries need a database: import DATABASE --queries FOLDER"
-      : "";
-    const advice = ending === "csv" ? hint : "";
+    const isQuery = ending === "csv" && names.some((name) => stray === `${name}.sql`);
+    const advice = isQuery ? "; queries need a database: import DATABASE --queries FOLDER" : "";
     throw new Error(`${folder} has ${stray}, but its files must be ${list(known)}${advice}`);
   }
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
@@ -68,11 +40,10 @@ export function findTables(
 
 /** Throws an error that begins with `file` unless the table has the right columns. */
 export function checkColumns(file: string, table: TableName, columns: readonly string[]): void {
-  const { required, optional } = tables[table];
-  const known: string[] = [...required, ...optional];
-  const expected = `${list(required)}${optional.length > 0 ? `; optional: ${list(optional)}` : ""}`;
-  const missing = required.find((name) => !columns.includes(name));
-  const stray = columns.find((name) => !known.includes(name));
+  const more = optional[table] ?? [];
+  const expected = list(required[table]) + (more.length > 0 ? `; optional: ${list(more)}` : "");
+  const missing = required[table].find((name) => !columns.includes(name));
+  const stray = columns.find((name) => ![...required[table], ...more].includes(name));
   const double = columns.find((name, at) => columns.indexOf(name) < at);
   const problem =
     (stray !== undefined && `there is no column ${JSON.stringify(stray)}`) ||
@@ -82,10 +53,19 @@ export function checkColumns(file: string, table: TableName, columns: readonly s
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */
-export function keyOf(table: TableName): "id" | "user_id" {
+export function keyOf(table: string): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
 }
 
 function list(names: readonly string[]): string {
   return names.join(", ");
+}
+
+/** Returns the result of `read`, whose errors then name the path. */
+export function reading<T>(path: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+  }
 }

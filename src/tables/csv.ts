@@ -8,7 +8,7 @@ import { type CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
-import { checkColumns, findTables, keyOf, listFiles, type TableName } from "./columns.ts";
+import { checkColumns, findTables, keyOf, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 import { toInteger } from "./values.ts";
 
@@ -28,7 +28,7 @@ export async function openCsv(
   folder: string,
   onRead: (file: string, rows: number) => void,
 ): Promise<Tables> {
-  const names = findTables(folder, listFiles(folder), "csv");
+  const names = findTables(folder, "csv");
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   const columns = new Map<TableName, string[]>();
@@ -157,13 +157,7 @@ async function* checkUtf8(
       const line = lines + valid.split("\n").length - 1;
       throw new Error(`${file}, line ${line}: is not valid UTF-8\n  fix: ${SAVE_AS}`);
     }
-    lines += countLineFeeds(chunk);
+    for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++;
     yield chunk;
   }
-}
-
-function countLineFeeds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) count++;
-  return count;
 }

@@ -3,9 +3,10 @@
  * Works only on Bun. Messages never have the URL, which contains a password.
  */
 import { Database } from "bun:sqlite";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { checkColumns, findTables, listFiles, readText, type TableName } from "./columns.ts";
+import { checkColumns, findTables, reading, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
@@ -14,12 +15,13 @@ interface Connection extends AsyncDisposable {
 
 /** Opens the database at `url`. The folder `queries` has a SELECT for each table. */
 export async function openDatabase(url: string, queries: string): Promise<Tables> {
-  const names = findTables(queries, listFiles(queries), "sql");
+  const names = findTables(queries, "sql");
   const tokens = /^(?:mysql|mariadb):/i.test(url) ? TOKENS.mysql : TOKENS.others;
   const texts = new Map<TableName, string>();
   for (const table of names) {
-    const file = `${table}.sql`;
-    texts.set(table, oneStatement(file, readText(join(queries, file)), tokens));
+    const path = join(queries, `${table}.sql`);
+    const text = reading(path, () => readFileSync(path, "utf8"));
+    texts.set(table, oneStatement(`${table}.sql`, text, tokens));
   }
   const connection = await connect(url);
   const run = async (table: TableName, rest: string, selected = "*") => {
