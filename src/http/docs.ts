@@ -3,6 +3,7 @@
  * of the page. The page loads nothing from other servers, so it works offline.
  */
 import { type AnyElysia, Elysia } from "elysia";
+import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
@@ -18,18 +19,21 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
 export function docs(service: DocsService, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
+  /**
+   * The documents for the base URLs under which clients reach the server, usually one or two. Each
+   * is hashed and compressed once, so many requests for it do not hold up other clients.
+   */
+  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: documentFor });
+  async function documentFor(baseUrl: string): Promise<Content> {
+    const { document } = await render();
+    const url = JSON.stringify(baseUrl).slice(1, -1);
+    const text = document.replaceAll(ORIGIN, () => url);
+    return new Content(JSON_TYPE, text, { cache: "public", isShared: true });
+  }
   let script: Promise<Content> | undefined;
   return new Elysia({ strictPath: true })
     .get("/docs", async () => (await render()).page)
-    .get("/docs/json", async ({ request }) => {
-      const { document } = await render();
-      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
-      return new Content(
-        JSON_TYPE,
-        document.replaceAll(ORIGIN, () => url),
-        { cache: "public" },
-      );
-    })
+    .get("/docs/json", async ({ request }) => await documents.memo(service.baseUrl(request)))
     .get("/docs/scalar.js", async () => {
       script ??= readScript(service);
       return await script;
