@@ -102,10 +102,10 @@ test.skipIf(!isLinux).each([
   }
   await swap(10);
   const [descriptorsBefore, before] = [descriptors(), residentMegabytes(server.pid) ?? 0];
-  await swap(30);
+  await swap(60);
   expect(descriptors()).toBeLessThanOrEqual(descriptorsBefore + 2);
-  // Thirty snapshots of at least 3 MB would be 90 MB.
+  // Sixty snapshots of at least 3 MB would be 180 MB, and freed memory may be returned late.
   expect(readFileSync(snapshot).length).toBeGreaterThan(3e6);
-  expect(residentMegabytes(server.pid)).toBeLessThan(before + 40);
+  expect(residentMegabytes(server.pid)).toBeLessThan(before + 100);
   await server.close();
 });
