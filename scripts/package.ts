@@ -58,7 +58,7 @@ try {
 
 /**
  * Bundles the code with the packages that it uses, because Node.js takes a millisecond or more for
- * each file that it imports. What is imported dynamically gets its own files. Returns the paths of
+ * each file that it imports. Dynamic imports get files of their own. Returns the paths of
  * all modules in the bundle.
  */
 async function bundleCode(): Promise<string[]> {

@@ -9,7 +9,7 @@ import { failLimited } from "./http/rate-limit.ts";
 import { methodNotAllowed } from "./http/response.ts";
 import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { integer, parseDuration, UsageError } from "./values.ts";
+import { integer, parseDuration, UsageError } from "./setting-kinds.ts";
 
 const search = ["/search/companies", "/search/users"];
 const profile = ["/users/public/:userId"];

@@ -5,17 +5,19 @@
  */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { createFaults, type Fault } from "./faults.ts";
+import { reasonOf } from "./files/errors.ts";
+import { openFile } from "./files/read.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
 import { createClients, parseCidr } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
-import { readLogo } from "./server/logo.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import { type Config, checkNames, type RoadbookOptions, readOptions } from "./settings.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
   /** Defaults to 0, which picks a free port. */
@@ -191,6 +193,19 @@ async function pageOf(config: Config): Promise<Pages> {
   const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
   const assets = await (await import("./assets.ts")).pageAssets();
   return { ...config, kioskIdleMs: config.kioskIdle, logo, assets };
+}
+
+/** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
+async function readLogo(logo: string | Uint8Array): Promise<Logo> {
+  const name = typeof logo === "string" ? logo : "the logo";
+  try {
+    if (typeof logo !== "string") return parseLogo(logo);
+    await using file = await openFile(logo);
+    return parseLogo(await file.readFile());
+  } catch (error) {
+    const isInvalid = error instanceof RangeError;
+    throw new Error(`${name} ${isInvalid ? error.message : `cannot be read: ${reasonOf(error)}`}`);
+  }
 }
 
 function pathOf(url: string | undefined): string {

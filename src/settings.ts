@@ -7,9 +7,9 @@ import type { DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, type Fault, parseFault } from "./faults.ts";
 import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
+import * as kinds from "./setting-kinds.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
-import * as kinds from "./values.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
 import { type Language, languages } from "./web/texts.ts";
 
@@ -215,7 +215,7 @@ export const libraryOptions = {
   snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | EndLine>>(
     "string or object or array",
-    "the path or bytes of a dataset file (NDJSON, plain, gzip or zstd), or its lines as objects",
+    "the path or bytes of a dataset file (NDJSON, plain or gzip), or its lines as objects",
   ),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
   snapshotSource: option<() => SourceStatus>("function", "the snapshot's origin, for /health"),
@@ -398,8 +398,11 @@ export function checkNames(options: object, known: readonly string[]): void {
   throw new TypeError(`unknown option ${unknown}${similar ? `; did you mean ${similar}?` : ""}`);
 }
 
+/** Names that differ in more letters are not similar. */
+const MAX_TYPOS = 3;
+
 /** Returns the known name that was most likely meant, if one is similar enough. */
 export function findSimilar(name: string, known: readonly string[]): string | undefined {
   const similar = closest(name, known);
-  return distance(name, similar) <= name.length / 2 ? similar : undefined;
+  return distance(name, similar) <= Math.min(MAX_TYPOS, name.length / 2) ? similar : undefined;
 }

@@ -10,7 +10,7 @@ import { createRandom } from "../../src/community/random.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import { buildNameIndex } from "../../src/snapshot/name-index/build.ts";
 import { NameSearch } from "../../src/snapshot/name-index/find.ts";
-import { openTables } from "../../src/snapshot/read/open.ts";
+import { openInPlace } from "../../src/snapshot/read/open.ts";
 import { fillNames, type SimilarNames, similarNames } from "../../test/snapshot/similar-names.ts";
 import { temporaryFolder } from "../../test/support.ts";
 import { format, median, type Options, timed } from "./measure.ts";
@@ -69,8 +69,8 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
 }
 
 async function climb({ users, seed, isQuick }: Options): Promise<void> {
-  const tables = await openTables(await buildSnapshot(users));
-  const db = tables.db.$client;
+  const snapshot = await openInPlace(await buildSnapshot(users));
+  const db = snapshot.db.$client;
   const names = new NameSearch(db, "user");
   const random = createRandom(seed);
   const { below } = random;

@@ -4,8 +4,8 @@
  */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
+import { boolean, type Environment, parseNamed, UsageError } from "../setting-kinds.ts";
 import { defaultOf, findSimilar, isFlag, type Setting, termOf, variableOf } from "../settings.ts";
-import { boolean, type Environment, parseNamed, UsageError } from "../values.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "./help.ts";
 import { writeStdout } from "./output.ts";

@@ -3,8 +3,19 @@
  * settings.ts. A command's code is loaded only when that command runs, so that `--version`,
  * `--help` and `serve` start fast.
  */
+
+import {
+  baseUrl,
+  boolean,
+  integer,
+  port,
+  seed,
+  target,
+  text,
+  time,
+  webUrl,
+} from "../setting-kinds.ts";
 import { declare, type Settings, serveSettings, type Values } from "../settings.ts";
-import { baseUrl, boolean, integer, port, seed, target, text, time, webUrl } from "../values.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {

@@ -1,6 +1,7 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
+
+import { boolean } from "../setting-kinds.ts";
 import { isFlag, type Setting, termOf, variableOf } from "../settings.ts";
-import { boolean } from "../values.ts";
 import { type Command, commands } from "./commands.ts";
 
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";

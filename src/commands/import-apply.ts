@@ -1,11 +1,11 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { existsSync, statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
+import { UsageError } from "../setting-kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { UsageError } from "../values.ts";
 import {
   describeCounts,
   endOnSignal,

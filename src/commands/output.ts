@@ -3,8 +3,8 @@ import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import { isSameFile } from "../files/replace.ts";
+import { UsageError } from "../setting-kinds.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
-import { UsageError } from "../values.ts";
 
 const STDOUT = 1;
 

@@ -12,11 +12,11 @@ import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls } from "../server/tls.ts";
+import { UsageError } from "../setting-kinds.ts";
 import type { serveSettings, Values } from "../settings.ts";
 import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
-import { UsageError } from "../values.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
 /** How often to look for a new snapshot file, which must be served within a second. */

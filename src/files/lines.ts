@@ -3,7 +3,7 @@
  * and one unfinished line in memory.
  */
 import { createReadStream } from "node:fs";
-import { reasonOf } from "./errors.ts";
+import { readError } from "./errors.ts";
 
 /**
  * The maximum length of a line. The largest valid user takes up only a tenth of this. In the worst
@@ -36,7 +36,7 @@ export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
   } catch (error) {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+    throw readError(path, error);
   }
 }
 

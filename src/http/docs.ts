@@ -21,7 +21,7 @@ export function docs(service: DocsService, documented: AnyElysia) {
   const render = () => (reference ??= renderReference(service, documented));
   /**
    * The documents for the base URLs under which clients reach the server, usually one or two. Each
-   * is hashed and compressed once, so many requests for it do not hold up other clients.
+   * is hashed and compressed once, because many requests for it would delay other clients.
    */
   const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: documentFor });
   async function documentFor(baseUrl: string): Promise<Content> {

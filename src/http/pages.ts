@@ -11,7 +11,7 @@ import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
 import { readDriver, readResults, readStart, type View } from "../web/view.ts";
 import type { Body } from "./compression.ts";
-import type { CountSearch } from "./rate-limit.ts";
+import { type CountSearch, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, SEARCHABLE } from "./request.ts";
 import { Content, fail } from "./result.ts";
 import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
@@ -104,7 +104,7 @@ export function createPages(service: PagesService) {
         return show(request, data, { kind: "problem", problem: "invalid_query", query });
       }
       if (decision && !decision.allowed) {
-        const waitSeconds = Math.ceil(decision.resetMs / 1000);
+        const waitSeconds = toSeconds(decision.resetMs);
         const limited = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
         return show(request, data, limited, { "retry-after": String(waitSeconds) });
       }

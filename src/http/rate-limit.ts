@@ -61,6 +61,6 @@ export function setRateLimitHeaders(
 }
 
 /** Rounds up to whole seconds, so that waiting that long is always enough. */
-function toSeconds(ms: number): number {
+export function toSeconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }

@@ -47,7 +47,7 @@ export interface ResponseOptions {
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
-/** What Elysia knows about a response. Plugins set `cache` with `derive` for all their routes. */
+/** The context of a response. Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
   request: Request;
   responseValue: unknown;

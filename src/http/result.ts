@@ -1,5 +1,5 @@
 /**
- * What handlers return: a plain object for JSON, {@link fail} for an error, or a {@link Content}
+ * The results of handlers: a plain object for JSON, {@link fail} for an error, or a {@link Content}
  * for any other type. response.ts turns each into a `Response`.
  */
 import { ElysiaCustomStatusResponse, status } from "elysia";
@@ -7,9 +7,9 @@ import { type ErrorCode, errors } from "../domain/error.ts";
 import type { Body, Coding } from "./compression.ts";
 
 /**
- * - `public`: any cache may store the response.
- * - `private`: only the client's own cache may store the response.
- * - `immutable`: any cache may store the response permanently. New content gets a new URL.
+ * - `public`: with `--cache-max-age`, any cache may reuse the response without asking.
+ * - `private`: with `--cache-max-age`, only the client's own cache may do so.
+ * - `immutable`: any cache may reuse the response for a year. New content gets a new URL.
  *
  * Responses with a policy have an ETag. Without a policy, no cache may store the response.
  */

@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
+import { MAX_RESULTS } from "../snapshot/read/search.ts";
 import { describeOperation, ORIGIN } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
 import type { Hook, Service } from "./service.ts";
@@ -65,9 +66,10 @@ const searchCompaniesOperation = describeOperation({
   operationId: "searchCompanies",
   summary: "Search companies by name",
   description:
-    "Returns at most 10 companies, best match first. Among equals, the largest is first.",
+    `Returns at most ${MAX_RESULTS} companies, best match first. Among equals, the largest is ` +
+    "first.",
   parameter: { ...q, example: "baltic" },
-  success: { companies: Type.Array(CompanySearchResult, { maxItems: 10 }) },
+  success: { companies: Type.Array(CompanySearchResult, { maxItems: MAX_RESULTS }) },
   example: {
     success: true,
     companies: [{ id: 3, name: "Baltic Express", member_count: 41 }],
@@ -79,10 +81,10 @@ const searchUsersOperation = describeOperation({
   operationId: "searchUsers",
   summary: "Search users by name",
   description:
-    "Returns at most 10 users with public profiles, best match first. Among equals, the shortest " +
-    "name is first.",
+    `Returns at most ${MAX_RESULTS} users with public profiles, best match first. Among equals, ` +
+    "the shortest name is first.",
   parameter: { ...q, example: "lukasz nowak" },
-  success: { users: Type.Array(UserSearchResult, { maxItems: 10 }) },
+  success: { users: Type.Array(UserSearchResult, { maxItems: MAX_RESULTS }) },
   example: {
     success: true,
     users: [

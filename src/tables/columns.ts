@@ -3,7 +3,7 @@
  * the names of files and columns, and never reads a row.
  */
 import { readdirSync } from "node:fs";
-import { reasonOf } from "../files/errors.ts";
+import { readError } from "../files/errors.ts";
 
 /** The first column of each table identifies a row or its user. */
 const required = {
@@ -24,7 +24,7 @@ const names = Object.keys(required) as TableName[];
 
 /** Returns the tables of a folder. A table's file has the table's name and this ending. */
 export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
-  const files = reading(folder, () => readdirSync(folder));
+  const files = listFiles(folder);
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   if (stray !== undefined) {
@@ -61,11 +61,10 @@ function list(names: readonly string[]): string {
   return names.join(", ");
 }
 
-/** Returns the result of `read`, whose errors then name the path. */
-export function reading<T>(path: string, read: () => T): T {
+function listFiles(folder: string): string[] {
   try {
-    return read();
+    return readdirSync(folder);
   } catch (error) {
-    throw new Error(`cannot read ${path}: ${reasonOf(error)}`);
+    throw readError(folder, error);
   }
 }

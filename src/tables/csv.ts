@@ -8,9 +8,9 @@ import { type CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
+import { toInteger } from "./cells.ts";
 import { checkColumns, findTables, keyOf, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
-import { toInteger } from "./values.ts";
 
 /** The same as for the line of an NDJSON file. */
 const MAX_ROW_BYTES = 2 ** 20;

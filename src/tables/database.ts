@@ -6,7 +6,8 @@ import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { checkColumns, findTables, reading, type TableName } from "./columns.ts";
+import { readError } from "../files/errors.ts";
+import { checkColumns, findTables, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
@@ -19,8 +20,7 @@ export async function openDatabase(url: string, queries: string): Promise<Tables
   const tokens = /^(?:mysql|mariadb):/i.test(url) ? TOKENS.mysql : TOKENS.others;
   const texts = new Map<TableName, string>();
   for (const table of names) {
-    const path = join(queries, `${table}.sql`);
-    const text = reading(path, () => readFileSync(path, "utf8"));
+    const text = readQuery(join(queries, `${table}.sql`));
     texts.set(table, oneStatement(`${table}.sql`, text, tokens));
   }
   const connection = await connect(url);
@@ -51,7 +51,15 @@ export async function openDatabase(url: string, queries: string): Promise<Tables
   }
 }
 
-/** What may contain a semicolon that ends no statement (strings, names, comments), or ends one. */
+function readQuery(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw readError(path, error);
+  }
+}
+
+/** Matches a semicolon, and each string, name and comment, which may contain semicolons. */
 const TOKENS = {
   mysql: /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|--(?=\s).*|#.*|\/\*[\s\S]*?\*\/|;/g,
   others: /\be'(?:[^'\\]|\\[\s\S])*'|'[^']*'|"[^"]*"|(\$\w*\$)[\s\S]*?\1|--.*|\/\*[\s\S]*?\*\/|;/gi,

@@ -5,8 +5,8 @@
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import { parseTime } from "../domain/time.ts";
 import { mustBeId, type ValidationError } from "../domain/validation.ts";
+import { toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
-import { toInteger, toOptionalText, toPublic, toText, toTime } from "./values.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
@@ -267,7 +267,7 @@ interface Element {
   number: number;
 }
 
-/** Of a private user, only the id is read. */
+/** For a private user, the id is enough. */
 function convertUser(row: Row): RawRecord {
   const isPublic = toPublic(row.public);
   if (isPublic === false) return { public: false };

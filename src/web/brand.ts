@@ -10,7 +10,7 @@ const MIN_CONTRAST = 4.5;
 
 export const MAX_LOGO_BYTES = 256 * 1024;
 
-/** What a community sets for all pages. */
+/** A community's settings for all pages. */
 export interface Brand {
   /** The community's name. */
   title: string;

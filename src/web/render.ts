@@ -1,6 +1,7 @@
 /** Renders views as HTML. All functions are pure. */
 import { type AchievementEntry, completeAvatar, type User } from "../domain/model.ts";
 import { fold } from "../search/fold.ts";
+import { MAX_RESULTS } from "../snapshot/read/search.ts";
 import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
@@ -10,7 +11,7 @@ import type { Texts } from "./texts/en.ts";
 import type { Language } from "./texts.ts";
 import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
-/** What rendering needs besides the data. */
+/** The context in which a view is rendered. */
 export interface PageContext {
   brand: Brand;
   language: Language;
@@ -29,9 +30,6 @@ export interface Rendered {
   avatar?: string;
   main: Html;
 }
-
-/** A search returns at most this many drivers and this many companies. */
-const MAX_FOUND = 10;
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
@@ -109,8 +107,8 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
     main: html`<h1>${texts.resultsFor(query)}</h1>
-    <p class="counts">${drivers.length < MAX_FOUND ? driverCount : texts.firstDrivers}, ${
-      companies.length < MAX_FOUND ? companyCount : texts.firstCompanies
+    <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
+      companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
       searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${countIn(language, searchesLeft, texts.searchesLeft)}</span>`

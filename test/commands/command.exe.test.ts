@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { storeUrl } from "../../src/values.ts";
+import { storeUrl } from "../../src/setting-kinds.ts";
 import {
   community,
   executable,

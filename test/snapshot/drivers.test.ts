@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { demoSnapshot } from "../../src/assets.ts";
 import { parseHeader } from "../../src/snapshot/format/file.ts";
-import { type Snapshot, snapshotOf, type Tables } from "../../src/snapshot/read/open.ts";
+import { type Snapshot, snapshotOf, type VerifiedDatabase } from "../../src/snapshot/read/open.ts";
 import { sqlite as bunSqlite } from "../../src/sqlite/bun.ts";
 import type { Database } from "../../src/sqlite/driver.ts";
 import { sqlite as nodeSqlite } from "../../src/sqlite/node.ts";
@@ -24,7 +24,7 @@ const queries = [
   "zzzzzz",
 ];
 
-function tablesOf(db: Database): Tables {
+function databaseOf(db: Database): VerifiedDatabase {
   return { db, sha256: "", close: () => db.$client.close() };
 }
 
@@ -49,9 +49,9 @@ test("Bun's SQLite and better-sqlite3 agree on a file, mapped or not, and on byt
   await Bun.write(path, bytes);
   const database = bytes.subarray(0, parseHeader(bytes, bytes.length));
   const snapshots = [bunSqlite, nodeSqlite].flatMap((driver) => [
-    snapshotOf(tablesOf(driver.openImmutable(path))),
-    snapshotOf(tablesOf(driver.openImmutable(path, true))),
-    snapshotOf(tablesOf(driver.openBytes(database))),
+    snapshotOf(databaseOf(driver.openImmutable(path))),
+    snapshotOf(databaseOf(driver.openImmutable(path, true))),
+    snapshotOf(databaseOf(driver.openBytes(database))),
   ]);
   const [first, ...others] = snapshots.map((snapshot) => resultsOf(snapshot));
   expect(JSON.stringify(first)).toContain("Łukasz Nowak");

@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import { gzipSync, zstdCompressSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
+import { UsageError } from "../../src/setting-kinds.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { UsageError } from "../../src/values.ts";
 import {
   bytesOf,
   community,

@@ -22,7 +22,7 @@ import {
   type LineRecord,
 } from "./line-errors.ts";
 
-/** The path of an NDJSON file (plain, gzip or zstd), the objects in its lines, or its bytes. */
+/** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
   | string
   | Iterable<Item>
@@ -82,7 +82,7 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-/** What a record was made from. */
+/** The line or row of a record. */
 type Origin = TextLine | TableRecord;
 
 class DatasetReader<Parsed extends RecordKey> {
@@ -132,10 +132,11 @@ class DatasetReader<Parsed extends RecordKey> {
     }
     for (const { line, missing, ...error } of this.handler.finish()) {
       const { type } = error;
-      const isLine = line === undefined || type === undefined || type === "end" || !this.tables;
-      const at = { ...error, ...(line !== undefined && { line }) };
-      const located = isLine ? at : this.tables?.locate(error, { type, number: line });
-      this.report({ ...(located ?? at), ...(missing && { missing }) }, "fields");
+      const isRow = this.tables && line !== undefined && type !== undefined && type !== "end";
+      const located = isRow
+        ? this.tables.locate(error, { type, number: line })
+        : { ...error, ...(line !== undefined && { line }) };
+      this.report({ ...located, ...(missing && { missing }) }, "fields");
     }
     const { summary } = this.errors;
     if (summary.count > 0) throw new DatasetError(summary);

@@ -7,7 +7,7 @@ import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";
-import { openTables, snapshotError, type Tables } from "./open.ts";
+import { openInPlace, snapshotError, type VerifiedDatabase } from "./open.ts";
 
 interface UserRow {
   id: number;
@@ -44,7 +44,7 @@ function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): Data
  * snapshot cannot be read.
  */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLinesOf(path, await openTables(path)));
+  return withEndLine(listLinesOf(path, await openInPlace(path)));
 }
 
 function* listRecords(db: Database): Generator<DatasetLine> {
@@ -67,7 +67,7 @@ function* listRecords(db: Database): Generator<DatasetLine> {
   for (const row of users.iterate()) yield lineOfUser(row);
 }
 
-function* listLinesOf(path: string, { db, close }: Tables): Generator<string> {
+function* listLinesOf(path: string, { db, close }: VerifiedDatabase): Generator<string> {
   try {
     for (const line of listRecords(db)) yield JSON.stringify(line);
   } catch (error) {

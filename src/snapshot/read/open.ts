@@ -19,7 +19,7 @@ import { openUsers } from "./users.ts";
 
 export type Snapshot = Awaited<ReturnType<typeof openSnapshot>>;
 
-export interface Tables {
+export interface VerifiedDatabase {
   db: Database;
   sha256: string;
   close(): void;
@@ -36,24 +36,23 @@ const COPY_FOLDER = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
  * `copyFolder`. Throws a {@link SnapshotError} if that fails.
  */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
-  const tables = await openTables(source, copyFolder);
+  const database = await openPrivate(source, copyFolder);
   try {
-    return snapshotOf(tables);
+    return snapshotOf(database);
   } catch (error) {
-    tables.close();
+    database.close();
     throw snapshotError(source, error);
   }
 }
 
-export function snapshotOf({ db, sha256, close }: Tables) {
+export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
   return { meta: readMeta(db), sha256, users: openUsers(db), search: openSearch(db), close };
 }
 
-/** Like {@link openSnapshot}, but for reading whole tables. */
-export async function openTables(
+function openPrivate(
   source: string | Uint8Array,
   copyFolder = COPY_FOLDER,
-): Promise<Tables> {
+): Promise<VerifiedDatabase> {
   return namingErrors(source, async () => {
     if (typeof source !== "string") return openBytes(source);
     await using file = await openFile(source);
@@ -65,7 +64,7 @@ export async function openTables(
 }
 
 /** Opens the file itself, for a command. Throws a {@link SnapshotError} if that fails. */
-export function openInPlace(path: string): Promise<Tables> {
+export function openInPlace(path: string): Promise<VerifiedDatabase> {
   return namingErrors(path, () => verifyAndOpen(path, false));
 }
 
@@ -95,7 +94,11 @@ export async function namingErrors<T>(
  * Opens a copy of the file at `path`, and removes the copy's name. The system deletes the copy when
  * it is closed. A file system that can share blocks between files, such as XFS, copies nothing.
  */
-async function openCopy(path: string, bytes: number, copyFolder: string): Promise<Tables> {
+async function openCopy(
+  path: string,
+  bytes: number,
+  copyFolder: string,
+): Promise<VerifiedDatabase> {
   let folder = "";
   const remove = () => {
     if (folder !== "") rmSync(folder, { recursive: true, force: true });
@@ -120,7 +123,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string): Promis
   }
 }
 
-async function verifyAndOpen(path: string, isMapped: boolean): Promise<Tables> {
+async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedDatabase> {
   await using file = await openFile(path);
   const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
@@ -128,7 +131,7 @@ async function verifyAndOpen(path: string, isMapped: boolean): Promise<Tables> {
   return { db, sha256, close: () => db.$client.close() };
 }
 
-async function openBytes(bytes: Uint8Array): Promise<Tables> {
+async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
   const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));

@@ -8,7 +8,8 @@ import type { Database } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { NameSearch } from "../name-index/find.ts";
 
-const MAX_RESULTS = 10;
+/** A search returns at most this many users or companies. */
+export const MAX_RESULTS = 10;
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
 
