@@ -7,7 +7,7 @@ import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { achievement, role, type Unlock } from "../format/schema.ts";
-import { openInPlace, snapshotError, type VerifiedDatabase } from "./open.ts";
+import { openPrivate, snapshotError, type VerifiedDatabase } from "./open.ts";
 
 interface UserRow {
   id: number;
@@ -44,7 +44,7 @@ function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): Data
  * snapshot cannot be read.
  */
 export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLinesOf(path, await openInPlace(path)));
+  return withEndLine(listLinesOf(path, await openPrivate(path)));
 }
 
 function* listRecords(db: Database): Generator<DatasetLine> {

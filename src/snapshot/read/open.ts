@@ -49,7 +49,7 @@ export function snapshotOf({ db, sha256, close }: VerifiedDatabase) {
   return { meta: readMeta(db), sha256, users: openUsers(db), search: openSearch(db), close };
 }
 
-function openPrivate(
+export function openPrivate(
   source: string | Uint8Array,
   copyFolder = COPY_FOLDER,
 ): Promise<VerifiedDatabase> {
