@@ -10,8 +10,8 @@
  * were sent. Requests that come one at a time hardly ever wait.
  */
 
-/** How long a turn may last before requests are deferred. */
-const BUDGET_MS = 4;
+/** How long a turn may last after it was noticed, before requests are deferred. */
+const BUDGET_MS = 2;
 
 /**
  * How long deferred requests may take at the start of a later turn. The rest is for new requests,
@@ -19,36 +19,39 @@ const BUDGET_MS = 4;
  */
 const DEFERRED_BUDGET_MS = BUDGET_MS / 2;
 
-interface Turn {
-  readonly startMs: number;
-  readonly ended: Promise<void>;
-}
-
 /**
  * Returns a function that calls `handle` at once, or in a later turn if the current one has used up
- * its budget.
+ * its budget. Being told of a turn's end takes time, so hardly any turn is watched: only one that
+ * is still going on a whole budget after the last watched turn began.
  */
 export function createTurns(): <T>(handle: () => T | Promise<T>) => T | Promise<T> {
-  let turn: Turn | undefined;
+  let startMs = 0;
+  /** Resolves at the end of the current turn. Undefined if the turn is not watched. */
+  let ended: Promise<void> | undefined;
 
-  function elapsedMs(): number {
-    if (turn) return performance.now() - turn.startMs;
+  function watch(): void {
     const { promise, resolve } = Promise.withResolvers<void>();
-    turn = { startMs: performance.now(), ended: promise };
+    startMs = performance.now();
+    ended = promise;
     setImmediate(() => {
-      turn = undefined;
+      ended = undefined;
       resolve();
     });
-    return 0;
+  }
+
+  /** How long the current turn has been watched. */
+  function elapsedMs(): number {
+    if (!ended) watch();
+    return performance.now() - startMs;
   }
 
   return (handle) => {
-    if (elapsedMs() <= BUDGET_MS) return handle();
+    if (performance.now() - startMs <= BUDGET_MS || elapsedMs() <= BUDGET_MS) return handle();
     return defer(handle);
   };
 
   async function defer<T>(handle: () => T | Promise<T>): Promise<T> {
-    do await turn?.ended;
+    do await ended;
     while (elapsedMs() > DEFERRED_BUDGET_MS);
     return handle();
   }
