@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { readError } from "../files/errors.ts";
-import { checkColumns, findTables, type TableName } from "./columns.ts";
+import { checkColumns, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
 interface Connection extends AsyncDisposable {
@@ -16,66 +16,40 @@ interface Connection extends AsyncDisposable {
 
 /** Opens the database at `url`. The folder `queries` has a SELECT for each table. */
 export async function openDatabase(url: string, queries: string): Promise<Tables> {
-  const names = findTables(queries, "sql");
-  const tokens = /^(?:mysql|mariadb):/i.test(url) ? TOKENS.mysql : TOKENS.others;
-  const texts = new Map<TableName, string>();
-  for (const table of names) {
-    const text = readQuery(join(queries, `${table}.sql`));
-    texts.set(table, oneStatement(`${table}.sql`, text, tokens));
-  }
   const connection = await connect(url);
+  const texts = new Map<TableName, string>();
   const run = async (table: TableName, rest: string, selected = "*") => {
-    // The query begins on the first line, so that line numbers in errors are those of the file.
-    const sql = `SELECT ${selected} FROM (${texts.get(table)}\n) AS q ${rest}`;
     try {
-      return await connection.run(sql);
+      // The line break ends a comment on the last line.
+      return await connection.run(`SELECT ${selected} FROM (${texts.get(table)}\n) AS q ${rest}`);
     } catch (error) {
-      throw queryError(`${table}.sql`, sql, error);
+      throw new Error(`${table}.sql: ${(error as Error).message}`);
     }
   };
-  try {
-    const columns = new Map<TableName, string[]>();
-    for (const table of names) {
-      columns.set(table, (await run(table, "WHERE 1 = 0")).columns);
-      checkColumns(`${table}.sql`, table, columns.get(table) ?? []);
-    }
-    return {
-      columns,
-      ending: "sql",
-      query: async (...query) => (await run(...query)).rows,
-      [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
-    };
-  } catch (error) {
-    await connection[Symbol.asyncDispose]();
-    throw error;
-  }
+  return {
+    ending: "sql",
+    async open(table) {
+      texts.set(table, readQuery(queries, `${table}.sql`));
+      const { columns } = await run(table, "WHERE 1 = 0");
+      checkColumns(`${table}.sql`, table, columns);
+      return columns;
+    },
+    query: async (...query) => (await run(...query)).rows,
+    [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
+  };
 }
 
-function readQuery(path: string): string {
+/** Returns the SELECT in a file, without the semicolon at its end. */
+function readQuery(folder: string, file: string): string {
+  let text: string;
   try {
-    return readFileSync(path, "utf8");
+    text = readFileSync(join(folder, file), "utf8");
   } catch (error) {
-    throw readError(path, error);
+    throw readError(join(folder, file), error);
   }
-}
-
-/** Matches a semicolon, and each string, name and comment, which may contain semicolons. */
-const TOKENS = {
-  mysql: /'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|`[^`]*`|--(?=\s).*|#.*|\/\*[\s\S]*?\*\/|;/g,
-  others: /\be'(?:[^'\\]|\\[\s\S])*'|'[^']*'|"[^"]*"|(\$\w*\$)[\s\S]*?\1|--.*|\/\*[\s\S]*?\*\/|;/gi,
-};
-
-/** Returns the query in a file without the semicolon at its end. */
-function oneStatement(file: string, text: string, tokens: RegExp): string {
-  const [statement = "", ...rest] = text
-    .replace(/^\ufeff/, "")
-    .replace(tokens, (token) => (token === ";" ? "\0" : token))
-    .split("\0");
-  const isEmpty = (part: string) =>
-    part.replace(tokens, (token) => (/^(?:--|#|\/\*)/.test(token) ? "" : token)).trim() === "";
-  if (isEmpty(statement)) throw new Error(`${file} has no query`);
-  if (rest.every(isEmpty)) return statement;
-  throw new Error(`${file} must have a single SELECT, but has more than one statement`);
+  const query = text.replace(/^\ufeff/, "").replace(/[\s;]+$/, "");
+  if (query === "") throw new Error(`${file} is empty; it must have a SELECT`);
+  return query;
 }
 
 async function connect(url: string): Promise<Connection> {
@@ -83,14 +57,9 @@ async function connect(url: string): Promise<Connection> {
   try {
     return path === undefined ? await connectServer(url) : openSqlite(path);
   } catch (error) {
-    const { host = "" } = URL.parse(url) ?? {};
-    const place = path ?? (host === "" ? "the database" : `the database at ${host}`);
-    throw new Error(`cannot connect to ${place}: ${messageOf(error)}`);
+    const place = path ?? `the database at ${URL.parse(url)?.host}`;
+    throw new Error(`cannot connect to ${place}: ${(error as Error).message}`);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function openSqlite(path: string): Connection {
@@ -106,12 +75,11 @@ function openSqlite(path: string): Connection {
 }
 
 async function connectServer(url: string): Promise<Connection> {
-  const isPostgres = /^postgres/i.test(url);
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
   const sql = new SQL({ url, max: 1, ...(database !== "" && { database }) });
   const connection = await sql.reserve();
-  const begin = isPostgres
+  const begin = /^postgres/i.test(url)
     ? ["SET TIME ZONE 'UTC'", "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"]
     : [
         "SET SESSION time_zone = '+00:00'",
@@ -129,19 +97,4 @@ async function connectServer(url: string): Promise<Connection> {
       await sql.close({ timeout: 0 });
     },
   };
-}
-
-/** Returns an error with the database's message and the line of the file that it is about. */
-function queryError(file: string, sql: string, error: unknown): Error {
-  const message = messageOf(error);
-  const { position, byteOffset = -1 } = error as { position?: string; byteOffset?: number };
-  const offset = position === undefined ? byteOffset : Number(position) - 1;
-  const [, atLine] = /\bat line (\d+)$/.exec(message) ?? [];
-  // Instead of a position, other messages name what is unknown.
-  const [, quoted, bare] = /'(?:[^']*\.)?([^'.]+)'|no such \w+: (?:.*\.)?(.+)/.exec(message) ?? [];
-  const name = quoted ?? bare;
-  const at = offset >= 0 || name === undefined ? offset : sql.indexOf(name);
-  const isInFile = at >= 0 && at < sql.lastIndexOf("\n) AS q");
-  const line = atLine ?? (isInFile ? sql.slice(0, at).split("\n").length : undefined);
-  return new Error(`${file}${line === undefined ? "" : `, line ${line}`}: ${message}`);
 }

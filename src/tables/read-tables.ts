@@ -1,22 +1,27 @@
 /**
  * Reads tables in pages of users, and turns their rows into the records that the lines of a dataset
- * are. Rows that belong to no record are reported. Never validates a record.
+ * are. Reports rows that belong to no record, and invalid rows of users' roles and achievements.
+ * Every other row is validated later, like a line.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
+import { Count, Timestamp } from "../domain/model.ts";
 import { parseTime } from "../domain/time.ts";
-import { mustBeId, type ValidationError } from "../domain/validation.ts";
+import { mustBe, mustBeId, type ValidationError } from "../domain/validation.ts";
 import { toInteger, toOptionalText, toPublic, toText, toTime } from "./cells.ts";
 import { keyOf, type TableName } from "./columns.ts";
 
 /** The cells of a row by column. `line` is the line in a CSV file. */
 export type Row = Record<string, unknown>;
 
+/** Called repeatedly with the number of rows of a file that have been read. */
+export type OnRead = (file: string, rows: number) => void;
+
 /** The tables of a database or of a folder of CSV files. All queries see the same data. */
 export interface Tables extends AsyncDisposable {
-  /** The tables that are there, with their columns. */
-  readonly columns: ReadonlyMap<TableName, readonly string[]>;
   /** The names of files end in this. A row of a CSV file has the member `line`. */
   readonly ending: "csv" | "sql";
+  /** Called once for each table, before it is queried. Returns its columns. */
+  open(table: TableName): Promise<string[]>;
   /** Runs `SELECT <columns> FROM <table> AS q <rest>`. */
   query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
 }
@@ -27,8 +32,6 @@ export interface TableRecord {
   record: RawRecord;
   /** The line of the record's row in a CSV file; otherwise its id. */
   number: number;
-  /** For the elements of a user's lists, the lines or user ids of their rows. */
-  listRows?: Record<string, number[]>;
 }
 
 /** An error in a row that belongs to no record, or in a record. */
@@ -40,14 +43,27 @@ export interface RowError extends ValidationError {
 }
 
 type RowProblem = Omit<RowError, "place">;
+type Items = (TableRecord | RowError)[];
 
 // The rows of a page are in memory. With 5,000 users, importing 400,000 took 334 instead of 257 MB.
 const USERS_PER_PAGE = 1000;
 const ROWS_PER_PAGE = 20_000;
 const MAX_ID = Number.MAX_SAFE_INTEGER;
 
-/** The columns of roles, achievements and companies that have integers. */
-const integers = new Set(["hierarchy", "tier", "points", "member_count"]);
+/** How the cells of a column are converted. Other columns have text. */
+const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
+  public: toPublic,
+  created_at: toTime,
+  unlocked_at: toTime,
+  avatar_url: toOptionalText,
+  company_role: toOptionalText,
+};
+for (const name of [
+  ...["id", "user_id", "role_id", "achievement_id", "company_id"],
+  ...["hierarchy", "tier", "points", "member_count"],
+]) {
+  converters[name] = toInteger;
+}
 
 const tableOf = {
   role: "roles",
@@ -58,15 +74,17 @@ const tableOf = {
 
 export class TableReader {
   private readonly tables: Tables;
-  private readonly onRead: (file: string, rows: number) => void;
+  private readonly names: readonly TableName[];
+  private readonly onRead: OnRead;
+  private readonly columns = new Map<TableName, string[]>();
   /** The ids of the roles and achievements. */
-  private readonly known = { role: new Set<number>(), achievement: new Set<number>() };
+  private readonly known = { role: new Set<unknown>(), achievement: new Set<unknown>() };
   /** The number of users by company id. */
   private readonly members = new Map<unknown, number>();
 
-  /** `onRead` is called repeatedly with the number of rows of a file that have been read. */
-  constructor(tables: Tables, onRead: (file: string, rows: number) => void = () => {}) {
+  constructor(tables: Tables, names: readonly TableName[], onRead: OnRead) {
     this.tables = tables;
+    this.names = names;
     this.onRead = onRead;
   }
 
@@ -74,38 +92,29 @@ export class TableReader {
     return this.tables[Symbol.asyncDispose]();
   }
 
-  /** Yields all records and all errors in rows that belong to no record. */
-  async *read(): AsyncGenerator<(TableRecord | RowError)[]> {
-    for (const table of this.tables.columns.keys()) yield await this.listWithoutId(table);
+  /** Yields all records, and the errors in all other rows. */
+  async *read(): AsyncGenerator<Items> {
+    for (const table of this.names) this.columns.set(table, await this.tables.open(table));
+    for (const table of this.names) yield await this.listWithoutId(table);
     await this.countMembers();
     // A user is written with the name of the company, so companies come before users.
-    for (const type of ["role", "achievement", "company"] as const) {
-      for await (const { items } of this.readRecords(type)) yield items;
-    }
+    for (const type of ["role", "achievement", "company"] as const) yield* this.readRecords(type);
     let after = 0;
-    for await (const { items, last } of this.readRecords("user")) {
-      yield* this.addLists(items, after, last);
-      yield items;
-      after = last;
+    for await (const users of this.readRecords("user")) {
+      const records = users.filter((item) => "record" in item).map(({ record }) => record);
+      const upTo = Number(records.at(-1)?.id ?? after);
+      yield* this.addLists(records, after, upTo);
+      yield users;
+      after = upTo;
     }
     // The rest of the rows belongs to nobody.
     yield* this.addLists([], after, MAX_ID);
   }
 
   /** Describes an error in a record, so that it names the row and the column. */
-  locate(
-    error: ValidationError,
-    { type, number, listRows }: Omit<TableRecord, "record">,
-  ): RowError {
-    const [, list = "", at, column = "id"] =
-      /^(roles|achievements)\[(\d+)\](?:\.(\w+))?$/.exec(error.field) ?? [];
-    const row = listRows?.[list]?.[Number(at)];
-    if (row === undefined) {
-      const field = error.field.replace(/^company\./, "company_");
-      return { ...error, field, place: this.placeOf(tableOf[type], number) };
-    }
-    const field = column === "id" ? `${list.slice(0, -1)}_id` : column;
-    return { ...error, field, place: this.placeOf(`user_${list}`, row) };
+  locate(error: ValidationError, { type, number }: Omit<TableRecord, "record">): RowError {
+    const field = error.field.replace(/^company\./, "company_");
+    return { ...error, field, place: this.placeOf(tableOf[type], number) };
   }
 
   private placeOf(table: string, number: unknown): string {
@@ -134,8 +143,8 @@ export class TableReader {
     size: number,
     after = 0,
     upTo = MAX_ID,
-  ): AsyncGenerator<{ rows: Row[]; last: number }> {
-    if (!this.tables.columns.has(table)) return;
+  ): AsyncGenerator<Row[]> {
+    if (!this.columns.has(table)) return;
     const key = keyOf(table);
     let [from, limit] = [after, size];
     for (;;) {
@@ -149,52 +158,41 @@ export class TableReader {
       const isFull = rows.length === limit;
       // More rows with the last id may follow, so the next page reads it again.
       const whole = isFull ? rows.slice(0, ids.indexOf(ids.at(-1) ?? 0)) : rows;
-      const last = ids[whole.length - 1];
-      if (last !== undefined) yield { rows: whole, last };
+      if (whole.length > 0) yield whole;
       if (!isFull) return;
       // A page that is full of rows with one id is read again with more rows.
-      limit = last === undefined ? limit * 2 : size;
-      from = last ?? from;
+      limit = whole.length === 0 ? limit * 2 : size;
+      from = ids[whole.length - 1] ?? from;
     }
   }
 
   /** Yields the rows of a table as records. */
-  private async *readRecords(
-    type: RecordKey["type"],
-  ): AsyncGenerator<{ items: (TableRecord | RowError)[]; last: number }> {
+  private async *readRecords(type: RecordKey["type"]): AsyncGenerator<Items> {
     const table = tableOf[type];
     let count = 0;
-    for await (const { rows, last } of this.pages(table, USERS_PER_PAGE)) {
-      const items = rows.map((row): TableRecord | RowError => {
-        const id = toInteger(row.id);
-        if (!isId(id)) return this.errorIn(table, row, mustBeId("id", id));
-        const fields = type === "user" ? convertUser(row) : this.convertOther(type, row, id);
-        const record = { type, id, ...defined(fields) };
-        return { type, record, number: Number(row.line ?? id) };
-      });
+    for await (const rows of this.pages(table, USERS_PER_PAGE)) {
       count += rows.length;
       this.onRead(`${table}.${this.tables.ending}`, count);
-      yield { items, last };
+      yield rows.map((row) => this.toRecord(type, row));
     }
   }
 
-  private convertOther(type: "role" | "achievement" | "company", row: Row, id: number): RawRecord {
-    const { id: _, line, ...cells } = row;
-    const fields: RawRecord = Object.fromEntries(
-      Object.entries(cells).map(([name, cell]) => [
-        name,
-        integers.has(name) ? toInteger(cell) : toText(cell),
-      ]),
-    );
+  private toRecord(type: RecordKey["type"], row: Row): TableRecord | RowError {
+    const { company_id, company_role = "Member", ...fields } = convert(row);
+    const { id } = fields;
+    if (!isId(id)) return this.errorIn(tableOf[type], row, mustBeId("id", id));
+    const number = Number(row.line ?? id);
+    // For a private user, the id is enough.
+    if (fields.public === false) return { type, record: { type, id, public: false }, number };
+    if (company_id !== undefined) fields.company = { id: company_id, role: company_role };
     if (type === "company") fields.member_count ??= this.members.get(id) ?? 0;
-    else this.known[type].add(id);
-    return fields;
+    if (type === "role" || type === "achievement") this.known[type].add(id);
+    return { type, record: { type, ...fields }, number };
   }
 
   /** Counts how many users each company has. */
   private async countMembers(): Promise<void> {
-    const { columns: tables } = this.tables;
-    if (!tables.has("companies") || !tables.get("users")?.includes("company_id")) return;
+    if (!this.columns.get("users")?.includes("company_id")) return;
     const columns = "q.company_id AS company_id, COUNT(*) AS members";
     for (const row of await this.tables.query("users", "GROUP BY q.company_id", columns)) {
       const id = toInteger(row.company_id);
@@ -203,36 +201,29 @@ export class TableReader {
   }
 
   /**
-   * Adds roles and achievements to the users among `items`, who have the ids above `after` and up
-   * to `upTo`. Yields the errors in rows that belong to no user or to no role or achievement.
+   * Adds roles and achievements to the public users among `records`, who have the ids above `after`
+   * and up to `upTo`. Yields the errors in the rows.
    */
   private async *addLists(
-    items: (TableRecord | RowError)[],
+    records: RawRecord[],
     after: number,
     upTo: number,
   ): AsyncGenerator<RowError[]> {
     for (const type of ["role", "achievement"] as const) {
-      const table = `user_${type}s` as const;
-      const users = new Map<unknown, { user: TableRecord; list: Map<unknown, Element> }>();
-      for (const user of items) {
-        if ("record" in user) users.set(user.record.id, { user, list: new Map() });
-      }
-      for await (const { rows } of this.pages(table, ROWS_PER_PAGE, after, upTo)) {
+      const users = new Map(records.map((record) => [record.id, { record, list: new Map() }]));
+      for await (const rows of this.pages(`user_${type}s`, ROWS_PER_PAGE, after, upTo)) {
         yield rows.flatMap((row) => {
-          const userId = toInteger(row.user_id);
-          const lists = users.get(userId);
-          let error: RowProblem | undefined;
-          if (!lists) error = isId(userId) ? missing("user", userId) : mustBeId("user_id", userId);
-          else if (lists.user.record.public === true)
-            error = this.addElement(type, lists.list, row);
-          return error ? [this.errorIn(table, row, error)] : [];
+          const cells = convert(row);
+          const user = users.get(cells.user_id);
+          if (user && user.record.public !== true) return [];
+          const error = user
+            ? this.addElement(type, user.list, cells)
+            : findMissing("user", cells.user_id, users);
+          return error ? [this.errorIn(`user_${type}s`, row, error)] : [];
         });
       }
-      for (const { user, list } of users.values()) {
-        if (user.record.public !== true) continue;
-        user.record[`${type}s`] = Array.from(list.values(), ({ value }) => value);
-        const numbers = Array.from(list.values(), ({ number }) => number);
-        user.listRows = { ...user.listRows, [`${type}s`]: numbers };
+      for (const { record, list } of users.values()) {
+        if (record.public === true) record[`${type}s`] = [...list.values()];
       }
     }
   }
@@ -240,74 +231,53 @@ export class TableReader {
   /** Adds a row to a list. The best row of each achievement is kept, and one row of each role. */
   private addElement(
     type: "role" | "achievement",
-    list: Map<unknown, Element>,
-    row: Row,
+    list: Map<unknown, unknown>,
+    { [`${type}_id`]: id, tier, unlocked_at }: Row,
   ): RowProblem | undefined {
-    const id = toInteger(row[`${type}_id`]);
-    if (isId(id) && !this.known[type].has(id)) return missing(type, id);
-    const number = Number(row.line ?? row.user_id);
-    if (type === "role") {
-      if (!list.has(id)) list.set(id, { value: id, number });
-      return undefined;
+    const error = findMissing(type, id, this.known[type]);
+    if (error) return error;
+    if (type === "role") return void list.set(id, id);
+    if (!Number.isSafeInteger(tier) || Number(tier) < 0) return mustHave("tier", Count, tier);
+    const seconds = parseTime(String(unlocked_at));
+    if (seconds === undefined) return mustHave("unlocked_at", Timestamp, unlocked_at);
+    // The highest tier counts, and of several rows with that tier the earliest.
+    const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;
+    const lead = Number(tier) - (other?.tier ?? -1);
+    if (lead > 0 || (lead === 0 && seconds < (parseTime(other?.unlocked_at ?? "") ?? 0))) {
+      list.set(id, { id, tier, unlocked_at });
     }
-    const other = list.get(id)?.value;
-    const { tier, unlocked_at } = row;
-    const value = defined({ id, tier: toInteger(tier), unlocked_at: toTime(unlocked_at) });
-    const areValid = isUnlock(other) && isUnlock(value);
-    if (!other || (areValid && isBetter(value, other))) list.set(id, { value, number });
-    // An invalid row stays beside the others, so that it is reported.
-    else if (!areValid) list.set(value, { value, number });
     return undefined;
   }
 }
 
-/** An element of a user's list, with the number of its row. */
-interface Element {
-  value: unknown;
-  number: number;
-}
-
-/** For a private user, the id is enough. */
-function convertUser(row: Row): RawRecord {
-  const isPublic = toPublic(row.public);
-  if (isPublic === false) return { public: false };
-  const company = toInteger(row.company_id);
-  const role = toOptionalText(row.company_role) ?? "Member";
-  return {
-    public: isPublic,
-    name: toText(row.name),
-    created_at: toTime(row.created_at),
-    avatar_url: toOptionalText(row.avatar_url),
-    company: company === undefined ? undefined : { id: company, role },
-  };
-}
-
-interface Unlock {
-  tier: number;
-  unlocked_at: string;
-}
-
-function isUnlock(value: unknown): value is Unlock {
-  const { tier, unlocked_at } = (value ?? {}) as RawRecord;
-  const isTime = typeof unlocked_at === "string" && parseTime(unlocked_at) !== undefined;
-  return isTime && Number.isSafeInteger(tier) && Number(tier) >= 0;
-}
-
-/** The highest tier counts, and of several rows with that tier the earliest. */
-function isBetter(a: Unlock, b: Unlock): boolean {
-  return a.tier > b.tier || (a.tier === b.tier && a.unlocked_at < b.unlocked_at);
+/** Converts the cells of a row. Leaves out null, so that validation reports what is missing. */
+function convert({ line, ...cells }: Row): RawRecord {
+  const fields: RawRecord = {};
+  for (const [name, cell] of Object.entries(cells)) {
+    const value = (converters[name] ?? toText)(cell);
+    if (value !== undefined) fields[name] = value;
+  }
+  return fields;
 }
 
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-function missing(type: RecordKey["type"], id: number): RowProblem {
+function findMissing(
+  type: RecordKey["type"],
+  id: unknown,
+  known: { has(id: unknown): boolean },
+): RowProblem | undefined {
+  const field = `${type}_id`;
+  if (!isId(id)) return mustBeId(field, id);
   const kind = `there is no ${type}`;
-  return { field: `${type}_id`, reason: `${kind} ${id}`, kind, missing: { type, id } };
+  return known.has(id)
+    ? undefined
+    : { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
 }
 
-/** Leaves out the members that are undefined, which validation then reports as missing. */
-function defined(values: RawRecord): RawRecord {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+function mustHave(field: string, schema: { description?: string }, value: unknown): RowProblem {
+  if (value === undefined) return { field, reason: "is missing" };
+  return mustBe(field, schema.description ?? "", value);
 }

@@ -36,17 +36,7 @@ export async function startPostgres(): Promise<DatabaseServer> {
     : [];
   const program = (name: string) => [...user, join(postgresFolder ?? "", name)];
   const place = ["-D", join(folder, "data")];
-  await succeed([
-    ...program("initdb"),
-    ...place,
-    "-U",
-    "platform",
-    "-A",
-    "trust",
-    "-E",
-    "UTF8",
-    "-N",
-  ]);
+  await succeed([...program("initdb"), ...place, ..."-U platform -A trust -E UTF8 -N".split(" ")]);
   const auth = "local all all trust\nhost all platform all trust\nhost all all all scram-sha-256\n";
   await Bun.write(join(folder, "data/pg_hba.conf"), auth);
   const port = findFreePort();

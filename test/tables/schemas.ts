@@ -1,20 +1,7 @@
-/** Runs the queries in scripts/queries on dirty databases in PostgreSQL and MariaDB. */
-import { afterAll, describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { exported } from "../datasets.ts";
-import { roadbook, root, temporaryFolder } from "../support.ts";
-import {
-  type DatabaseServer,
-  hasMariadb,
-  hasPostgres,
-  startMariadb,
-  startPostgres,
-} from "./servers.ts";
-
-const isRequired = process.env.ROADBOOK_REQUIRE_ALL === "1";
+/** Dirty databases for the queries in scripts/queries. */
 
 /** Statements that fill a schema, with types that both databases accept. */
-const schemas = {
+export const schemas = {
   plain: `
 CREATE TABLE users (id bigint PRIMARY KEY, name varchar(300), avatar_url varchar(300), is_public boolean, created_at timestamp NULL);
 CREATE TABLE companies (id bigint PRIMARY KEY, name varchar(300));
@@ -60,82 +47,3 @@ INSERT INTO phpbb_banlist VALUES (1, 44, '', 0, 0), (2, 42, '', 0, 1), (3, 0, '1
 INSERT INTO phpbb_user_group VALUES (3, 42, 1, 0), (3, 42, 1, 0), (2, 42, 0, 0), (4, 42, 0, 0), (4, 52, 0, 1), (3, 43, 0, 0), (4, 777, 0, 0), (1, 1, 0, 0);
 INSERT INTO phpbb_user_badges VALUES (42, 7, 1710003900), (42, 7, 1710003901), (42, 777, 1), (777, 7, 1), (1, 7, 1);`,
 };
-
-const name = 'O\'Brien "Łódź" 🚚';
-const hidden = (...ids: number[]) => ids.map((id) => ({ type: "user", id, public: false }));
-
-/** The users that each folder of queries publishes. */
-const expected = {
-  plain: { members: 2, roles: [1, 2], ids: hidden(43, 45, 50, 51) },
-  laravel: { members: 2, roles: [1, 2], ids: hidden(43, 44, 45, 46, 47, 50, 51) },
-  phpbb: { members: 2, roles: [2, 4], ids: hidden(43, 44, 45, 50, 51) },
-};
-
-const servers: Record<string, [boolean, () => Promise<DatabaseServer>]> = {
-  PostgreSQL: [hasPostgres, startPostgres],
-  MariaDB: [hasMariadb, startMariadb],
-};
-const closers: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closers) await close();
-});
-
-for (const [database, [has, start]] of Object.entries(servers)) {
-  if (!has) console.warn(`${database} is missing: skipping the queries in scripts/queries`);
-  describe.if(has || isRequired)(`on ${database}`, async () => {
-    const server = has || isRequired ? await start() : undefined;
-    if (!server) return;
-    closers.push(server.close);
-    const isPostgres = server.url.startsWith("postgres");
-
-    test.each(["plain", "laravel", "phpbb"] as const)("%s", async (folder) => {
-      const begin = isPostgres
-        ? `DROP SCHEMA public CASCADE; CREATE SCHEMA public; SET TIME ZONE 'UTC';`
-        : `DROP DATABASE platform; CREATE DATABASE platform CHARACTER SET utf8mb4; USE platform; SET time_zone = '+00:00';`;
-      const fill = isPostgres ? schemas[folder] : schemas[folder].replaceAll("CHR(", "CHAR(");
-      await server.run(begin + fill);
-      const target = join(temporaryFolder(), "snapshot");
-      const queries = join(root, "scripts/queries", folder);
-      const base = "https://forum.example/download/file.php";
-      const words = ["import", server.url, "--queries", queries, "--to", target, "--skip-invalid"];
-      const { code, stderr } = await roadbook([...words, "--avatar-base", base]);
-      expect([code, stderr]).toEqual([0, expect.stringContaining("users.sql, id 51: created_at")]);
-      expect(stderr.split("\n")).toHaveLength(3);
-      const lines = (await exported(target))
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const { members, roles, ids } = expected[folder];
-      const users = lines.filter(({ type }) => type === "user");
-      expect(users.filter((user) => !user.public)).toEqual(ids);
-      const unlock = { id: 7, tier: 2, unlocked_at: "2024-03-09T17:05:00Z" };
-      expect(users.filter((user) => user.public)).toEqual([
-        {
-          type: "user",
-          id: 42,
-          public: true,
-          name: "Łukasz 田中",
-          avatar_url: folder === "phpbb" ? `${base}?avatar=42_1.png` : "https://cdn.example/42.png",
-          created_at: "2021-05-01T10:00:00Z",
-          company: { id: 3, role: folder === "phpbb" ? "Leader" : "Owner" },
-          roles,
-          achievements: [unlock],
-        },
-        {
-          type: "user",
-          id: 52,
-          public: true,
-          name: "Odd avatar",
-          avatar_url: "https://forum.example/download/N/A",
-          created_at: "2021-05-01T10:00:00Z",
-          company: null,
-          roles: [],
-          achievements: [],
-        },
-      ]);
-      const companies = lines.filter(({ type }) => type === "company");
-      expect(companies[0]).toEqual({ type: "company", id: 3, name, member_count: members });
-      expect(companies).toHaveLength(folder === "plain" ? 2 : 1);
-    });
-  });
-}
