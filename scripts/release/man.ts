@@ -7,11 +7,11 @@ import { type Command, commands } from "../../src/commands/commands.ts";
 import {
   describe,
   groupsOf,
-  notesOf,
   programNotes,
   programRows,
   SUMMARY,
   sentenceOf,
+  usageOf,
 } from "../../src/commands/help.ts";
 import { termOf, variableOf } from "../../src/settings.ts";
 
@@ -50,14 +50,14 @@ export function formatManPage(date: Date): string {
 
 function formatCommand(name: string, command: Command): string[] {
   return [
-    `.SS "roadbook ${escapeRoff(`${name} ${command.usage}`)}"`,
+    `.SS "roadbook ${escapeRoff(usageOf(name, command))}"`,
     escapeRoff(sentenceOf(command.summary)),
     ...groupsOf(command).flatMap(([heading, settings]) => [
       ".PP",
       escapeRoff(`${heading}:`),
       ...settings.flatMap((setting) => entryOf(setting.name, describe(setting))),
     ]),
-    ...notesOf(command).flatMap((note) => paragraphOf([note])),
+    ...(command.notes ?? []).flatMap((note) => paragraphOf([note])),
   ];
 }
 

@@ -7,18 +7,16 @@ import { version } from "../domain/version.ts";
 import { boolean, type Environment, parseNamed, UsageError } from "../setting-kinds.ts";
 import { defaultOf, findSimilar, isFlag, type Setting, termOf, variableOf } from "../settings.ts";
 import { type Command, commands } from "./commands.ts";
-import { formatCommandHelp, formatProgramHelp } from "./help.ts";
+import { formatCommandHelp, formatProgramHelp, usageOf } from "./help.ts";
 import { writeStdout } from "./output.ts";
 
 /** Runs a command line. Rejects with a {@link UsageError} or with the command's own error. */
 export async function runCommandLine(argv: string[]): Promise<void> {
-  const [first = "serve", ...rest] = argv;
-  const [second = "--help"] = rest;
+  const [first = "serve", second = ""] = argv;
   if (/^(?:-V|--version)$/.test(first)) return void writeStdout(`roadbook ${version}\n`);
-  const isHelp = first === "help" && (second === "help" || second.startsWith("-"));
-  if (isHelp || /^(?:-h|--help)$/.test(first)) return void writeStdout(formatProgramHelp());
-  if (first === "help") return run(second, ["--help"]);
-  return first.startsWith("-") ? run("serve", argv) : run(first, rest);
+  if (first === "help" && /^(?!help$)[^-]/.test(second)) return run(second, ["--help"]);
+  if (/^(?:-h|--help|help)$/.test(first)) return void writeStdout(formatProgramHelp());
+  return first.startsWith("-") ? run("serve", argv) : run(first, argv.slice(1));
 }
 
 async function run(name: string, args: string[]): Promise<void> {
@@ -27,43 +25,45 @@ async function run(name: string, args: string[]): Promise<void> {
     const advice = adviseOn(name, Object.keys(commands), "roadbook");
     throw new UsageError(`unknown command "${name}"; ${advice}`);
   }
-  const texts = readArguments(name, command, args);
-  if (!texts) return void writeStdout(formatCommandHelp(name, command));
+  if (args.some((text) => text === "-h" || text === "--help")) {
+    return void writeStdout(formatCommandHelp(name, command));
+  }
+  const usage = `usage: roadbook ${usageOf(name, command)}`;
+  const texts = readArguments(name, command, args, usage);
   const values = Object.entries(command.settings).map(([key, setting]) => {
     const value = readValue(setting, texts.get(setting), process.env);
     if (value !== undefined || !setting.required) return [key, value];
-    throw new UsageError(`${termOf(setting)} is missing; ${usageOf(name, command)}`);
+    throw new UsageError(`${termOf(setting)} is missing; ${usage}`);
   });
   await command.run(Object.fromEntries(values), listUnknownVariables(process.env));
 }
 
 /**
- * Returns the texts that the arguments give for each setting, or undefined if they ask for help. No
- * error repeats the value of an unknown flag, which may be a secret.
+ * Returns the texts that the arguments give for each setting. No error repeats the value of an
+ * unknown flag, which may be a secret.
  */
 function readArguments(
   name: string,
-  command: Command,
+  { settings }: Command,
   args: string[],
-): Map<Setting, string[]> | undefined {
-  const settings = Object.values(command.settings);
-  const flags = new Map(settings.filter(isFlag).map((setting) => [termOf(setting), setting]));
-  const expected = settings.filter((setting) => !isFlag(setting));
-  const types = [...flags].map(([flag, { kind }]) => {
-    return [flag.slice(2), { type: kind === boolean ? "boolean" : "string" }] as const;
-  });
-  const options = Object.fromEntries(types);
-  const { tokens } = parseArgs({ args, options, strict: false, tokens: true });
+  usage: string,
+): Map<Setting, string[]> {
+  const [flags, expected] = [new Map<string, Setting>(), [] as Setting[]];
+  const options: Record<string, { type: "boolean" | "string" }> = {};
+  for (const setting of Object.values(settings)) {
+    const term = termOf(setting);
+    if (!isFlag(setting)) expected.push(setting);
+    else flags.set(term, setting);
+    options[term.slice(2)] = { type: setting.kind === boolean ? "boolean" : "string" };
+  }
   const texts = new Map<Setting, string[]>();
   const add = (setting: Setting, text: string) => {
     texts.set(setting, [...(texts.get(setting) ?? []), text]);
   };
-  const names = tokens.map((token) => token.kind === "option" && token.rawName);
-  if (names.includes("-h") || names.includes("--help")) return undefined;
-  for (const token of tokens) {
+  for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
       const argument = expected.shift();
-      if (!argument) throw new UsageError(`too many arguments; ${usageOf(name, command)}`);
+      if (!argument) throw new UsageError(`too many arguments; ${usage}`);
       add(argument, token.value);
     }
     if (token.kind !== "option") continue;
@@ -109,10 +109,6 @@ function listUnknownVariables(env: Environment): string[] {
   const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
   const known = new Set(settings.map(variableOf));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
-}
-
-function usageOf(name: string, { usage }: Command): string {
-  return `usage: roadbook ${name} ${usage}`;
 }
 
 /** Returns the end of the error for an unknown name. */

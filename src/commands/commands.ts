@@ -3,23 +3,11 @@
  * settings.ts. A command's code is loaded only when that command runs, so that `--version`,
  * `--help` and `serve` start fast.
  */
-
-import {
-  baseUrl,
-  boolean,
-  integer,
-  port,
-  seed,
-  target,
-  text,
-  time,
-  webUrl,
-} from "../setting-kinds.ts";
+import * as kinds from "../setting-kinds.ts";
 import { declare, type Settings, serveSettings, type Values } from "../settings.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
-  usage: string;
   summary: string;
   settings: Given;
   /** Paragraphs for the help. */
@@ -32,27 +20,36 @@ function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
-const file = { name: "FILE", kind: text("FILE"), required: true, help: "the snapshot" } as const;
+const file = {
+  name: "FILE",
+  kind: kinds.text("FILE"),
+  required: true,
+  help: "the snapshot",
+} as const;
 /** The flags of commands that write a dataset. */
 const output = {
-  to: { name: "--to OUT", kind: target, help: "the file to write (default: standard output)" },
-  force: { kind: boolean, help: "overwrite the target even if it is not a dataset" },
+  to: {
+    name: "--to OUT",
+    kind: kinds.target,
+    help: "the file to write (default: standard output)",
+  },
+  force: { kind: kinds.boolean, help: "overwrite the target even if it is not a dataset" },
 };
 /** The flags that `import` and `apply` have in common. */
 const writing = {
-  expectEnd: { kind: boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
+  expectEnd: { kind: kinds.boolean, help: 'fail unless the last line is {"type":"end","lines":N}' },
   allowShrink: {
-    kind: boolean,
+    kind: kinds.boolean,
     help: "allow the removal of more than half of the users or companies",
   },
   maxErrors: {
-    kind: integer(1, 1_000_000),
+    kind: kinds.integer(1, 1_000_000),
     default: "5",
     help: "how many errors of each kind to report",
   },
   waitMs: {
     name: "--wait TIME",
-    kind: time,
+    kind: kinds.time,
     default: "1m",
     help: "how long to wait while FILE is being written",
   },
@@ -60,10 +57,10 @@ const writing = {
 
 export const commands: Record<string, Command> = {
   serve: command({
-    usage: "[flags]",
     summary: "start the server (the default command)",
     settings: serveSettings,
     notes: [
+      "If a flag that is not repeatable is given twice, the last value wins. In an environment variable, separate multiple values with commas, or with semicolons in ROADBOOK_LINK and ROADBOOK_FAULT.",
       "A TIME is a number of seconds, or a number with a unit: 500ms, 10s, 5m, 1h, 1d.",
       "A FAULT is a target, a colon and a comma-separated list. The target is search, profile, achievements, health, or * for the first three. The list has at least one of status=503 (respond with this error), close (close the connection without a response) and delay=200ms (respond later). It may also have jitter=50ms (vary the delay), rate=0.1 (affect only this share of the requests) and times=2 (stop after two requests). With --fault none, nothing fails yet. With --fault and --admin-port, PUT /faults on the admin port replaces the faults (the body is a JSON list of them) and DELETE /search-limit resets the search limit.",
     ],
@@ -71,25 +68,24 @@ export const commands: Record<string, Command> = {
   }),
 
   import: command({
-    usage: "SOURCE --to FILE [flags]",
     summary: "build a snapshot from NDJSON (plain or gzip), CSV files or a database",
     settings: declare({
       source: {
         name: "SOURCE",
-        kind: text("SOURCE"),
+        kind: kinds.text("SOURCE"),
         variable: "ROADBOOK_DATABASE",
         required: true,
         help: "NDJSON file, - for standard input, folder of CSV files, or database URL",
       },
-      to: { kind: target, required: true, help: "the snapshot to write" },
+      to: { kind: kinds.target, required: true, help: "the snapshot to write" },
       queries: {
-        kind: text("FOLDER"),
+        kind: kinds.text("FOLDER"),
         help: "read the database SOURCE with the SELECTs in this folder",
       },
-      avatarBase: { kind: webUrl, help: "resolve avatars that are not http(s) URLs" },
-      dryRun: { kind: boolean, help: "check the dataset without writing anything" },
-      force: { kind: boolean, help: "overwrite the target even if it is not a snapshot" },
-      skipInvalid: { kind: boolean, help: "skip invalid lines and fields, and report them" },
+      avatarBase: { kind: kinds.webUrl, help: "resolve avatars that are not http(s) URLs" },
+      dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
+      force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
+      skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
       ...writing,
     }),
     notes: [
@@ -100,16 +96,15 @@ export const commands: Record<string, Command> = {
   }),
 
   apply: command({
-    usage: "CHANGES --to FILE [flags]",
     summary: "apply a change file to a snapshot",
     settings: declare({
       changes: {
         name: "CHANGES",
-        kind: text("CHANGES"),
+        kind: kinds.text("CHANGES"),
         required: true,
         help: "the change file; - for standard input",
       },
-      to: { kind: target, required: true, help: "the snapshot to change" },
+      to: { kind: kinds.target, required: true, help: "the snapshot to change" },
       ...writing,
     }),
     notes: ["A running server switches to the new snapshot within a second."],
@@ -118,14 +113,12 @@ export const commands: Record<string, Command> = {
   }),
 
   export: command({
-    usage: "FILE [--to OUT] [flags]",
     summary: "export the data of a snapshot as a dataset",
     settings: declare({ file, ...output }),
     run: async ({ file, ...flags }) => (await import("./export-seed.ts")).runExport(file, flags),
   }),
 
   check: command({
-    usage: "FILE",
     summary: "verify a snapshot and report any damage",
     settings: declare({ file }),
     async run({ file }) {
@@ -136,22 +129,21 @@ export const commands: Record<string, Command> = {
   }),
 
   seed: command({
-    usage: "--users N [flags]",
     summary: "generate a made-up dataset of any size",
     settings: declare({
       users: {
-        kind: integer(0, 100_000_000),
+        kind: kinds.integer(0, 100_000_000),
         required: true,
         help: "how many users to generate",
       },
       companies: {
         name: "--companies M",
-        kind: integer(0, 50_000_000),
+        kind: kinds.integer(0, 50_000_000),
         help: "how many companies to generate (default: one per 25 users)",
       },
       seed: {
         name: "--seed S",
-        kind: seed,
+        kind: kinds.seed,
         default: "1",
         help: "random seed; the same seed always generates the same dataset",
       },
@@ -161,7 +153,6 @@ export const commands: Record<string, Command> = {
   }),
 
   schema: command({
-    usage: "[flags]",
     summary: "print the JSON Schema for dataset lines",
     settings: {},
     async run() {
@@ -171,11 +162,10 @@ export const commands: Record<string, Command> = {
   }),
 
   openapi: command({
-    usage: "[flags]",
     summary: "print the OpenAPI document for the API",
     settings: declare({
       publicUrl: {
-        kind: baseUrl,
+        kind: kinds.baseUrl,
         default: "http://127.0.0.1:3000",
         help: "the server URL in the document",
       },
@@ -189,7 +179,6 @@ export const commands: Record<string, Command> = {
   }),
 
   licences: command({
-    usage: "[flags]",
     summary: "print the licences of all parts of this program",
     settings: {},
     async run() {
@@ -199,22 +188,21 @@ export const commands: Record<string, Command> = {
   }),
 
   health: command({
-    usage: "[URL] [flags]",
     summary: "check whether a running server is healthy",
     settings: declare({
       url: {
         name: "URL",
-        kind: baseUrl,
+        kind: kinds.baseUrl,
         help: "the server's base URL, such as https://api.example.org",
       },
       host: {
-        kind: text("ADDRESS"),
+        kind: kinds.text("ADDRESS"),
         default: "127.0.0.1",
         help: "the server's address, if no URL is given",
       },
-      port: { kind: port, default: "3000", help: "the server's port, if no URL is given" },
+      port: { kind: kinds.port, default: "3000", help: "the server's port, if no URL is given" },
       tlsCert: {
-        kind: text("FILE"),
+        kind: kinds.text("FILE"),
         help: "connect over https, if no URL is given (the file is not read)",
       },
     }),

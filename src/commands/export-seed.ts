@@ -9,16 +9,13 @@ import { seedDataset } from "../community/community.ts";
 import { InvalidLine, parseObject, validateRecord, withEndLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
-import { type Paths, replaceFile } from "../files/replace.ts";
+import { replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
-import { endOnSignal, refuseSameFile, writeStdout } from "./output.ts";
-import { endProgress, showShare } from "./progress.ts";
+import { endOnSignal, writeStdout } from "./output.ts";
 
 const CHUNK_LENGTH = 1 << 16;
 const USERS_PER_COMPANY = 25;
-/** How many lines to write between progress updates. */
-const LINES_PER_STEP = 1000;
 
 interface Output {
   /** The file to write. Defaults to standard output. */
@@ -29,26 +26,17 @@ interface Output {
 
 /** `file` is the path of a snapshot. */
 export async function runExport(file: string, output: Output): Promise<void> {
-  if (output.to !== undefined) refuseSameFile(file, output.to);
   await writeLines(await exportDataset(file), output);
 }
 
-export async function runSeed(
-  options: Output & { users: number; companies?: number | undefined; seed: number },
-): Promise<void> {
-  const { users, companies = Math.ceil(users / USERS_PER_COMPANY), seed, to } = options;
-  // When the lines themselves go to a terminal, progress updates would get mixed in with them.
-  const hasProgress = to !== undefined || !process.stdout.isTTY;
-  function* linesOf(): Generator<string> {
-    let made = 0;
-    for (const line of seedDataset({ users, companies, seed })) {
-      if (hasProgress && made++ % LINES_PER_STEP === 0) {
-        showShare("generating", made / (users + companies));
-      }
-      yield JSON.stringify(line);
-    }
-  }
-  await writeLines(withEndLine(linesOf()), options).finally(endProgress);
+export async function runSeed({
+  users,
+  companies = Math.ceil(users / USERS_PER_COMPANY),
+  seed,
+  ...output
+}: Output & { users: number; companies?: number | undefined; seed: number }): Promise<void> {
+  const lines = seedDataset({ users, companies, seed });
+  await writeLines(withEndLine(lines.map((line) => JSON.stringify(line))), output);
 }
 
 async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
@@ -57,22 +45,28 @@ async function writeLines(lines: Iterable<string>, { to, force }: Output): Promi
     for await (const chunk of chunks) if (!writeStdout(chunk)) return;
     return;
   }
-  const write = async ({ path, old }: Paths) => {
-    if (!force && existsSync(old)) await refuseForeign(old, to);
-    // Never creates the file, because a signal may have removed it.
-    await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
-  };
-  await endOnSignal((onCommit) => replaceFile(to, write, { onCommit }));
+  await endOnSignal((onCommit) =>
+    replaceFile(
+      to,
+      async ({ path, old }) => {
+        if (!force && existsSync(old)) await refuseForeign(old, to);
+        // Never creates the file, because a signal may have removed it.
+        await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
+      },
+      { onCommit },
+    ),
+  );
 }
 
 /** Throws unless the file at `path` is empty or starts like a dataset. The error names `target`. */
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
-      const record = line && !line.problem && parseObject(line.text);
-      const isRecord = record && !(record instanceof InvalidLine);
-      if (isRecord && !(validateRecord(record, line.text) instanceof InvalidLine)) return;
-      throw new Error("no line");
+      const text = line?.text ?? "";
+      const record = parseObject(text);
+      const parsed = record instanceof InvalidLine ? record : validateRecord(record, text);
+      if (parsed instanceof InvalidLine) throw new Error("no line");
+      return;
     }
   } catch {
     throw new Error(notOverwritten(target, "a dataset"));

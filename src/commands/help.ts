@@ -1,6 +1,5 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 
-import { boolean } from "../setting-kinds.ts";
 import { isFlag, type Setting, termOf, variableOf } from "../settings.ts";
 import { type Command, commands } from "./commands.ts";
 
@@ -21,6 +20,14 @@ export function describe({ help, default: text }: Pick<Setting, "help" | "defaul
   return text === undefined ? help : `${help} (default: ${text})`;
 }
 
+/** Returns the name of a command, its arguments and its required flags. */
+export function usageOf(name: string, { settings }: Command): string {
+  const all = Object.values(settings);
+  const needed = all.filter((setting) => setting.required || !isFlag(setting));
+  const terms = needed.map(({ name, required }) => (required ? name : `[${name}]`));
+  return [name, ...terms, ...(all.some(isFlag) ? ["[flags]"] : [])].join(" ");
+}
+
 /** Returns the settings of a command by the headings of the help. */
 export function groupsOf({ settings }: Command): [string, Setting[]][] {
   return [...Map.groupBy(Object.values(settings), ({ group }) => group)];
@@ -32,88 +39,54 @@ export function sentenceOf(text: string): string {
 }
 
 export function formatProgramHelp(): string {
-  const names = Object.entries(commands).map(([name, { usage, summary }]): Row => {
-    return [`${name} ${usage.replace(/ ?\[flags\]$/, "")}`.trimEnd(), summary];
+  const names = Object.entries(commands).map(([name, command]): Row => {
+    return [usageOf(name, command).replace(" [flags]", ""), command.summary];
   });
   names.push(["help [COMMAND]", "print help for a command"]);
-  const tables: [string, Row[]][] = [
-    ["Help", programRows],
-    ["Commands", names],
-  ];
-  return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes]);
+  const tables = [["Help", programRows] as const, ["Commands", names] as const];
+  return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes.join("\n")]);
 }
 
 export function formatCommandHelp(name: string, command: Command): string {
-  const { usage, summary } = command;
-  const tables = groupsOf(command).map(([heading, group]): [string, Row[]] => [
-    heading,
-    group.map((setting) => [setting.name, describe(setting)]),
-  ]);
-  tables.push(["Help", [helpRow]]);
-  const paragraphs = [...notesOf(command).map((note) => [note]), describeVariables(command)];
-  return formatHelp(`${name} ${usage}`, sentenceOf(summary), tables, paragraphs);
-}
-
-/** Returns the paragraphs that follow the flags, without line breaks. */
-export function notesOf({ settings, notes = [] }: Command): string[] {
-  const lists = Object.values(settings).filter(({ list }) => list);
-  if (lists.length === 0) return [...notes];
-  const terms = new Intl.ListFormat("en-GB").format(lists.map(termOf));
-  const groups = Map.groupBy(lists, ({ list }) => (list === "," ? "commas" : "semicolons"));
-  const separators = [...groups].map(([name, group]) => {
-    return `${name} (${group.map(variableOf).join(", ")})`;
+  const { summary, notes = [] } = command;
+  const tables = groupsOf(command).map(([heading, group]) => {
+    return [heading, group.map((setting): Row => [setting.name, describe(setting)])] as const;
   });
-  return [
-    `If a flag is repeated, the last value wins, except that ${terms} keep every value. In an environment variable, separate multiple values with ${separators.join(" or ")}.`,
-    ...notes,
-  ];
-}
-
-/** Returns the lines of a paragraph; empty if the command has no flags. */
-function describeVariables({ settings }: Command): string[] {
-  const flags = Object.values(settings).filter(isFlag);
-  const [first] = flags;
-  if (!first) return [];
-  const lines = [
-    "Every flag can also be set by an environment variable; the flag wins.",
-    `For example, ${variableOf(first)} sets ${termOf(first)}.`,
-  ];
-  if (flags.some(({ kind }) => kind === boolean)) {
-    lines.push("For a flag that takes no value, set the variable to 1 or 0.");
-  }
-  return lines;
+  const flag = Object.values(command.settings).find(isFlag);
+  const variables = flag
+    ? [
+        `Every flag can also be set by an environment variable, such as ${variableOf(flag)} for ${termOf(flag)}; the flag wins. For a flag that takes no value, set the variable to 1 or 0.`,
+      ]
+    : [];
+  return formatHelp(
+    usageOf(name, command),
+    sentenceOf(summary),
+    [...tables, ["Help", [helpRow]]],
+    [...notes, ...variables],
+  );
 }
 
 function formatHelp(
   usage: string,
   summary: string,
-  tables: [string, Row[]][],
-  notes: string[][],
+  tables: (readonly [heading: string, rows: Row[]])[],
+  notes: string[],
 ): string {
   const width = Math.min(process.stdout.columns || 80, 80);
   const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(([term]) => term.length)));
-  const formatRow = ([term, meaning]: Row) => {
-    return (
-      `  ${term}`.padEnd(indent) + wrap(meaning, width - indent).join(`\n${" ".repeat(indent)}`)
-    );
-  };
+  const formatRow = ([term, meaning]: Row) =>
+    `  ${term}`.padEnd(indent) + wrap(meaning, width - indent, " ".repeat(indent));
   const blocks = [
-    [`Usage: roadbook ${usage}`],
+    `Usage: roadbook ${usage}`,
     wrap(summary, width),
-    ...tables.map(([heading, rows]) => [`${heading}:`, ...rows.map(formatRow)]),
-    ...notes.map((lines) => lines.flatMap((line) => wrap(line, width))),
+    ...tables.map(([heading, rows]) => [`${heading}:`, ...rows.map(formatRow)].join("\n")),
+    ...notes.map((note) => wrap(note, width)),
   ];
-  const texts = blocks.map((lines) => lines.join("\n")).filter((text) => text !== "");
-  return `${texts.join("\n\n")}\n`;
+  return `${blocks.join("\n\n")}\n`;
 }
 
 /** Breaks text into lines of at most `width` columns, if its words allow that. */
-function wrap(text: string, width: number): string[] {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    const longer = `${lines.at(-1)} ${word}`.trimStart();
-    if (longer.length <= width || lines.at(-1) === "") lines[lines.length - 1] = longer;
-    else lines.push(word);
-  }
-  return lines;
+function wrap(text: string, width: number, indent = ""): string {
+  const lines = text.match(new RegExp(`\\S.{0,${width - 1}}(?=\\s|$)|\\S+`, "g")) ?? [];
+  return lines.join(`\n${indent}`);
 }

@@ -2,8 +2,6 @@
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
-import { isSameFile } from "../files/replace.ts";
-import { UsageError } from "../setting-kinds.ts";
 import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;
@@ -27,13 +25,6 @@ export function writeStdout(text: string): boolean {
     }
   }
   return true;
-}
-
-/** Throws a {@link UsageError} if a command would overwrite its own input file. */
-export function refuseSameFile(source: string, target: string): void {
-  if (!isSameFile(source, target)) return;
-  const name = source === "-" ? "standard input" : source;
-  throw new UsageError(`${name} and --to ${target} are the same file`);
 }
 
 /**
@@ -66,12 +57,8 @@ export function writeSummary(text: string): void {
   try {
     writeStdout(text);
   } catch (error) {
-    warn(reasonOf(error));
+    process.stderr.write(`roadbook: warning: ${reasonOf(error)}\n`);
   }
-}
-
-export function warn(message: string): void {
-  process.stderr.write(`roadbook: warning: ${message}\n`);
 }
 
 /** Describes a snapshot's counts for a message. */

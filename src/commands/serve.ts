@@ -6,7 +6,6 @@ import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
-import type { ResponseFacts } from "../http/request-context.ts";
 import type { Limiter } from "../limit/limiter.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener } from "../server/listen.ts";
@@ -26,7 +25,15 @@ type ServeConfig = Values<typeof serveSettings>;
 
 /** `unknownVariables` look like settings but are not. They are reported in the log. */
 export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
-  refuseConflicts(config);
+  if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
+    throw new UsageError("--tls-cert and --tls-key must be given together");
+  }
+  if (config.kiosk && !config.page) {
+    throw new UsageError("--kiosk and --no-page are mutually exclusive");
+  }
+  if (config.reusePort && process.platform !== "linux") {
+    throw new UsageError("--reuse-port works only on Linux");
+  }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
@@ -34,16 +41,6 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
     await serve(config, log, unknownVariables);
   } finally {
     await log.close();
-  }
-}
-
-function refuseConflicts({ tlsCert, tlsKey, kiosk, page, reusePort }: ServeConfig): void {
-  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new UsageError("--tls-cert and --tls-key must be given together");
-  }
-  if (kiosk && !page) throw new UsageError("--kiosk and --no-page are mutually exclusive");
-  if (reusePort && process.platform !== "linux") {
-    throw new UsageError("--reuse-port works only on Linux");
   }
 }
 
@@ -66,7 +63,11 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
     onResponse(facts) {
       metrics?.countResponse(facts);
-      if (config.accessLog) logAccess(log, facts);
+      if (!config.accessLog) return;
+      // The route instead of the URL, which may contain a client's search.
+      const { requestId, method, route = null, status } = facts;
+      const durationMs = Number(facts.durationMs.toFixed(3));
+      log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
     },
   });
   let admin: Listener | undefined;
@@ -75,11 +76,14 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
-    const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
-    const rig = config.faults && roadbook;
+    const respond = createAdminFetch({
+      metrics,
+      isReady: () => !isStopping,
+      rig: config.faults && roadbook,
+    });
     admin = await openListener(
-      address,
-      createAdminFetch({ metrics, isReady: () => !isStopping, rig }),
+      { host: adminHost, port: adminPort, flagPrefix: "--admin-" },
+      respond,
     );
   }
   const respond = createRespond(roadbook.fetch, () => isStopping);
@@ -168,15 +172,14 @@ async function openRemote(
   log: Logger,
 ): Promise<Source> {
   const { openSource } = await import("../snapshot/remote/source.ts");
-  const open = () =>
-    openSource({
-      location,
-      folder: cacheDir === undefined ? makeTemporaryFolder() : resolve(cacheDir),
-      timeoutMs,
-      onDown: (reason) => log.error(`${location.name} ${reason}; serving the old snapshot`),
-      onUp: () => log.info(`${location.name} has recovered`),
-    });
-  return endOnSignal(open, ["SIGINT", "SIGTERM"]);
+  const options = {
+    location,
+    folder: cacheDir === undefined ? makeTemporaryFolder() : resolve(cacheDir),
+    timeoutMs,
+    onDown: (reason: string) => log.error(`${location.name} ${reason}; serving the old snapshot`),
+    onUp: () => log.info(`${location.name} has recovered`),
+  };
+  return endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
 }
 
 /** Makes a private folder on disk, unlike /tmp, and removes it when the process ends. */
@@ -199,13 +202,6 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   });
-}
-
-/** Logs the route instead of the URL, which may contain a client's search. */
-function logAccess(log: Logger, facts: ResponseFacts): void {
-  const { requestId, method, route = null, status } = facts;
-  const durationMs = Number(facts.durationMs.toFixed(3));
-  log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
 }
 
 function logReplacement(log: Logger, replacement: Replacement): void {

@@ -7,18 +7,16 @@ import {
   chmodSync,
   chownSync,
   constants,
-  fstatSync,
   lstatSync,
-  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
 import { open, rename } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { codeOf, isFileSystemError, reasonOf } from "./errors.ts";
+import { isFileSystemError, reasonOf } from "./errors.ts";
 import { lock } from "./lock.ts";
 
 export interface Paths {
@@ -92,34 +90,22 @@ async function waitForLock(
   for (let tries = 0; ; tries++) {
     const release = lock(path);
     if (release) return release;
-    if (performance.now() >= endMs) break;
     if (tries === 0) onWait?.();
+    if (performance.now() >= endMs) break;
     await sleep(RETRY_MS);
   }
   const waited = `after ${waitMs / 1000} s`;
   throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }
 
-/** Whether two paths lead to the same file, even through links. The path `-` is standard input. */
-export function isSameFile(a: string, b: string): boolean {
-  const [first, second] = [a, b].map((path) => {
-    try {
-      return path === "-" ? fstatSync(0) : statSync(path);
-    } catch {
-      return undefined;
-    }
-  });
-  return first !== undefined && first.dev === second?.dev && first.ino === second.ino;
-}
-
 /**
- * Returns the path of the file to replace. The file need not exist, but its folder must be
- * writable.
+ * Returns the path of the file to replace, at the end of symbolic links. The file need not exist,
+ * but its folder must be writable.
  */
 export function findReplaceable(target: string): string {
-  const file = followLinks(target);
-  const old = statSync(file, { throwIfNoEntry: false });
-  if (old && !old.isFile()) throw new Error(`${target} is not a regular file`);
+  const isNew = !lstatSync(target, { throwIfNoEntry: false });
+  const file = isNew ? join(realpathSync(dirname(target)), basename(target)) : realpathSync(target);
+  if (!isNew && !statSync(file).isFile()) throw new Error(`${target} is not a regular file`);
   accessSync(dirname(file), constants.W_OK);
   return file;
 }
@@ -161,18 +147,6 @@ async function replaceBy<T>(
 
 function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
-}
-
-/** Resolves the symbolic links in a path, even if the file at the end does not exist. */
-function followLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
-  }
-  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (!isLink) return resolve(path);
-  return followLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
 /** Calls `use` with the path of the file to replace. A file system error names `target`. */

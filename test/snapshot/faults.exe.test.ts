@@ -1,11 +1,11 @@
 /** A snapshot survives writers that are killed or stopped, and endless lines. */
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { community, makeFile, makeSnapshot, stateOf, textOf } from "../datasets.ts";
+import { community, makeFile, makeSnapshot, stateOf } from "../datasets.ts";
 import { runs } from "../runs.ts";
 import { peakMegabytes } from "../sockets.ts";
 import { executable, run } from "../support.ts";
@@ -38,17 +38,6 @@ test.each([
     expect(stateOf(target)).toEqual(before);
   },
 );
-
-test("standard input and the target of an import must not be the same file", async () => {
-  const source = makeFile(community);
-  const command = `${await executable()} import - --to ${source} < ${source}`;
-  const { code, stderr } = await run(["sh", "-c", command]);
-  expect([code, stderr]).toEqual([
-    2,
-    `roadbook: standard input and --to ${source} are the same file\n`,
-  ]);
-  expect(readFileSync(source, "utf8")).toBe(textOf(community));
-});
 
 describe("the exit code says whether the target was replaced", () => {
   test.each(["import", "apply"])("even if %s cannot write its summary", async (command) => {

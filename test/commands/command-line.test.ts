@@ -1,0 +1,237 @@
+/** The command line in this process: usage errors, the help, and commands that fail. */
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { runCommandLine } from "../../src/commands/command-line.ts";
+import { commands } from "../../src/commands/commands.ts";
+import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
+import { maxAge, storeUrl, time, UsageError } from "../../src/setting-kinds.ts";
+import { run, temporaryFolder } from "../support.ts";
+
+const environment = { ...process.env };
+afterEach(() => {
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
+});
+
+const port = "must be a whole number from 0 to 65535";
+const limit = "must be a whole number from 0 to 1000000";
+const url = "must be an http or https URL without a query, such as https://example.org";
+const cidr = "must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32";
+const store = "must be a redis://, rediss:// or valkey:// URL";
+const importUsage = "usage: roadbook import SOURCE --to FILE [flags]";
+
+test.each<[string, Record<string, string>, string]>([
+  ["fly", {}, 'unknown command "fly"; see roadbook --help'],
+  ["serv --port 0", {}, 'unknown command "serv"; did you mean serve?'],
+  ["exprt --help", {}, 'unknown command "exprt"; did you mean export?'],
+  ["help chek", {}, 'unknown command "chek"; did you mean check?'],
+  ["--prot 1", {}, "unknown flag --prot; did you mean --port?"],
+  ["--prot=1", {}, "unknown flag --prot; did you mean --port?"],
+  ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
+  ["import a --too b", {}, "unknown flag --too; did you mean --to?"],
+  ["--access-log=1", {}, "--access-log takes no value"],
+  ["serve extra", {}, "too many arguments; usage: roadbook serve [flags]"],
+  ["-- --port", {}, "too many arguments; usage: roadbook serve [flags]"],
+  ["--port", {}, "--port needs a value; see roadbook serve --help"],
+  ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
+  ["--port abc", {}, `--port ${port}, got "abc"`],
+  ["--port 65536", {}, `--port ${port}, got "65536"`],
+  ["--port 0x50", {}, `--port ${port}, got "0x50"`],
+  ["--port 080", {}, `--port ${port}, got "080"`],
+  ["--search-limit 1e3", {}, `--search-limit ${limit}, got "1e3"`],
+  ["--search-limit -1", {}, `--search-limit ${limit}, got "-1"`],
+  ["--search-window 3x", {}, "--search-window must be a duration from 1ms to 24d, such as 1h,"],
+  ["--cache-max-age 500ms", {}, "--cache-max-age must be a duration in whole seconds, such as 5m"],
+  ["--kiosk --no-page", {}, "--kiosk and --no-page are mutually exclusive"],
+  ["--snapshot ftp://u:sesame@a/b", {}, "--snapshot must be a file or an https://, http:// or s3:"],
+  ["--public-url example.org", {}, `--public-url ${url}, got "example.org"`],
+  ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
+  ["--trusted-proxy ::1 --trusted-proxy 1.0.0.0/33", {}, `--trusted-proxy ${cidr}, got "1.0.0.0/3`],
+  ["--tls-cert a.pem", {}, "--tls-cert and --tls-key must be given together"],
+  ["import --to a", {}, `SOURCE is missing; ${importUsage}`],
+  ["import a", {}, `--to is missing; ${importUsage}`],
+  ["import a b --to c", {}, `too many arguments; ${importUsage}`],
+  ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
+  ["import --queries q --to s", {}, "SOURCE is missing; usage: roadbook import"],
+  ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],
+  ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
+  ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
+  ["seed", {}, "--users is missing; usage: roadbook seed --users N [flags]"],
+  ["health nowhere", {}, `URL ${url}, got "nowhere"`],
+  // An empty value is an error. It never means the default.
+  ["--host ", {}, "--host must not be empty"],
+  ["--admin-host=", {}, "--admin-host must not be empty"],
+  ["import  --to a", {}, "SOURCE must not be empty"],
+  ["--trusted-proxy ::1,", {}, "--trusted-proxy must not be empty"],
+  ["", { HOST: "" }, "ROADBOOK_HOST must not be empty"],
+  ["", { ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG must not be empty"],
+  ["", { ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG must be 1 or 0, got "yes"'],
+  ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
+  ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
+  ["export a", { TO: "" }, "ROADBOOK_TO must not be empty"],
+  ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
+  ["import --to s", { DATABASE: "mysql://u:sesame@h/d" }, "SOURCE is a database; name the folder"],
+  // No message has a password.
+  ["--rate-limit-store http://u:sesame@host", {}, `--rate-limit-store ${store}`],
+  ["", { RATE_LIMIT_STORE: "sesame" }, `ROADBOOK_RATE_LIMIT_STORE ${store}`],
+  [
+    "--rate-limit-stor=redis://:sesame@h",
+    {},
+    "unknown flag --rate-limit-stor; did you mean --rate",
+  ],
+])("%j with %j is a usage error", async (line, env, expected) => {
+  for (const [name, value] of Object.entries(env)) process.env[`ROADBOOK_${name}`] = value;
+  const error = await runCommandLine(line === "" ? [] : line.split(" ")).catch((error) => error);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(error.message).toStartWith(expected);
+  expect(error.message).not.toContain("sesame");
+});
+
+describe("the help", () => {
+  const helps = Object.entries(commands).map(([name, command]) => formatCommandHelp(name, command));
+
+  test("fits 80 columns and has every command and flag", () => {
+    for (const line of [formatProgramHelp(), ...helps].flatMap((text) => text.split("\n"))) {
+      expect(line.length).toBeLessThanOrEqual(80);
+    }
+    for (const [at, [name, { settings }]] of Object.entries(commands).entries()) {
+      expect(formatProgramHelp()).toContain(`\n  ${name} `);
+      for (const setting of Object.values(settings)) expect(helps[at]).toContain(setting.name);
+    }
+  });
+
+  test("for serve has groups and shows defaults", () => {
+    const [help = ""] = helps;
+    expect([...help.matchAll(/^(\w.*):$/gm)].map(([, title]) => title)).toEqual([
+      "Snapshot",
+      "Responses",
+      "Page",
+      "Search limit",
+      "Network",
+      "Logs and metrics",
+      "Fault injection, for tests",
+      "Help",
+    ]);
+    expect(help).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
+  });
+});
+
+test("in every flag that takes a time, a number without a unit is in seconds", () => {
+  expect([time.parse("90", {}), time.parse("90ms", {})]).toEqual([90_000, 90]);
+  expect([maxAge.parse("90", {}), maxAge.parse("5m", {})]).toEqual([90, 300]);
+});
+
+describe("a store's URL", () => {
+  test.each([
+    "redis://127.0.0.1",
+    "redis://user:p%40ss@store.example:6380/2",
+    "rediss://:secret@store.example",
+    "valkey://[::1]:6379",
+  ])("%p is valid", (url) => {
+    expect(storeUrl.parse(url, {})).toBe(url);
+  });
+
+  test.each([
+    "",
+    "redis://",
+    "store.example:6379",
+    "http://:secret@store.example",
+    "redis://:secret@:6379",
+    "redis://:sec ret@store example",
+    "redis://:12/secret@store.example",
+    "redis://user:secret/34@store.example",
+    "redis://user:12#secret@store.example",
+    "redis://user:12?secret@store.example",
+  ])("%p is invalid", (url) => {
+    expect(() => storeUrl.parse(url, {})).toThrow(store);
+  });
+});
+
+describe("serve fails in one line for", () => {
+  const fails = (args: string[]) => expect(runCommandLine(["--port", "0", ...args])).rejects;
+
+  test("an unusable address", async () => {
+    const resolving = "cannot resolve host name nope.invalid; choose another with --host";
+    await fails(["--host", "nope.invalid"]).toThrow(resolving);
+    const elsewhere = "203.0.113.7 is not an address of this machine; choose another with --host";
+    await fails(["--host", "203.0.113.7"]).toThrow(elsewhere);
+    const socket = { data() {} };
+    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+    const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with`;
+    for (const flag of ["--port", "--admin-port"]) {
+      await fails([flag, String(other.port)]).toThrow(`${inUse} ${flag}`);
+    }
+    other.stop();
+  });
+
+  test("an invalid certificate or key", async () => {
+    const make = async (name: string) => {
+      const folder = temporaryFolder();
+      const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+      const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1";
+      const files = ["-subj", `/CN=${name}`, "-out", cert, "-keyout", key];
+      expect((await run(["openssl", ...kind.split(" "), ...files])).code).toBe(0);
+      return { cert, key };
+    };
+    const [a, b] = [await make("a.example"), await make("b.example")];
+    for (const [cert, key, line] of [
+      ["nothing.pem", a.key, "nothing.pem cannot be read: "],
+      [a.cert, "nothing.pem", "nothing.pem cannot be read: "],
+      [a.key, a.key, `${a.key} does not contain a PEM certificate`],
+      [a.cert, a.cert, `${a.cert} does not contain an unencrypted PEM private key`],
+      [a.cert, b.key, `the private key in ${b.key} does not match the certificate in ${a.cert}`],
+    ] as const) {
+      await fails(["--tls-cert", cert, "--tls-key", key]).toThrow(line);
+    }
+  });
+});
+
+describe("health", () => {
+  /** Starts a server that returns the path in the body, or always the same body. */
+  function open(status: number, body?: string) {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => new Response(body ?? new URL(url).pathname, { status }),
+    });
+    return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+  }
+
+  test("requests /health under the base URL", async () => {
+    const { origin, stop } = open(503);
+    for (const [given, path] of [
+      ["", "/health"],
+      ["//", "/health"],
+      ["/health/", "/health"],
+      ["/roadbook", "/roadbook/health"],
+      ["/a/b/health", "/a/b/health"],
+      ["/healthy", "/healthy/health"],
+    ]) {
+      const line = `${origin}${path} responded with 503: ${path}`;
+      await expect(runCommandLine(["health", origin + given])).rejects.toThrow(line);
+    }
+    stop();
+  });
+
+  test.each([
+    [500, "a\n  b", "500: a b"],
+    [503, '{"success":false}', '503: {"success":false}'],
+    [200, `<p>${"x".repeat(999)}`, `200: <p>${"x".repeat(197)}`],
+    [200, "[]", "200: []"],
+  ])("reports a response with %d and %j in one line", async (status, body, line) => {
+    const { origin, stop } = open(status, body);
+    await expect(runCommandLine(["health", origin])).rejects.toThrow(
+      new Error(`${origin}/health responded with ${line}`),
+    );
+    stop();
+  });
+
+  test("reports that no server responds, without the password", async () => {
+    await expect(runCommandLine(["health", "http://user:sesame@127.0.0.1:1"])).rejects.toThrow(
+      new Error("no response from http://127.0.0.1:1/health: connection refused"),
+    );
+    // The host's name is not mistaken for the path.
+    await expect(runCommandLine(["health", "http://health:1"])).rejects.toThrow(
+      "no response from http://health:1/health: ",
+    );
+  });
+});
