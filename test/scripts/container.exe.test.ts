@@ -90,86 +90,77 @@ test.each(manifests)("the $kind for Kubernetes is valid", async ({ apiVersion, k
   expect(() => new Model({ ...rest, metadata: 1 }).validate()).toThrow();
 });
 
-test("the server responds to the Kubernetes probes and knows every setting", async () => {
-  const find = (kind: string) => manifests.find((manifest) => manifest.kind === kind) as unknown;
-  const config = find("ConfigMap") as { data: Record<string, string>; metadata: { name: string } };
-  const deployment = find("Deployment") as {
-    spec: { template: { metadata: { labels: object }; spec: Record<string, never> } };
-  };
-  const service = find("Service") as {
-    spec: { selector: object; ports: { targetPort: string }[] };
-  };
-  const volume = find("PersistentVolumeClaim") as { metadata: { name: string } };
-  const job = find("CronJob") as {
-    spec: {
-      jobTemplate: {
-        spec: { template: { spec: { containers: { args: string[] }[]; volumes: object[] } } };
-      };
-    };
-  };
-  const {
-    containers: [importer],
-    volumes,
-  } = job.spec.jobTemplate.spec.template.spec;
-  const claim = { persistentVolumeClaim: { claimName: volume.metadata.name } };
-  expect(volumes[0]).toEqual({ name: "data", ...claim });
-  const mounted: unknown[] = deployment.spec.template.spec.volumes ?? [];
-  expect(mounted).toContainEqual({ name: "data", ...claim });
-  // The import would begin: its arguments are right, but there is no database.
-  const env = { ROADBOOK_DATABASE: "sqlite:missing" };
-  expect(await roadbook(importer?.args ?? [], { env })).toMatchObject({ code: 1 });
-  const [container] = deployment.spec.template.spec.containers as unknown as [
-    Record<
-      `${"startup" | "readiness" | "liveness"}Probe`,
-      { httpGet: { path: string; port: string } }
-    > & {
-      ports: { name: string; containerPort: number }[];
-      envFrom: { configMapRef: { name: string } }[];
-    },
-  ];
-  expect(container.envFrom[0]?.configMapRef.name).toBe(config.metadata.name);
-  expect(deployment.spec.template.metadata.labels).toEqual(service.spec.selector);
-  const ports = Object.fromEntries(
-    container.ports.map(({ name, containerPort }) => [name, containerPort]),
-  );
-  expect(ports).toEqual({ http: 3000, admin: Number(config.data.ROADBOOK_ADMIN_PORT) });
-  expect(ports).toHaveProperty(service.spec.ports[0]?.targetPort ?? "");
+/** Returns what is at a path such as `ports.0.targetPort`. */
+const at = (value: unknown, path: string) =>
+  path.split(".").reduce((inner, key) => (inner as Record<string, unknown>)?.[key], value);
 
+/** Starts the server with these variables, all of which it must know, and calls `use`. */
+async function serve(
+  env: Record<string, string>,
+  args: string[],
+  use?: (admin: string) => unknown,
+) {
   let log = "";
-  const listen = ["--admin-port", "0", "--admin-host", "127.0.0.1"];
-  const server = await openExecutable(listen, (text) => (log += text), config.data);
-  const admin = await until(() => /admin listening on ([^"]+)/.exec(log)?.[1]);
-  for (const name of ["startupProbe", "readinessProbe", "livenessProbe"] as const) {
-    expect(container[name].httpGet.port).toBe("admin");
-    expect((await fetch(admin + container[name].httpGet.path)).status).toBe(200);
-  }
+  const server = await openExecutable(args, (text) => (log += text), env);
+  if (use) await use(await until(() => /admin listening on ([^"]+)/.exec(log)?.[1]));
   await server.close();
   expect(log).not.toContain("unknown");
+}
+
+test("the server responds to the Kubernetes probes and knows every setting", async () => {
+  const find = (kind: string, path: string) =>
+    at(
+      manifests.find((manifest) => manifest.kind === kind),
+      path,
+    );
+  const claimName = find("PersistentVolumeClaim", "metadata.name");
+  const pod = "spec.template.spec";
+  for (const volumes of [
+    find("CronJob", `spec.jobTemplate.${pod}.volumes`),
+    find("Deployment", `${pod}.volumes`),
+  ]) {
+    expect(volumes).toContainEqual({ name: "data", persistentVolumeClaim: { claimName } });
+  }
+  // The import would begin: its arguments are right, but there is no database.
+  const words = find("CronJob", `spec.jobTemplate.${pod}.containers.0.args`) as string[];
+  const env = { ROADBOOK_DATABASE: "sqlite:missing" };
+  expect(await roadbook(words, { env })).toMatchObject({ code: 1 });
+
+  const container = find("Deployment", `${pod}.containers.0`);
+  expect(at(container, "envFrom.0.configMapRef.name")).toBe(find("ConfigMap", "metadata.name"));
+  expect(find("Deployment", "spec.template.metadata.labels")).toEqual(
+    find("Service", "spec.selector"),
+  );
+  const settings = find("ConfigMap", "data") as Record<string, string>;
+  expect(at(container, "ports")).toEqual([
+    { name: "http", containerPort: 3000 },
+    { name: "admin", containerPort: Number(settings.ROADBOOK_ADMIN_PORT) },
+  ]);
+  expect(find("Service", "spec.ports.0.targetPort")).toBe("http");
+  await serve(settings, ["--admin-port", "0", "--admin-host", "127.0.0.1"], async (admin) => {
+    for (const name of ["startup", "readiness", "liveness"]) {
+      const { path, port } = at(container, `${name}Probe.httpGet`) as Record<string, string>;
+      expect([port, (await fetch(`${admin}${path}`)).status]).toEqual(["admin", 200]);
+    }
+  });
 });
 
 test("the server knows every setting in the compose file", async () => {
-  const { services } = Bun.YAML.parse(deploy("compose.yaml")) as {
-    services: {
-      caddy: { environment: Record<string, string> };
-      roadbook: { environment: Record<string, string>; read_only: boolean };
-    };
-  };
+  const services = at(Bun.YAML.parse(deploy("compose.yaml")), "services");
   if (Bun.which("caddy")) {
     const adapt = ["caddy", "adapt", "--config", join(root, "scripts/deploy/Caddyfile")];
-    const env = { PATH: process.env.PATH ?? "", ...services.caddy.environment };
+    const settings = at(services, "caddy.environment") as Record<string, string>;
+    const env = { PATH: process.env.PATH ?? "", ...settings };
     expect((await run(adapt, { env })).stdout).toContain('"dial":"roadbook:3000"');
   }
-  const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = services.roadbook.environment;
+  const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = at(
+    services,
+    "roadbook.environment",
+  ) as Record<string, string>;
   expect(snapshot).toBe("/data/roadbook.snapshot");
   expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
-  expect(services.roadbook.read_only).toBe(true);
-  let log = "";
+  expect(at(services, "roadbook.read_only")).toBe(true);
   // If Valkey is unavailable, the server counts searches in its own memory.
   const store = settings.ROADBOOK_RATE_LIMIT_STORE?.replace("valkey:6379", "127.0.0.1:1") ?? "";
-  const server = await openExecutable([], (text) => (log += text), {
-    ...settings,
-    ROADBOOK_RATE_LIMIT_STORE: store,
-  });
-  await server.close();
-  expect(log).not.toContain("unknown");
+  await serve({ ...settings, ROADBOOK_RATE_LIMIT_STORE: store }, []);
 });

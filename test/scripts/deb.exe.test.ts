@@ -83,21 +83,19 @@ test.if(hasDpkg || isRequired)(
     expect(gunzipSync(licences).toString()).toBe((await roadbook(["licences"])).stdout);
     const page = readFileSync(join(machine, "usr/share/man/man1/roadbook.1.gz"));
     expect(gunzipSync(page).toString()).toStartWith(".TH ROADBOOK 1 ");
-    const unit = readFileSync(join(machine, "usr/lib/systemd/system/roadbook.service"), "utf8");
-    for (const name of ["roadbook.service", "roadbook-health.service", "roadbook-import.service"]) {
-      const text = readFileSync(join(machine, "usr/lib/systemd/system", name), "utf8");
-      const [, program = ""] = /^ExecStart=(\S+)/m.exec(text) ?? [];
+    const readUnit = (name: string) =>
+      readFileSync(join(machine, "usr/lib/systemd/system", `${name}.service`), "utf8");
+    for (const name of ["roadbook", "roadbook-health", "roadbook-import"]) {
+      const [, program = ""] = /^ExecStart=(\S+)/m.exec(readUnit(name)) ?? [];
       expect(statSync(join(machine, program)).mode & 0o777).toBe(0o755);
     }
 
-    const setting = /^Environment=ROADBOOK_SNAPSHOT=(.*)$/m.exec(unit)?.[1] ?? "";
-    const command = /^ExecStart=(.*)$/m.exec(unit)?.[1]?.split(" ") ?? [];
-    const program = join(machine, command[0] ?? "");
+    const setting = /^Environment=ROADBOOK_SNAPSHOT=(.*)$/m.exec(readUnit("roadbook"))?.[1] ?? "";
+    const program = join(machine, "usr/bin/roadbook");
     const env = { ROADBOOK_SNAPSHOT: join(machine, setting) };
-    expect(await run([program, "import", community, "--to", env.ROADBOOK_SNAPSHOT])).toMatchObject({
-      code: 0,
-    });
-    const server = Bun.spawn([program, ...command.slice(1), "--port", "0"], {
+    const imported = await run([program, "import", community, "--to", env.ROADBOOK_SNAPSHOT]);
+    expect(imported).toMatchObject({ code: 0 });
+    const server = Bun.spawn([program, "--port", "0"], {
       cwd: machine,
       env,
       stdout: "pipe",
