@@ -1,8 +1,5 @@
-/**
- * Listens on an address and passes requests to a handler, on Bun, or on Node, which Deno also has.
- * It stops without losing a request, and explains to the operator why it cannot listen. It never
- * reads a body or looks at a route.
- */
+/** Listens on an address, on Bun or on Node (also for Deno), and stops without losing a request. */
+import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import ipaddr from "ipaddr.js";
@@ -73,9 +70,8 @@ function listenOnBun(
     async drain() {
       // Closing now would reset connections whose requests have arrived but have not been read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
-      // `stop` also closes idle connections. Its promise is ignored, because it waits for
-      // incomplete request heads until Bun's idle timeout. A request is pending until its client
-      // has read the response.
+      // `stop` also closes idle connections. Its promise would wait for incomplete heads. A request
+      // is pending until its client has read the response.
       void server.stop();
       do await sleep(DRAIN_TICK_MS);
       while (server.pendingRequests > 0);
@@ -93,12 +89,9 @@ async function listenOnNode(
   const server = tls
     ? (await import("node:https")).createServer(tls, listener)
     : (await import("node:http")).createServer(listener);
-  const opened = Promise.withResolvers<void>();
-  server.once("error", opened.reject);
-  server.listen({ host, port, reusePort }, opened.resolve);
-  await opened.promise;
-  const closed = Promise.withResolvers<void>();
-  server.once("close", closed.resolve);
+  // Rejects if listening fails.
+  await once(server.listen({ host, port, reusePort }), "listening");
+  const closed = once(server, "close");
   const { port: actualPort } = server.address() as AddressInfo;
   const scheme = tls ? "https" : "http";
   return {
@@ -107,14 +100,14 @@ async function listenOnNode(
       // Stops listening and closes connections that are already idle.
       server.close();
       for (let isOpen = true; isOpen; ) {
-        isOpen = await Promise.race([closed.promise.then(() => false), sleep(DRAIN_TICK_MS, true)]);
+        isOpen = await Promise.race([closed.then(() => false), sleep(DRAIN_TICK_MS, true)]);
         server.closeIdleConnections();
       }
     },
     async close() {
       server.close();
       server.closeAllConnections();
-      await closed.promise;
+      await closed;
     },
   };
 }
@@ -122,19 +115,14 @@ async function listenOnNode(
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);
   const advise = (flag: string) => (flagPrefix ? `; choose another with ${flagPrefix}${flag}` : "");
-  if (code === "EADDRINUSE") {
-    return new Error(`port ${port} on ${host} is already in use${advise("port")}`);
-  }
+  const fail = (problem: string, flag: string) => new Error(problem + advise(flag));
+  if (code === "EADDRINUSE") return fail(`port ${port} on ${host} is already in use`, "port");
   if (code === "EACCES" && port < 1024) {
-    const rights = "needs root or CAP_NET_BIND_SERVICE, like every port below 1024";
-    return new Error(`port ${port} on ${host} ${rights}${advise("port")}`);
+    return fail(`port ${port} on ${host} needs root or CAP_NET_BIND_SERVICE`, "port");
   }
-  if (code === "EADDRNOTAVAIL") {
-    return new Error(`${host} is not an address of this machine${advise("host")}`);
-  }
+  if (code === "EADDRNOTAVAIL") return fail(`${host} is not an address of this machine`, "host");
   // Bun has no specific error code for a host name that cannot be resolved.
-  if (!ipaddr.isValid(host) && !["EACCES", "EMFILE"].includes(code)) {
-    return new Error(`cannot resolve host name ${host}${advise("host")}`);
-  }
+  const isResolved = ipaddr.isValid(host) || ["EACCES", "EMFILE"].includes(code);
+  if (!isResolved) return fail(`cannot resolve host name ${host}`, "host");
   return new Error(`cannot listen on ${host} port ${port}: ${reasonOf(error)}`);
 }

@@ -2,10 +2,11 @@
  * The log: JSON lines on standard error, or readable lines if standard error is a terminal. Logging
  * never delays a response. If the reader of the log is too slow, lines are dropped and counted.
  */
-import { fstatSync, write } from "node:fs";
+import { once } from "node:events";
+import { fstatSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Logger, pino } from "pino";
-import { codeOf } from "../files/errors.ts";
+import { SonicBoom } from "sonic-boom";
 
 export interface Log extends Logger {
   /** Resolves when all lines have been written, or after {@link CLOSE_MS}. */
@@ -13,19 +14,39 @@ export interface Log extends Logger {
 }
 
 const STDERR = 2;
-/** The maximum total length of lines that wait to be written, about 5,000 access log lines. */
-const MAX_WAITING_LENGTH = 1_000_000;
+/** The maximum number of bytes that wait to be written, about 5,000 access log lines. */
+const MAX_WAITING_BYTES = 1_000_000;
 const CLOSE_MS = 1000;
-/** How long to wait after EAGAIN, which means that a non-blocking pipe is full. */
-const BUSY_MS = 10;
 
 export async function createLog(level: string): Promise<Log> {
   // `process.stderr` loads Bun's streams, which slows startup, so it is used only for a terminal.
   const isTerminal = fstatSync(STDERR).isCharacterDevice() && process.stderr.isTTY;
   const format = isTerminal ? await createPretty() : (line: string) => line;
-  const sink = createSink((dropped) => log.warn({ dropped }, `${dropped} log lines were dropped`));
+  // pino's own destination, but without its hook at exit, which would wait for a stalled reader
+  // forever. A write to a full pipe blocks a thread in Bun's pool, but never the event loop.
+  const sink = new SonicBoom({ fd: STDERR, sync: false, maxLength: MAX_WAITING_BYTES });
   const log = pino({ level }, { write: (line) => sink.write(format(line)) });
-  return Object.assign(log, { close: sink.close });
+  let dropped = 0;
+  sink.on("drop", () => dropped++);
+  sink.on("drain", () => {
+    const lost = dropped;
+    dropped = 0;
+    if (lost > 0) log.warn({ dropped: lost }, `${lost} log lines were dropped`);
+  });
+  // The disk is full or the reader is gone. The server carries on, and the next line tries again.
+  sink.on("error", () => {});
+
+  async function flush(): Promise<void> {
+    // The second time, for the report that the first may have written.
+    for (let times = 0; times < 2; times++) {
+      const drained = once(sink, "drain");
+      sink.write("");
+      await drained;
+    }
+  }
+  return Object.assign(log, {
+    close: () => Promise.race([flush().catch(() => {}), sleep(CLOSE_MS)]),
+  });
 }
 
 async function createPretty(): Promise<(line: string) => string> {
@@ -36,66 +57,4 @@ async function createPretty(): Promise<(line: string) => string> {
     singleLine: true,
     translateTime: "SYS:yyyy-mm-dd HH:MM:ss",
   });
-}
-
-/**
- * Writes in the background, one write at a time. A write to a full pipe blocks a thread in Bun's
- * pool, but never the event loop. pino's own destination also writes in the background, but at exit
- * it flushes synchronously, which would hang forever if the reader has stalled. Once writing works
- * again, `onDropped` is called with the number of lines dropped since its last call.
- */
-function createSink(onDropped: (lines: number) => void) {
-  let waiting: string[] = [];
-  let waitingLength = 0;
-  let dropped = 0;
-  let isReporting = false;
-  let writing: Promise<void> | undefined;
-
-  async function writeWaiting(): Promise<void> {
-    while (waiting.length > 0) {
-      const lines = waiting;
-      waiting = [];
-      waitingLength = 0;
-      try {
-        await writeAll(Buffer.from(lines.join("")));
-      } catch {
-        // The disk is full or the reader is gone. The server carries on without its log.
-        dropped += lines.length;
-        continue;
-      }
-      if (dropped === 0) continue;
-      const lost = dropped;
-      dropped = 0;
-      // The report is logged even if the buffer is full.
-      isReporting = true;
-      onDropped(lost);
-      isReporting = false;
-    }
-    writing = undefined;
-  }
-
-  return {
-    write(line: string): void {
-      if (!isReporting && waitingLength + line.length > MAX_WAITING_LENGTH) {
-        dropped++;
-        return;
-      }
-      waiting.push(line);
-      waitingLength += line.length;
-      writing ??= writeWaiting();
-    },
-    close: () => Promise.race([writing, sleep(CLOSE_MS)]),
-  };
-}
-
-async function writeAll(bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    write(STDERR, bytes, at, (error, count) => {
-      if (!error) resolve(count);
-      else if (codeOf(error) === "EAGAIN") setTimeout(() => resolve(0), BUSY_MS);
-      else reject(error);
-    });
-    at += await promise;
-  }
 }

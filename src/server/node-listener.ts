@@ -12,16 +12,14 @@ export type NodeListener = (
 
 export function createNodeListener(respond: FetchHandler): NodeListener {
   return (incoming, outgoing, next) => {
-    send(incoming, outgoing, respond, next).catch(() => outgoing.destroy());
+    send(respond, incoming, outgoing, next).catch(() => outgoing.destroy());
   };
 }
 
 /** Reads the whole response body before sending the head, so nothing is sent if that fails. */
 async function send(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
   respond: FetchHandler,
-  next: (() => void) | undefined,
+  ...[incoming, outgoing, next]: Parameters<NodeListener>
 ): Promise<void> {
   const response = await respond(requestOf(incoming), () => incoming.socket.remoteAddress);
   const body = Buffer.from(await response.arrayBuffer());

@@ -1,13 +1,8 @@
 /**
- * Keeps each turn of the event loop short, whatever one client sends.
- *
- * The trap: Bun responds to all pipelined requests that it has read, and to all connections that
- * are waiting to be accepted, in a single turn of its event loop. Timers, signals and requests of
- * other clients wait until that turn ends, which may take seconds.
- *
- * The cure: once a turn has lasted a few milliseconds, each further request waits for the next one.
- * Bun then closes a connection that has pipelined more requests behind it, after the responses that
- * were sent. Requests that come one at a time hardly ever wait.
+ * Keeps each turn of the event loop short. Bun responds to all pipelined requests that it has read,
+ * and to all waiting connections, in a single turn, while timers, signals and other clients wait.
+ * So once a turn has lasted a few milliseconds, each further request waits for the next one. Bun
+ * then closes a connection that has pipelined more, after the responses that were sent.
  */
 
 /** How long a turn may last after it was noticed, before requests are deferred. */

@@ -176,9 +176,9 @@ describe("serve fails in one line for", () => {
     for (const [cert, key, line] of [
       ["nothing.pem", a.key, "nothing.pem cannot be read: "],
       [a.cert, "nothing.pem", "nothing.pem cannot be read: "],
-      [a.key, a.key, `${a.key} does not contain a PEM certificate`],
-      [a.cert, a.cert, `${a.cert} does not contain an unencrypted PEM private key`],
-      [a.cert, b.key, `the private key in ${b.key} does not match the certificate in ${a.cert}`],
+      [a.key, a.key, `${a.key} and ${a.key} are not a PEM certificate and its unencrypted`],
+      [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
+      [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
     ] as const) {
       await fails(["--tls-cert", cert, "--tls-key", key]).toThrow(line);
     }

@@ -87,7 +87,7 @@ describe.if(hasAll || isRequired)("a fleet", () => {
   async function wordsIn(response: Response): Promise<string> {
     const text = await response.text();
     if (response.status !== 200) return `${response.status}`;
-    return [...new Set(text.match(/alpha|omega|gamma|delta/g))].join();
+    return [...new Set(text.match(/alpha|omega|gamma/g))].join();
   }
   const wordOf = async (instance: Instance) => wordsIn(await instance.fetch("/users/public/42"));
   const untilAllServe = (word: string) => untilAll(async (one) => (await wordOf(one)) === word);
@@ -147,18 +147,5 @@ describe.if(hasAll || isRequired)("a fleet", () => {
     await store.start();
     await untilAllServe("gamma");
     await untilAllSay(null);
-  });
-
-  test("all instances reject an invalid object and accept the next valid object", async () => {
-    const good = Buffer.from(await store.get(KEY));
-    const at = good.indexOf("gamma");
-    good.write("delta", at);
-    const seen = await underLoad(words, async () => {
-      await store.put(KEY, good);
-      await untilAllSay("is damaged: its checksum does not match");
-    });
-    expect([...seen]).toEqual(["gamma"]);
-    await publish("delta");
-    await untilAllServe("delta");
   });
 });

@@ -1,7 +1,7 @@
 /** Shutdown under load: no accepted request is lost, and idle clients do not delay the exit. */
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { closed, converse, dial, dialMany, parseResponses, readAll } from "../sockets.ts";
+import { closed, dial, dialMany, exchange, parseResponses, readAll } from "../sockets.ts";
 import { executable, openExecutable, readyOrigin, until } from "../support.ts";
 
 const request = "GET /users/public/42 HTTP/1.1\r\nHost: a.example\r\n\r\n";
@@ -14,33 +14,32 @@ function nextResponse(socket: Socket): Promise<{ text: string; isLast: boolean }
       received = Buffer.concat([received, chunk]);
       const [response] = parseResponses(received).responses;
       if (!response) return;
-      socket.off("data", onData);
-      socket.off("close", onClose);
-      resolve({
-        text: `${response.status} ${response.body}`,
-        isLast: /^connection: close$/m.test(response.head),
-      });
+      socket.off("data", onData).off("close", onClose);
+      const { status, body, head } = response;
+      resolve({ text: `${status} ${body}`, isLast: /^connection: close$/m.test(head) });
     };
-    const onClose = () =>
-      received.length > 0
-        ? reject(new Error(`cut off: ${received.toString("latin1")}`))
-        : resolve(undefined);
-    socket.on("data", onData);
-    socket.on("close", onClose);
+    const onClose = () => {
+      if (received.length === 0) resolve(undefined);
+      else reject(new Error(`cut off: ${received.toString("latin1")}`));
+    };
+    socket.on("data", onData).on("close", onClose);
   });
 }
 
 test("under load, requests sent before SIGTERM get a response, and new ones delay nothing", async () => {
-  for (let round = 0; round < 2; round++) {
-    const target = await openExecutable(["--shutdown-timeout", "1h"]);
-    const profile = await (await target.fetch("/users/public/42")).text();
-    const right = `200 ${profile.replaceAll(target.origin, "http://a.example")}`;
-    const responses = new Set<string>();
-    let isSignalled = false;
-    let received = 0;
-    let lost = 0;
+  const target = await openExecutable(["--shutdown-timeout", "1h"]);
+  const profile = await (await target.fetch("/users/public/42")).text();
+  const right = `200 ${profile.replaceAll(target.origin, "http://a.example")}`;
+  const responses = new Set<string>();
+  let isSignalled = false;
+  let received = 0;
+  let lost = 0;
 
-    const ask = async (socket: Socket) => {
+  /** Sends requests over one connection. Returns false once connecting fails. */
+  async function converse(isStaying: boolean): Promise<boolean> {
+    const socket = await dial(target).catch(() => undefined);
+    let isOpen = true;
+    while (socket && isOpen) {
       const wasSignalled = isSignalled;
       socket.write(request);
       const response = await nextResponse(socket);
@@ -48,29 +47,20 @@ test("under load, requests sent before SIGTERM get a response, and new ones dela
         received++;
         responses.add(response.text);
       } else if (!wasSignalled) lost++;
-      return response !== undefined && !response.isLast;
-    };
-    const stay = async () => {
-      const socket = await dial(target);
-      while (await ask(socket));
-      socket.destroy();
-    };
-    const comeAndGo = async () => {
-      for (;;) {
-        const socket = await dial(target).catch(() => undefined);
-        if (!socket) return;
-        await ask(socket);
-        socket.destroy();
-      }
-    };
-
-    const clients = [...Array.from({ length: 24 }, stay), ...Array.from({ length: 16 }, comeAndGo)];
-    await until(() => received >= 500);
-    const stopped = target.close();
-    isSignalled = true;
-    await Promise.all([stopped, ...clients]);
-    expect([[...responses], lost]).toEqual([[right], 0]);
+      isOpen = isStaying && response !== undefined && !response.isLast;
+    }
+    socket?.destroy();
+    return socket !== undefined;
   }
+  const comeAndGo = async () => {
+    while (await converse(false));
+  };
+  const clients = Array.from({ length: 40 }, (_, at) => (at < 24 ? converse(true) : comeAndGo()));
+  await until(() => received >= 500);
+  const stopped = target.close();
+  isSignalled = true;
+  await Promise.all([stopped, ...clients]);
+  expect([[...responses], lost]).toEqual([[right], 0]);
 });
 
 test("requests not yet read at SIGTERM get a response, on both new and open connections", async () => {
@@ -122,7 +112,7 @@ test("slow clients get complete responses", async () => {
   const target = await openExecutable([]);
   // Sends one request per connection, because Bun cuts off clients that pipeline without reading.
   const ask = "GET /docs/scalar.js HTTP/1.1\r\nHost: a.example\r\n";
-  const { responses: whole } = await converse(target, `${ask}Connection: close\r\n\r\n`);
+  const { responses: whole } = await exchange(target, `${ask}Connection: close\r\n\r\n`);
   const slow = await dialMany(target, 8);
   for (const socket of slow) {
     socket.pause();
@@ -142,18 +132,11 @@ test("slow clients get complete responses", async () => {
 
 test("a SIGHUP during startup does not end the server", async () => {
   const asked = Promise.withResolvers<void>();
-  const silentStore = Bun.listen({
-    hostname: "127.0.0.1",
-    port: 0,
-    socket: { data: () => asked.resolve() },
-  });
-  const child = Bun.spawn(
-    [
-      await executable(),
-      ...["--port", "0", "--rate-limit-store", `redis://127.0.0.1:${silentStore.port}`],
-    ],
-    { env: {}, stdout: "pipe", stderr: "ignore" },
-  );
+  const socket = { data: () => asked.resolve() };
+  const silentStore = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
+  const store = `redis://127.0.0.1:${silentStore.port}`;
+  const command = [await executable(), "--port", "0", "--rate-limit-store", store];
+  const child = Bun.spawn(command, { env: {}, stdout: "pipe", stderr: "ignore" });
   await asked.promise;
   child.kill("SIGHUP");
   silentStore.stop(true);
