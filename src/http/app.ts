@@ -40,7 +40,7 @@ export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
   const { searchLimit, publicUrl, basePath, isClosed, page } = options;
-  const contexts = createRequestContexts(options.clients, basePath, options.defaultPeer);
+  const contexts = createRequestContexts(options.clients, options.defaultPeer);
   const countSearch = searchLimit && createSearchCounter(searchLimit.limiter, contexts);
   const service = {
     ...options,
@@ -88,7 +88,7 @@ export function createApp(options: AppOptions) {
     try {
       options.onBug(error, requestId);
     } catch {
-      // The error cannot be reported anywhere else, and the client must still get a response.
+      // The client must still get a response.
     }
   }
 
@@ -97,8 +97,7 @@ export function createApp(options: AppOptions) {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
     const routable = toRoutable(request, basePath);
-    const { url, method } = request;
-    contexts.start(routable, { peer: peerOf(request, from), url, method });
+    contexts.start(routable, request, peerOf(request, from));
     return app.fetch(routable);
   };
   return { app, fetch };

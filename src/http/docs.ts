@@ -15,34 +15,32 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
+/** Each is hashed and compressed once, because that would delay other clients. */
+const shared = { cache: "public", isShared: true } as const;
+
 /** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
-  /**
-   * The documents for the base URLs under which clients reach the server, usually one or two. Each
-   * is hashed and compressed once, because many requests for it would delay other clients.
-   */
-  const documents = new LRUCache<string, Promise<Content>>({ max: 10, memoMethod: documentFor });
-  async function documentFor(baseUrl: string): Promise<Content> {
-    const { document } = await render();
-    const url = JSON.stringify(baseUrl).slice(1, -1);
-    const text = document.replaceAll(ORIGIN, () => url);
-    return new Content(JSON_TYPE, text, { cache: "public", isShared: true });
-  }
-  let script: Promise<Content> | undefined;
+  /** By the base URL under which clients reach the server. There are usually one or two. */
+  const documents = new LRUCache<string, Promise<Content>>({
+    max: 10,
+    async memoMethod(baseUrl) {
+      const url = JSON.stringify(baseUrl).slice(1, -1);
+      const text = (await render()).document.replaceAll(ORIGIN, () => url);
+      return new Content(JSON_TYPE, text, shared);
+    },
+  });
+  let script: Content | undefined;
   return new Elysia({ strictPath: true })
     .get("/docs", async () => (await render()).page)
     .get("/docs/json", async ({ request }) => await documents.memo(service.baseUrl(request)))
     .get("/docs/scalar.js", async () => {
-      script ??= readScript(service);
-      return await script;
+      const options = { ...shared, coding: "gzip" } as const;
+      const bytes = await service.docsScript();
+      script ??= new Content("text/javascript; charset=utf-8", bytes, options);
+      return script;
     });
-}
-
-async function readScript({ docsScript }: DocsService): Promise<Content> {
-  const type = "text/javascript; charset=utf-8";
-  return new Content(type, await docsScript(), { cache: "public", coding: "gzip", isShared: true });
 }
 
 /**
@@ -67,45 +65,31 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
     // The policy forbids inline scripts, and even white space is one.
     .replace(/>\s+<\/script>/, "></script>");
   const headers = { "content-security-policy": policyOf(publicUrl) };
-  const page = new Content("text/html; charset=utf-8", html, {
-    cache: "public",
-    headers,
-    isShared: true,
-  });
+  const page = new Content("text/html; charset=utf-8", html, { ...shared, headers });
   return { page, document: await read("/docs/json") };
 }
 
-/**
- * How to be a good client. HEAD and OPTIONS are described only here, because otherwise a generator
- * would make three functions for each operation.
- */
-const advice = `
-- Every path also responds to \`HEAD\`, which is \`GET\` without a body and counts like it, and to
-  \`OPTIONS\`, a browser's preflight, which never counts.
-- Send the \`ETag\` of the last response in \`If-None-Match\`. A 304 means that nothing has changed.
-- After a 429 or 503, wait for the seconds in \`Retry-After\`. Waiting that long is always enough.
-- Both searches share one budget per client. \`RateLimit\` says how much of it is left.
+/** HEAD and OPTIONS are described in words, or a generator would make functions for them. */
+const description = `
+Public driver profiles, their achievements, and search by company or driver name. The API is
+read-only, and every response is JSON. The endpoints of users and search also exist under /api.
+
+- \`HEAD\` is \`GET\` without a body and counts like it. \`OPTIONS\`, a preflight, never counts.
+- Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
+- Both searches share one budget per client. After a 429 or 503, wait for \`Retry-After\`.
 - Name your program and a contact in \`User-Agent\`.`;
 
-/** The parts of the document that no route describes. */
+/** The parts of the document that no route describes. The plugin's default version is 3.0. */
 const documentation = {
-  // The plugin's default is 3.0.3, but the schemas need 3.1.
   openapi: "3.1.0",
   info: {
     title: "Roadbook",
-    description:
-      "Public driver profiles, their achievements, and search by company or driver name. " +
-      "The API is read-only, and every response is JSON. The endpoints of users and search also " +
-      `exist under /api.\n${advice}`,
+    description,
     version: apiVersion.slice(1),
-    summary: "Public driver profiles, achievements and search",
     license: { name: "MIT", identifier: "MIT" },
     contact: { name: "The operator of this server", url: ORIGIN },
   },
-  servers: [
-    { url: ORIGIN, description: "This server" },
-    { url: `${ORIGIN}/api`, description: "The same endpoints under the prefix /api" },
-  ],
+  servers: [{ url: ORIGIN }, { url: `${ORIGIN}/api` }],
   security: [],
   tags: [
     { name: "Users", description: "Public profiles and achievements" },
@@ -115,23 +99,17 @@ const documentation = {
   components,
 };
 
-/**
- * Scalar adds inline styles to the page, and its sample requests go to the public URL, which may
- * have another origin. Everything else comes from this server.
- */
+/** Scalar adds inline styles, and its sample requests go to the public URL. */
 function policyOf(publicUrl: string | undefined): string {
-  const connect = publicUrl === undefined ? "'self'" : `'self' ${new URL(publicUrl).origin}`;
+  const connect = publicUrl === undefined ? "" : ` ${new URL(publicUrl).origin}`;
   return (
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self' data:; " +
-    `font-src 'self' data:; connect-src ${connect}; ` +
+    `font-src 'self' data:; connect-src 'self'${connect}; ` +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   );
 }
 
-/**
- * Fixes accessibility problems that axe reports in Scalar's style: colours below WCAG's minimum
- * contrast of 4.5, and buttons whose only name is hidden until the mouse hovers over them.
- */
+/** For axe: contrast of at least 4.5, and names of buttons that are hidden without a mouse. */
 const customCss = `
 .light-mode {
   --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;

@@ -2,9 +2,8 @@
 import { Elysia } from "elysia";
 import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSignPng } from "../web/drawings.ts";
-import type { Body } from "./compression.ts";
 import { parseUserId } from "./request.ts";
-import { Content, fail } from "./result.ts";
+import { type Body, Content, fail } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 

@@ -10,10 +10,9 @@ import { type Brand, type Logo, styleOf } from "../web/brand.ts";
 import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
 import { readDriver, readResults, readStart, type View } from "../web/view.ts";
-import type { Body } from "./compression.ts";
 import { type CountSearch, toSeconds } from "./rate-limit.ts";
 import { normalizeText, parseUserId, SEARCHABLE } from "./request.ts";
-import { Content, fail } from "./result.ts";
+import { type Body, Content, fail } from "./result.ts";
 import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 

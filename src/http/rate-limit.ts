@@ -22,20 +22,20 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
-    if (context.peer === undefined || contexts.isUnlimited(request, context)) return undefined;
-    context.decision = await limiter.consume(contexts.clientOf(request, context));
+    if (context.peer === undefined || contexts.isUnlimited(context)) return undefined;
+    context.decision = await limiter.consume(contexts.clientOf(context));
     return context.decision;
   };
 }
 
 /** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
-export function createLimitHook(countSearch: CountSearch): Hook {
-  return async ({ request, server }) => {
+export const createLimitHook =
+  (countSearch: CountSearch): Hook =>
+  async ({ request, server }) => {
     const decision = await countSearch(request, server);
     // Elysia calls `mapResponse` for what a hook before the validation throws, not for its result.
     if (decision?.allowed === false) throw failLimited(decision);
   };
-}
 
 /** The 429 for a client that has used up its budget. */
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {

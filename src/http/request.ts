@@ -21,9 +21,8 @@ export function parseUserId(text: string): number | undefined {
 export const SEARCHABLE = /^.{2}/su;
 
 /**
- * Collapses white space in a search and converts it to NFC. Text that {@link isTooLong} matches no
- * name, so it is not converted, which can take minutes for a long run of combining marks. White
- * space can be collapsed first, because NFC does not change it.
+ * Collapses white space in a search and converts it to NFC, except for text that {@link isTooLong}
+ * to match a name: that can take minutes for a long run of combining marks.
  */
 export function normalizeText(query: string): string {
   const collapsed = collapseSpaces(query);
@@ -43,7 +42,7 @@ export function pathOf(url: string): string {
 }
 
 /** The origin assumed if a request has no valid host. Such a request is usually local. */
-export const LOCAL_ORIGIN = "http://localhost";
+const LOCAL_ORIGIN = "http://localhost";
 
 /** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */
 let last = { prefix: "", origin: LOCAL_ORIGIN };
@@ -54,21 +53,13 @@ export function originOf(url: string): string {
   return last.origin;
 }
 
-/**
- * The origin that a trusted proxy forwards in the rightmost values of X-Forwarded-Proto and
- * X-Forwarded-Host. A malformed value is ignored.
- */
+/** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores what is malformed. */
 export function forwardedOriginOf(url: string, headers: Headers): string {
   const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
-  const proto = lastOf(headers, "x-forwarded-proto", /^https?$/i) ?? scheme;
-  return originOf(`${proto}://${lastOf(headers, "x-forwarded-host", /^[\w.:[\]-]+$/) ?? host}/`);
-}
-
-/** The last value in a list header, if that value matches `form`. */
-function lastOf(headers: Headers, name: string, form: RegExp): string | undefined {
-  const list = headers.get(name) ?? "";
-  const last = list.slice(list.lastIndexOf(",") + 1).trim();
-  return form.test(last) ? last : undefined;
+  // The rightmost value of each list counts.
+  const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
+  const name = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
+  return originOf(`${proto ?? scheme}://${name ?? host}/`);
 }
 
 /** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */
@@ -88,10 +79,9 @@ export function toRoutable(request: Request, basePath: string): Request {
   // The target of a CONNECT request is not a path.
   const path = start < 0 ? "/*" : pathOf(url);
   const inner = `${path}/`.startsWith(`${basePath}/`) ? path.slice(basePath.length) || "/" : path;
-  const routableUrl = LOCAL_ORIGIN + inner + (start < 0 ? "" : url.slice(start + path.length));
-  // A `Request` cannot have the method CONNECT or TRACE. Every unsupported method becomes POST,
-  // because all of them get the same response.
-  const isOther = method !== "GET" && method !== "HEAD" && method !== "OPTIONS";
-  const routableMethod = method === "HEAD" ? "GET" : isOther ? "POST" : method;
-  return new Request(routableUrl, { method: routableMethod, headers });
+  const query = start < 0 ? "" : url.slice(start + path.length);
+  // Every unsupported method becomes POST, because a `Request` cannot have CONNECT or TRACE.
+  const known = method === "HEAD" ? "GET" : method;
+  const routable = known === "GET" || known === "OPTIONS" ? known : "POST";
+  return new Request(LOCAL_ORIGIN + inner + query, { method: routable, headers });
 }

@@ -1,39 +1,52 @@
 /** Makes the response to every request: headers, ETag or 304, content coding and limit headers. */
 import crypto from "node:crypto";
+import zlib from "node:zlib";
+import Negotiator from "negotiator";
 import { apiVersion } from "../domain/version.ts";
-import { type Body, type Coding, codingFor, recode } from "./compression.ts";
 import { type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
 import type { RequestContexts, ResponseFacts } from "./request-context.ts";
-import { type CachePolicy, Content, contentOf, fail, JSON_TYPE } from "./result.ts";
+import {
+  type Body,
+  type CachePolicy,
+  type Coding,
+  Content,
+  contentOf,
+  fail,
+  JSON_TYPE,
+} from "./result.ts";
 
-export const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
+const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
 
 /** Sent with every response. A page from any origin may read every response and its headers. */
 export const commonHeaders = {
-  "x-api-version": apiVersion,
+  "X-API-Version": apiVersion,
   // Stops browsers from guessing the content type.
-  "x-content-type-options": "nosniff",
+  "X-Content-Type-Options": "nosniff",
   // Stops search engines from listing personal data.
-  "x-robots-tag": "noindex",
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers":
+  "X-Robots-Tag": "noindex",
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers":
     "ETag, RateLimit, RateLimit-Policy, Retry-After, X-API-Version, X-RateLimit-Limit, " +
     "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 };
 
-/** Sent in response to a preflight request. Browsers may cache the response for a day. */
-export const preflightHeaders = {
-  allow: ALLOWED_METHODS,
-  "access-control-allow-methods": ALLOWED_METHODS,
-  "access-control-allow-headers": "*",
-  "access-control-max-age": "86400",
-};
+export const allowHeaders = { Allow: ALLOWED_METHODS };
 
-export const preflight = new Content("", null, { status: 204, headers: preflightHeaders });
-const notAllowed = JSON.stringify(fail("method_not_allowed").response);
-export const methodNotAllowed = new Content(JSON_TYPE, notAllowed, {
+/** The response to a preflight request, which browsers may cache for a day. */
+export const preflight = new Content("", null, {
+  status: 204,
+  headers: {
+    ...allowHeaders,
+    "access-control-allow-methods": ALLOWED_METHODS,
+    "access-control-allow-headers": "*",
+    "access-control-max-age": "86400",
+  },
+});
+
+const { body } = contentOf(fail("method_not_allowed"));
+export const methodNotAllowed = new Content(JSON_TYPE, body, {
   status: 405,
-  headers: { allow: ALLOWED_METHODS },
+  headers: allowHeaders,
 });
 
 export interface ResponseOptions {
@@ -41,6 +54,8 @@ export interface ResponseOptions {
   cacheMaxAgeSeconds: number;
   /** Whether bodies are compressed for clients that accept compression. */
   compress: boolean;
+  /** The path under which this app is mounted, without a trailing slash; empty for the root. */
+  basePath: string;
   page: { allowIndexing?: boolean | undefined } | undefined;
   searchLimit: SearchLimit | undefined;
   /** Receives the facts about every response before the body is sent. */
@@ -60,7 +75,7 @@ export function createRespond(
   contexts: RequestContexts,
   reportBug: (error: unknown, requestId: string) => void,
 ) {
-  const { searchLimit, compress, page, onResponse } = options;
+  const { searchLimit, compress, page, basePath, onResponse } = options;
   const prepared = prepareHeaders(options.cacheMaxAgeSeconds);
 
   // Elysia awaits a hook whose source has a call right after `return` or an arrow. This one has
@@ -69,18 +84,26 @@ export function createRespond(
     // In a host app, Elysia first passes on what the host's own `onError` has returned.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
-    const { requestId, decision } = context;
-    const isHead = context.method === "HEAD" && request.method === "GET";
+    const { requestId, method, decision, startMs } = context;
+    const isHead = method === "HEAD" && request.method === "GET";
     // Only a fault that closes the connection returns a `Response`, which is sent unchanged. For
     // HEAD, Bun would send its headers before closing the connection, so HEAD gets an error.
     const isAborting = responseValue instanceof Response && !isHead;
     const response = isAborting
       ? responseValue
-      : make(contentOf(responseValue, cache), request.headers, isHead);
+      : make(contentOf(responseValue, cache), context.headers, isHead);
     response.headers.set("x-request-id", requestId);
     if (searchLimit && decision) setRateLimitHeaders(response, searchLimit, decision);
     try {
-      onResponse?.(contexts.factsOf(context, request, route, response.status));
+      onResponse?.({
+        requestId,
+        method,
+        route: route && templateOf(route, basePath),
+        status: response.status,
+        search: decision && (decision.allowed ? "allowed" : "refused"),
+        durationMs: performance.now() - startMs,
+        client: () => contexts.clientOf(context),
+      });
     } catch (error) {
       reportBug(error, requestId);
     }
@@ -104,7 +127,10 @@ export function createRespond(
     if (encoded !== null) {
       response.headers.set("content-type", type);
       if (coding !== "identity") response.headers.set("content-encoding", coding);
-      if (isHead) response.headers.set("content-length", String(lengthOf(encoded)));
+      if (isHead) {
+        const length = encoded instanceof Blob ? encoded.size : Buffer.byteLength(encoded);
+        response.headers.set("content-length", String(length));
+      }
     }
     if (isStored && page?.allowIndexing && type.startsWith("text/html"))
       response.headers.delete("x-robots-tag");
@@ -113,8 +139,10 @@ export function createRespond(
   }
 }
 
-function lengthOf(body: Body | Blob): number {
-  return body instanceof Blob ? body.size : Buffer.byteLength(body);
+/** Strips the base path and the /api prefix from a route. */
+function templateOf(route: string, basePath: string): string {
+  const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
+  return own.replace(/^\/api\//, "/");
 }
 
 /**
@@ -124,22 +152,40 @@ function lengthOf(body: Body | Blob): number {
 function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Headers> {
   const prepare = (control: string, more = {}) =>
     new Headers({ ...commonHeaders, "cache-control": control, ...more });
-  const age = maxAgeSeconds > 0 ? `max-age=${maxAgeSeconds}` : undefined;
   const vary = { vary: "accept-encoding" };
+  const reusable = (scope: string) =>
+    prepare(maxAgeSeconds > 0 ? `${scope}, max-age=${maxAgeSeconds}` : "no-cache", vary);
   return {
-    public: prepare(age ? `public, ${age}` : "no-cache", vary),
-    private: prepare(age ? `private, ${age}` : "no-cache", vary),
+    public: reusable("public"),
+    private: reusable("private"),
     immutable: prepare("public, max-age=31536000, immutable", vary),
     none: prepare("no-store"),
   };
 }
 
+/** Shorter bodies fit into one packet even without compression. */
+const MIN_COMPRESSED_BYTES = 1024;
+
+/**
+ * Chooses the content coding (RFC 9110, 12.5.3) for a body, given the client's Accept-Encoding.
+ * Only gzip, which every client accepts: zstd and Brotli save less than one packet.
+ */
+export function codingFor(body: Body, header: string | null): Coding {
+  if (header === null || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return "identity";
+  const negotiator = new Negotiator({ headers: { "accept-encoding": header } });
+  return negotiator.encoding(["gzip", "identity"]) === "gzip" ? "gzip" : "identity";
+}
+
 /** Encodes the body. A shared body is kept as a Blob, which Bun never copies. */
 function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   const { coding: stored = "identity", isShared } = content.options;
-  if (!isShared) return coding === stored ? body : recode[coding](body);
+  const recode = () => {
+    if (coding === stored) return body;
+    return coding === "gzip" ? zlib.gzipSync(body, { level: 4 }) : zlib.gunzipSync(body);
+  };
+  if (!isShared) return recode();
   content.shared ??= {};
-  content.shared[coding] ??= new Blob([coding === stored ? body : recode[coding](body)]);
+  content.shared[coding] ??= new Blob([recode()]);
   return content.shared[coding];
 }
 

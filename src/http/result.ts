@@ -4,7 +4,9 @@
  */
 import { ElysiaCustomStatusResponse, status } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
-import type { Body, Coding } from "./compression.ts";
+
+export type Coding = "gzip" | "identity";
+export type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
  * - `public`: with `--cache-max-age`, any cache may reuse the response without asking.
@@ -62,17 +64,17 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
-interface Details {
-  retry_after?: number;
-}
-
 /** The status and body of an error. `details` adds fields to the error object. */
-export function fail<Code extends ErrorCode>(code: Code, details?: Details) {
+export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after?: number }) {
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));
 }
 
 /** The body of every error. */
-export function errorBody<Code extends string>(code: Code, message: string, details?: Details) {
+export function errorBody<Code extends string, Details>(
+  code: Code,
+  message: string,
+  details?: Details,
+) {
   return { success: false as const, error: { code, message, ...details } };
 }

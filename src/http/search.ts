@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
 import { MAX_RESULTS } from "../snapshot/read/search.ts";
-import { describeOperation, ORIGIN } from "./openapi.ts";
+import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
 import type { Hook, Service } from "./service.ts";
 
@@ -43,57 +43,31 @@ function normalizeQuery({ query }: { query: { q?: string } }): void {
   query.q = normalizeText(query.q ?? "");
 }
 
-const common = {
-  tag: "Search",
-  errors: ["invalid_query", "rate_limited"],
-} as const;
-
 const q = {
   in: "query",
   name: "q",
   description:
-    "The text to find anywhere in a name. Case, accents and the order of words do not matter. " +
-    "Names in Cyrillic, Greek, Armenian, Georgian, kana and Hangul can also be typed in Latin " +
-    "letters, and ä ö ü å ø as ae oe ue aa oe. The text must have at least 2 code points, " +
-    "counted in NFC after white space is trimmed and collapsed to single spaces. There is no " +
-    "maximum length. A text longer than any name matches nothing. If the parameter is given more " +
-    "than once, the last one counts.",
+    "The text to find in a name: at least 2 code points without surrounding space. Case, accents " +
+    "and the order of words do not matter. If it is given more than once, the last one counts.",
   schema: Type.String({ minLength: 2 }),
 } as const;
+
+const common = { tag: "Search", errors: ["invalid_query", "rate_limited"] } as const;
 
 const searchCompaniesOperation = describeOperation({
   ...common,
   operationId: "searchCompanies",
   summary: "Search companies by name",
-  description:
-    `Returns at most ${MAX_RESULTS} companies, best match first. Among equals, the largest is ` +
-    "first.",
+  description: `Returns at most ${MAX_RESULTS} companies: best match first, then the largest.`,
   parameter: { ...q, example: "baltic" },
   success: { companies: Type.Array(CompanySearchResult, { maxItems: MAX_RESULTS }) },
-  example: {
-    success: true,
-    companies: [{ id: 3, name: "Baltic Express", member_count: 41 }],
-  },
 });
 
 const searchUsersOperation = describeOperation({
   ...common,
   operationId: "searchUsers",
   summary: "Search users by name",
-  description:
-    `Returns at most ${MAX_RESULTS} users with public profiles, best match first. Among equals, ` +
-    "the shortest name is first.",
+  description: `Returns at most ${MAX_RESULTS} public users: best match first, then short names.`,
   parameter: { ...q, example: "lukasz nowak" },
   success: { users: Type.Array(UserSearchResult, { maxItems: MAX_RESULTS }) },
-  example: {
-    success: true,
-    users: [
-      {
-        id: 42,
-        name: "Łukasz Nowak",
-        avatar_url: `${ORIGIN}/avatars/42.svg`,
-        company: "Baltic Express",
-      },
-    ],
-  },
 });

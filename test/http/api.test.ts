@@ -80,61 +80,33 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  const wrongIds = [
-    "0",
-    "-1",
-    "+1",
-    "042",
-    "4e1",
-    "1e3",
-    "0x10",
-    "4.0",
-    "12345678901234567",
-    "100000000000000000000",
-    "abc",
-    "%34%32%20",
-    "%zz",
-    "%ff",
-    "٤٢",
-    "42n",
-    "null",
-  ];
+  const wrongIds =
+    "0 -1 +1 042 4e1 1e3 0x10 4.0 12345678901234567 100000000000000000000 abc %34%32%20 %zz %ff ٤٢ 42n";
+  const wrongQueries =
+    " ? ?q ?q= ?q=x ?q=%20x%20 ?q=e%CC%81 ?q=%F0%9F%9A%9A ?q=ab&q=c ?q=ab&%71=c ?Q=abc ?q[]=abc";
   test.each([
-    ...wrongIds.map((id) => [`/users/public/${id}`, 400, "invalid_user_id"] as const),
-    ...wrongIds.map((id) => [`/users/${id}/achievements`, 400, "invalid_user_id"] as const),
+    ...wrongIds
+      .split(" ")
+      .flatMap((id) => [
+        [`/users/public/${id}`, 400, "invalid_user_id"] as const,
+        [`/users/${id}/achievements`, 400, "invalid_user_id"] as const,
+      ]),
+    ...wrongQueries
+      .split(" ")
+      .flatMap((query) => [
+        [`/search/users${query}`, 400, "invalid_query"] as const,
+        [`/search/companies${query}`, 400, "invalid_query"] as const,
+      ]),
     ["/users/public/43", 403, "profile_private"],
     ["/users/43/achievements", 403, "profile_private"],
     ["/users/public/46", 404, "user_not_found"],
     ["/users/public/9007199254740993", 404, "user_not_found"],
     ["/users/9999999999999999/achievements", 404, "user_not_found"],
-    ["/users/public/4%2F2", 404, "route_not_found"],
-    ["/users%2Fpublic/42", 404, "route_not_found"],
     ["/users/46/achievements", 404, "user_not_found"],
-    ...["users", "companies"].flatMap((kind) =>
-      [
-        "",
-        "?",
-        "?q",
-        "?q=",
-        "?q=x",
-        "?q=%20x%20",
-        "?q=e%CC%81",
-        "?q=%F0%9F%9A%9A",
-        "?q=ab&q=c",
-        "?q=ab&%71=c",
-        "?Q=abc",
-        "?q[]=abc",
-      ].map((query) => [`/search/${kind}${query}`, 400, "invalid_query"] as const),
-    ),
     ["/nope", 404, "route_not_found"],
-    ["/%zz", 404, "route_not_found"],
-    ["/users/public/42/", 404, "route_not_found"],
     ["/users/public/", 404, "route_not_found"],
     ["/v1/users/public/42", 404, "route_not_found"],
-    ["/api/api/users/public/42", 404, "route_not_found"],
     ["/api", 404, "route_not_found"],
-    ["/api/health", 404, "route_not_found"],
-    ["/Users/public/42", 404, "route_not_found"],
   ] as const)("%s is a %d %s", async (path, status, code) => {
     const response = await get(path);
     expect(response.status).toBe(status);
@@ -157,83 +129,47 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     }
   });
 
-  test.each([
+  const responding = [
     "/users/public/42",
     "/api/users/42/achievements",
     "/search/users?q=ann",
-    "/health",
-    "/docs",
-    "/docs/json",
-    "/",
-  ])("HEAD %s is GET without the body", async (path) => {
+  ].concat(["/users/public/43", "/health", "/docs", "/docs/json", "/"]);
+
+  test.each(responding)("HEAD %s is GET without the body", async (path) => {
     const headers = { "accept-encoding": "identity" };
     const one = await get(path, { headers });
     const head = await get(path, { headers, method: "HEAD" });
-    expect(head.status).toBe(one.status);
-    expect(head.text).toBe("");
+    expect([head.status, head.text]).toEqual([one.status, ""]);
     for (const [name, value] of one.headers) {
       const varies = /^(x-request-id|date|content-length|connection)$/.test(name);
       expect([name, head.headers.get(name)]).toEqual([name, varies ? expect.anything() : value]);
     }
-    if (one.status === 200) {
-      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(one.text)));
-    }
+    expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(one.text)));
   });
 
-  test("HEAD returns the status of an error and no body", async () => {
-    const { status, text } = await get("/users/public/43", { method: "HEAD" });
-    expect([status, text]).toEqual([403, ""]);
-  });
-
-  test.each([
-    "/users/public/42",
-    "/users/42/achievements",
-    "/api/search/users",
-    "/search/companies",
-    "/health",
-    "/docs",
-    "/docs/json",
-    "/",
-  ])("%s supports GET, HEAD and OPTIONS only", async (path) => {
-    const options = await get(path, { method: "OPTIONS" });
+  test.each(responding)("%s supports GET, HEAD and OPTIONS only", async (path) => {
+    const allow = "GET, HEAD, OPTIONS";
+    const options = await get(path.replace(/\?.*/, ""), { method: "OPTIONS" });
     expect([options.status, options.text]).toEqual([204, ""]);
-    expect(options.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
-    expect(options.headers.get("access-control-allow-origin")).toBe("*");
+    expect(Object.fromEntries(options.headers)).toMatchObject({
+      allow,
+      "access-control-allow-origin": "*",
+      "access-control-allow-methods": allow,
+      "access-control-allow-headers": "*",
+      "access-control-max-age": "86400",
+    });
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
       const { status, headers, text } = await get(path, { method });
-      expect(status).toBe(405);
-      expect(headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      expect([status, headers.get("allow")]).toEqual([405, allow]);
       expect(JSON.parse(text).error.code).toBe("method_not_allowed");
-    }
-  });
-
-  test.each(["1", "%31", "%25", "%C3%A9"])("15 KB of %s is an invalid id", async (part) => {
-    const id = part.repeat(15_000 / part.length);
-    for (const path of [`/users/public/${id}`, `/users/${id}/achievements`, `/drivers/${id}`]) {
-      expect(JSON.parse((await get(path)).text).error.code).toBe("invalid_user_id");
-    }
-    expect(JSON.parse((await get(`/icons/${id}`)).text).error.code).toBe("route_not_found");
-  });
-
-  test("an unknown path is a 404 for every method", async () => {
-    for (const method of ["POST", "OPTIONS", "DELETE"]) {
-      const { status, text } = await get("/nope", { method });
-      expect([status, JSON.parse(text).error.code]).toEqual([404, "route_not_found"]);
+      expect((await get("/nope", { method })).status).toBe(404);
     }
   });
 
   test("health describes the snapshot that is being served", async () => {
-    const body = JSON.parse((await get("/health")).text);
-    expect(body).toMatchObject({
-      success: true,
-      api_version: "v2.1.0",
-      version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      snapshot: {
-        built_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
-        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
-        counts: { roles: 3, achievements: 3, companies: 5, users: 5, public_users: 3 },
-      },
-    });
+    const { snapshot } = JSON.parse((await get("/health")).text);
+    const counts = { roles: 3, achievements: 3, companies: 5, users: 5, public_users: 3 };
+    expect(snapshot).toMatchObject({ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), counts });
   });
 
   test.each(["/", "/drivers/43", "/docs"])(
@@ -247,16 +183,16 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     },
   );
 
-  test("a client that does not prefer HTML gets a driver page's error as JSON", async () => {
-    for (const [path, code] of [
-      ["/drivers/43", "profile_private"],
-      ["/drivers/999", "user_not_found"],
-      ["/drivers/0x1", "invalid_user_id"],
-      ["/drivers/%zz", "invalid_user_id"],
-    ]) {
-      expect(JSON.parse((await get(path ?? "")).text)).toMatchObject({ error: { code } });
-    }
-  });
+  test.each([
+    ["43", "profile_private"],
+    ["999", "user_not_found"],
+    ["%zz", "invalid_user_id"],
+  ])(
+    "a client that does not prefer HTML gets the error at /drivers/%s as JSON",
+    async (id, code) => {
+      expect(JSON.parse((await get(`/drivers/${id}`)).text)).toMatchObject({ error: { code } });
+    },
+  );
 
   test.each([
     ["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/html"],
@@ -277,14 +213,11 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
   });
 
   test("only public drivers and known achievements have drawings", async () => {
-    const avatar = await get("/avatars/42.svg");
-    expect(avatar.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
-    expect(avatar.text).toContain(">ŁN</text>");
-    expect((await get("/avatars/43.svg")).status).toBe(403);
-    expect((await get("/avatars/999.svg")).status).toBe(404);
-    expect((await get("/avatars/42.gif")).status).toBe(404);
+    expect((await get("/avatars/42.svg")).text).toContain(">ŁN</text>");
     expect((await get("/icons/night-owl.svg")).text).toStartWith("<svg");
-    expect((await get("/icons/nothing.svg")).status).toBe(404);
+    const paths = ["/avatars/43.svg", "/avatars/999.svg", "/avatars/42.gif", "/icons/nothing.svg"];
+    const statuses = await Promise.all(paths.map(async (path) => (await get(path)).status));
+    expect(statuses).toEqual([403, 404, 404, 404]);
   });
 
   describe("the search limit", () => {
@@ -309,41 +242,34 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
       expect(await left("/search/users?q=ann", { method: "HEAD" })).toBe("1");
 
       const last = await limited.fetch("/search/users?q=ann");
-      expect(last.status).toBe(200);
       expect(last.headers.get("ratelimit-policy")).toBe('"search";q=5;w=3600');
       expect(last.headers.get("ratelimit")).toMatch(/^"search";r=0;t=3(600|59\d)$/);
       expect(last.headers.get("x-ratelimit-limit")).toBe("5");
       const reset = Number(last.headers.get("x-ratelimit-reset")) - Date.now() / 1000;
-      expect(reset).toBeGreaterThan(3500);
-      expect(reset).toBeLessThanOrEqual(3601);
+      expect(reset).toBeWithin(3500, 3602);
 
       const refused = await limited.fetch("/api/search/users?q=ann");
       expect(refused.status).toBe(429);
       expect(refused.headers.get("ratelimit")).toStartWith('"search";r=0;t=');
-      const seconds = Number(refused.headers.get("retry-after"));
-      expect(seconds).toBeWithin(3500, 3601);
-      expect(await refused.json()).toEqual({
-        success: false,
-        error: { code: "rate_limited", message: expect.any(String), retry_after: seconds },
-      });
+      const retry_after = Number(refused.headers.get("retry-after"));
+      expect(retry_after).toBeWithin(3500, 3601);
+      const { error } = await refused.json();
+      expect(error).toMatchObject({ code: "rate_limited", retry_after });
       expect((await limited.fetch("/users/public/42")).status).toBe(200);
 
       const page = await limited.fetch("/?q=ann", { headers: { accept: "text/html" } });
-      expect(page.status).toBe(429);
+      expect([page.status, page.headers.get("cache-control")]).toEqual([429, "no-store"]);
       expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
-      expect(page.headers.get("cache-control")).toBe("no-store");
       expect(Number(page.headers.get("retry-after"))).toBeWithin(3500, 3601);
     });
   });
 });
 
 test("--public-url is the base of avatar paths, whatever the request's host", async () => {
-  const target = await openInProcess({
-    dataset: community,
-    publicUrl: "https://cdn.example/base/",
-  });
-  const text = await (await target.fetch("/users/public/45")).text();
-  expect(JSON.parse(text).user.avatar_url).toBe("https://cdn.example/base/avatars/45.png");
+  const publicUrl = "https://cdn.example/base/";
+  const target = await openInProcess({ dataset: community, publicUrl });
+  const { user } = await (await target.fetch("/users/public/45")).json();
+  expect(user.avatar_url).toBe(`${publicUrl}avatars/45.png`);
   await target.close();
 });
 
@@ -357,21 +283,15 @@ describe("a proxy that terminates TLS", () => {
     [undefined, "[2001:db8::1]:81", "http://[2001:db8::1]:81"],
     ["ftp", "api.example.org/x?", "http://internal:3000"],
   ])("that forwards %p and %p sets the origin to %s, if trusted", async (proto, host, origin) => {
-    const options = {
-      dataset: community,
-      searchLimit: 0,
-      page: true,
-      trustedProxies: ["10.0.0.1"],
-    };
-    await using roadbook = await createRoadbook(options);
+    const options = { dataset: community, searchLimit: 0, page: true };
+    await using roadbook = await createRoadbook({ ...options, trustedProxies: ["10.0.0.1"] });
     const headers = new Headers({ accept: "text/html, */*;q=0.1" });
     if (proto) headers.set("x-forwarded-proto", proto);
     if (host) headers.set("x-forwarded-host", host);
     for (const path of ["/users/public/45", "/search/users?q=anna", "/docs/json", "/drivers/45"]) {
+      const url = `http://internal:3000${path}`;
       const textFor = async (peer: string) =>
-        (
-          await roadbook.fetch(new Request(`http://internal:3000${path}`, { headers }), peer)
-        ).text();
+        (await roadbook.fetch(new Request(url, { headers }), peer)).text();
       const link = path === "/docs/json" ? '"' : "/avatars/45.png";
       expect(await textFor("10.0.0.1")).toContain(origin + link);
       expect(await textFor("10.0.0.2")).toContain(`http://internal:3000${link}`);
@@ -391,25 +311,15 @@ test("a name that decomposes into many code points is found by its full text", a
   await target.close();
 });
 
-test("avatar URLs keep a short host name", async () => {
-  const roadbook = await createRoadbook({ dataset: community });
-  for (const origin of [
-    "http://a",
-    "http://nas",
-    "https://a",
-    "https://nas:8443",
-    "http://a.example",
-  ]) {
-    for (const method of ["GET", "HEAD"]) {
-      const response = await roadbook.fetch(new Request(`${origin}/users/public/45`, { method }));
-      const length = Number(response.headers.get("content-length"));
-      const text = await response.text();
-      if (method === "GET")
-        expect(JSON.parse(text).user.avatar_url).toBe(`${origin}/avatars/45.png`);
-      else expect(length).toBeGreaterThan(100);
-    }
+test("avatar URLs keep the host name, even a short one, of each request", async () => {
+  await using roadbook = await createRoadbook({ dataset: community });
+  for (const origin of ["http://a", "http://nas", "https://nas:8443", "http://a.example"]) {
+    const url = `${origin}/users/public/45`;
+    const text = await (await roadbook.fetch(new Request(url))).text();
+    expect(JSON.parse(text).user.avatar_url).toBe(`${origin}/avatars/45.png`);
+    const head = await roadbook.fetch(new Request(url, { method: "HEAD" }));
+    expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
   }
-  roadbook.close();
 });
 
 test("a bug is a 500 that reveals nothing, and onBug gets the error and request id", async () => {

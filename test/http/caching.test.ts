@@ -4,8 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import type { DatasetLine } from "../../src/domain/dataset.ts";
-import { type Coding, codingFor } from "../../src/http/compression.ts";
+import { codingFor } from "../../src/http/response.ts";
+import type { Coding } from "../../src/http/result.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
 import { makeSnapshot, user } from "../datasets.ts";
 import { community, isQuick, openExecutable, openInProcess, type Target } from "../support.ts";
 
@@ -14,35 +16,21 @@ const paths = [
   "/api/users/42/achievements",
   "/search/users?q=ann",
   "/api/search/companies?q=express",
+  "/docs/scalar.js",
 ];
 
 /** The test community, but user 42 has enough achievements to make compression worthwhile. */
 async function makeDataset(): Promise<DatasetLine[]> {
-  const achievements = Array.from({ length: 40 }, (_, at) => at + 1);
-  const many = achievements.map((id) => ({
-    type: "achievement" as const,
-    id,
-    name: `Ü ${id}`,
-    description: "Drive.",
-    icon: "a.svg",
-    kind: "x",
-    tier: 1,
-    points: 1,
-  }));
   const lines = (await Bun.file(community).text()).trim().split("\n").filter(Boolean);
-  const known = lines
-    .map((line) => JSON.parse(line))
-    .filter(({ type, id }) => type !== "achievement" && id !== 42);
-  const user = {
-    type: "user",
-    id: 42,
-    public: true,
-    name: "Łukasz",
-    avatar_url: "/a.png",
-    created_at: "2020-01-01T00:00:00Z",
-    achievements: achievements.map((id) => ({ id, tier: 1, unlocked_at: "2021-01-01T00:00:00Z" })),
-  };
-  return [...known, ...many, user];
+  const known: DatasetLine[] = lines.map((line) => JSON.parse(line));
+  const own = { type: "achievement", description: "Drive.", icon: "a.svg", kind: "x" } as const;
+  const many = Array.from({ length: 40 }, (_, at) => {
+    return { ...own, id: at + 100, name: `Ü ${at}`, tier: 1, points: 1 };
+  });
+  const unlocked_at = "2021-01-01T00:00:00Z";
+  const achievements = many.map(({ id }) => ({ id, tier: 1, unlocked_at }));
+  const others = known.filter((line) => line.type !== "user" || line.id !== 42);
+  return [...others, ...many, user(42, "Łukasz", { achievements })];
 }
 
 const openers: Record<string, (dataset: object[]) => Promise<Target>> = {
@@ -76,14 +64,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
 
     test("is a 304 without a body for a client that has the ETag", async () => {
       const etag = (await get(path)).headers.get("etag") ?? "";
-      for (const known of [
-        etag,
-        `W/${etag}`,
-        `"x", ${etag}`,
-        `"a,b" , W/"c",${etag},"d"`,
-        "*",
-        " * ",
-      ]) {
+      for (const known of [etag, `W/${etag}`, `"a,b" , W/"c",${etag},"d"`, "*", " * "]) {
         for (const method of ["GET", "HEAD"]) {
           const response = await get(path, { "if-none-match": known }, method);
           expect([known, response.status]).toEqual([known, 304]);
@@ -160,84 +141,46 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
   });
 });
 
-test("with --cache-max-age, profiles are cached publicly and searches privately", async () => {
-  const target = await openInProcess({ dataset: community, cacheMaxAge: "1m" });
-  const expected = ["public", "public", "private", "private"].map(
-    (scope) => `${scope}, max-age=60`,
-  );
-  const actual = await Promise.all(
-    paths.map(async (path) => (await target.fetch(path)).headers.get("cache-control")),
-  );
-  expect(actual).toEqual(expected);
-  await target.close();
-});
-
-const compressible = "x".repeat(5000);
-
 test.each([
-  ["gzip, deflate, br, zstd", "gzip"],
   ["GZIP", "gzip"],
   ["gzip;q=0.5,br;q=0.501", "gzip"],
   ["deflate, br, zstd", "identity"],
   ["", "identity"],
   ["*", "gzip"],
   ["*;q=0", "identity"],
-  ["*;q=0.5, zstd;q=0, gzip", "gzip"],
   ["gzip;q=0, *", "identity"],
   ["gzip, *;q=0", "gzip"],
   // `identity` can have a weight like any other coding.
   ["identity;q=1, gzip;q=0.1", "identity"],
-  ["identity;q=0.5, gzip;q=0.8", "gzip"],
   ["identity, gzip", "identity"],
   ["identity;q=0, gzip;q=0.1", "gzip"],
-  ["identity;q=0, *;q=0.1", "gzip"],
   ["identity;q=0", "identity"],
-  ["identity;q=0, *;q=0", "identity"],
   // A malformed element is ignored, and the others still apply.
   ["gzip;q=junk", "identity"],
-  ["zstd;q=junk, gzip;q=0.2", "gzip"],
   [",,;;==, gzip", "gzip"],
   ['"gzip', "identity"],
 ])("Accept-Encoding %j selects %p", (header, coding) => {
-  for (let time = 0; time < 2; time++) {
-    expect(codingFor(compressible, header)).toBe(coding as Coding);
-  }
+  expect(codingFor("x".repeat(5000), header)).toBe(coding as Coding);
 });
 
 describe("a repeated response", () => {
-  test("uses the current request's origin for avatars", async () => {
-    const dataset = [{ ...user(9, "Ann"), avatar_url: "/9.png" }];
-    const roadbook = await createRoadbook({ dataset });
-    for (const origin of ["http://a.example", "https://a.example", "http://b.example"]) {
-      for (const path of ["/users/public/9", "/search/users?q=ann"]) {
-        for (let times = 0; times < 2; times++) {
-          const response = await roadbook.fetch(new Request(origin + path));
-          expect(await response.text()).toContain(`"${origin}/9.png"`);
-        }
-      }
+  test("is identical until a new snapshot replaces it", async () => {
+    const snapshot = await makeSnapshot();
+    await using roadbook = await createRoadbook({ snapshot, searchLimit: 0 });
+    const get = async (path: string) => {
+      const response = await roadbook.fetch(new Request(`http://a.test${path}`));
+      return [response.status, response.headers.get("etag"), await response.text()] as const;
+    };
+    const paths = ["/users/public/44", "/users/44/achievements", "/search/users?q=nora"];
+    for (const path of paths) {
+      const first = await get(path);
+      expect([first, first[0]]).toEqual([await get(path), 200]);
     }
-    roadbook.close();
-  });
-
-  test("is the same every time in each coding, and its ETag stays valid", async () => {
-    const roadbook = await createRoadbook({ dataset: await makeDataset() });
-    const get = (headers: Record<string, string>, method = "GET") =>
-      roadbook.fetch(new Request("http://a.test/users/42/achievements", { method, headers }));
-    const plain = await (await get({})).text();
-    for (let times = 0; times < 10; times++) {
-      const response = await get({ "accept-encoding": "gzip" });
-      const etag = response.headers.get("etag") ?? "";
-      expect(response.headers.get("content-encoding")).toBe("gzip");
-      expect(etag).toEndWith(`-gzip"`);
-      expect(gunzipSync(new Uint8Array(await response.arrayBuffer())).toString()).toBe(plain);
-      const unchanged = await get({ "accept-encoding": "gzip", "if-none-match": etag });
-      expect(unchanged.status).toBe(304);
-      expect(await (await get({})).text()).toBe(plain);
-      const head = await get({}, "HEAD");
-      expect(await head.text()).toBe("");
-      expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(plain)));
-    }
-    await roadbook.close();
+    await applyChanges([{ type: "user", id: 44, public: false }], snapshot);
+    await roadbook.refresh();
+    const now = await Promise.all(paths.map(get));
+    expect(now.map(([status]) => status)).toEqual([403, 403, 200]);
+    for (const [, , text] of now) expect(text).not.toContain("Nora");
   });
 
   test("is not compressed with compress: false, even if it is stored compressed", async () => {
@@ -254,24 +197,20 @@ describe("a repeated response", () => {
   test("does not stay in memory: a thousand more profiles take less than 10 MB", async () => {
     const ids = Array.from({ length: 2000 }, (_, at) => at + 1);
     const roles = ids.slice(0, 100);
-    const dataset = [
-      ...roles.map((id) => ({ type: "role" as const, id, name: "a".repeat(200), hierarchy: 1 })),
-      ...ids.map((id) => user(id, "Ann", { roles })),
-    ];
-    const roadbook = await createRoadbook({ dataset });
-    const ask = async (from: number) => {
-      for (let n = from; n < from + 1000; n++) {
-        for (let times = 0; times < 2; times++) {
-          const response = await roadbook.fetch(new Request(`http://a.test/users/public/${n + 1}`));
-          expect((await response.text()).length).toBeGreaterThan(20_000);
-        }
+    const role = { type: "role", name: "a".repeat(200), hierarchy: 1 } as const;
+    const users = ids.map((id) => user(id, "Ann", { roles }));
+    const dataset = [...roles.map((id) => ({ ...role, id })), ...users];
+    await using roadbook = await createRoadbook({ dataset });
+    const megabytesAfter = async (from: number) => {
+      for (let id = from; id < from + 1000; id++) {
+        const response = await roadbook.fetch(new Request(`http://a.test/users/public/${id}`));
+        expect((await response.text()).length).toBeGreaterThan(20_000);
       }
       Bun.gc(true);
       const { heapSize, extraMemorySize } = heapStats();
       return (heapSize + extraMemorySize) / 2 ** 20;
     };
-    const before = await ask(0);
-    expect((await ask(1000)) - before).toBeLessThan(10);
-    roadbook.close();
+    const before = await megabytesAfter(1);
+    expect((await megabytesAfter(1001)) - before).toBeLessThan(10);
   });
 });

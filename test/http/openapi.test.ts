@@ -3,10 +3,14 @@
  * responses against the document detects every deviation.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { lintFromString, loadConfig } from "@redocly/openapi-core";
+import { type RulesetDefinition, Spectral } from "@stoplight/spectral-core";
+import { oas } from "@stoplight/spectral-rulesets";
 import { demoSnapshot } from "../../src/assets.ts";
 import { createRoadbook } from "../../src/roadbook.ts";
 import { checkResponse, type OpenApiDocument, readDocument } from "../openapi.ts";
-import { community, openInProcess, type Target } from "../support.ts";
+import { community, openInProcess, root, type Target } from "../support.ts";
 
 const origin = "http://roadbook.test";
 const document = await readDocument(origin);
@@ -15,18 +19,9 @@ const operations = Object.entries(document.paths).map(([path, { get }]) => {
   return [path, get] as const;
 });
 
-test("the document is OpenAPI 3.1 and has the four endpoints and health", () => {
+test("the document is OpenAPI 3.1, version 2.1.0", () => {
   expect(document.openapi).toStartWith("3.1");
   expect(document.info.version).toBe("2.1.0");
-  expect(operations.map(([path]) => path).sort()).toEqual([
-    "/health",
-    "/search/companies",
-    "/search/users",
-    "/users/public/{userId}",
-    "/users/{userId}/achievements",
-  ]);
-  for (const methods of Object.values(document.paths))
-    expect(Object.keys(methods)).toEqual(["get"]);
 });
 
 test("every endpoint describes its parameter and all its statuses", () => {
@@ -42,35 +37,39 @@ test("every endpoint describes its parameter and all its statuses", () => {
   }
 });
 
-describe("the document's server URL", () => {
-  const serversOf = async (target: Pick<Target, "fetch">) => {
-    const { servers }: OpenApiDocument = JSON.parse(
-      await (await target.fetch("/docs/json")).text(),
-    );
-    return servers.map(({ url }) => url);
-  };
+describe("no problems in the document are reported by", () => {
+  test("Redocly with its strictest rules", async () => {
+    const config = await loadConfig({ configPath: join(root, ".redocly.yaml") });
+    const source = JSON.stringify(document);
+    const problems = await lintFromString({ source, absoluteRef: "openapi.json", config });
+    expect(problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
+  });
 
-  test("is the request's origin, whatever the origin of earlier requests", async () => {
-    const roadbook = await createRoadbook({ dataset: community });
-    for (let host = 0; host < 50; host++) {
-      const origin = `https://host-${host % 30}.example:8443`;
-      const fetch = async (path: string) => roadbook.fetch(new Request(origin + path));
-      expect(await serversOf({ fetch })).toEqual([origin, `${origin}/api`]);
+  test("Spectral", async () => {
+    const spectral = new Spectral();
+    spectral.setRuleset({ extends: [oas as RulesetDefinition] });
+    const problems = await spectral.run({ ...document });
+    expect(problems.map(({ code, path, message }) => `${code}: ${path}: ${message}`)).toEqual([]);
+  });
+});
+
+test("the server URL is the public URL, or the request's origin", async () => {
+  const serversAt = async (origin: string, publicUrl?: string) => {
+    await using roadbook = await createRoadbook({ dataset: [], ...(publicUrl && { publicUrl }) });
+    const texts: string[] = [];
+    for (const from of [origin, "https://other.example", origin]) {
+      const response = await roadbook.fetch(new Request(`${from}/docs/json`));
+      const { servers }: OpenApiDocument = await response.json();
+      texts.push(servers.map(({ url }) => url).join(" "));
     }
-    roadbook.close();
-  });
-
-  test("is the public URL if there is one", async () => {
-    const target = await openInProcess({
-      dataset: community,
-      publicUrl: "https://api.example.org/roadbook/",
-    });
-    expect(await serversOf(target)).toEqual([
-      "https://api.example.org/roadbook",
-      "https://api.example.org/roadbook/api",
-    ]);
-    await target.close();
-  });
+    return texts;
+  };
+  const urls = (base: string) => `${base} ${base}/api`;
+  const [own, other] = [urls("https://a.example:8443"), urls("https://other.example")];
+  expect(await serversAt("https://a.example:8443")).toEqual([own, other, own]);
+  const fixed = urls("https://api.example.org/rb");
+  const publicUrl = "https://api.example.org/rb/";
+  expect(await serversAt("http://a.example", publicUrl)).toEqual([fixed, fixed, fixed]);
 });
 
 describe("an example", () => {
@@ -90,6 +89,7 @@ describe("an example", () => {
     // The demo's build time, and with it the checksum, differs between executables.
     const example = responses[200]?.content?.["application/json"]?.example;
     const built = body.snapshot && {
+      version: expect.any(String),
       snapshot: { ...body.snapshot, built_at: expect.any(String), sha256: expect.any(String) },
     };
     expect(example).toEqual({ ...body, ...built });
@@ -137,8 +137,6 @@ describe("a response that differs from the document is detected:", () => {
     ["an unknown status", () => changed(body, { status: 201 })],
     ["an extra field", () => changed(body.replace('"id"', '"age":3,"id"'))],
     ["a missing field", () => changed(body.replace('"company":null,', ""))],
-    ["null for a string", () => changed(body.replace('"name":"Anna Nowak"', '"name":null'))],
-    ["an empty object for null", () => changed(body.replace('"company":null', '"company":{}'))],
     ["a time without a zone", () => changed(body.replace(/Z"/, '"'))],
     ["a path for a URL", () => changed(body.replace("http://roadbook.test", ""))],
     ["an extra header", () => changed(body, {}, (headers) => headers.set("x-powered-by", "us"))],

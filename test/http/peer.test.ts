@@ -16,7 +16,7 @@ const statusesFor = async (from: unknown) => {
   return [await search(from), await search(from), await search("192.0.2.1")];
 };
 
-test.each([
+test.each<[string, unknown]>([
   ["an address", "192.0.2.1"],
   ["a function", () => "192.0.2.1"],
   ["Bun's server", { requestIP: (request: Request) => request && { address: "192.0.2.1" } }],
@@ -26,9 +26,8 @@ test.each([
   expect(await statusesFor(from)).toEqual([200, 429, 429]);
 });
 
-test.each([
+test.each<[string, unknown]>([
   ["a server that returns no address", { requestIP: () => null }],
-  ["a function that returns no address", () => undefined],
   ["a function that throws", fails],
   ["an asynchronous function", async () => "192.0.2.1"],
   ["Deno's info of a socket file", { remoteAddr: { transport: "unix", path: "/run/a" } }],
@@ -37,16 +36,12 @@ test.each([
   expect(await statusesFor(from)).toEqual([200, 429, 200]);
 });
 
-test.each([
-  ["nothing", undefined],
-  ["null", null],
-  ["an empty string", ""],
-  ["a number", 7],
-  ["Next's context", { params: Promise.resolve({}) }],
-  ["an array", ["192.0.2.1"]],
-  ["an object whose members throw", Object.defineProperty({}, "requestIP", { get: fails })],
-])("with %s instead of an address, searches are not counted", async (_, from) => {
-  expect(await statusesFor(from)).toEqual([200, 200, 200]);
+test("with anything else, searches are not counted", async () => {
+  const getter = Object.defineProperty({}, "requestIP", { get: fails });
+  for (const from of [undefined, null, "", 7, { params: {} }, ["192.0.2.1"], getter]) {
+    expect(await statusesFor(from)).toEqual([200, 200, 200]);
+    await roadbook.close();
+  }
 });
 
 test("Bun.serve accepts fetch as its handler", async () => {

@@ -1,0 +1,160 @@
+/** The admin port: its metrics for Prometheus, its probes, and its routes for test rigs. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { createAdminFetch } from "../../src/http/admin.ts";
+import { createMetrics, type Metrics } from "../../src/http/metrics.ts";
+import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
+import { community } from "../datasets.ts";
+import { root } from "../support.ts";
+
+let roadbook: Roadbook;
+let metrics: Metrics;
+let admin: (path: string, init?: RequestInit) => Promise<Response>;
+beforeAll(async () => {
+  roadbook = await createRoadbook({
+    dataset: community,
+    searchLimit: 2,
+    page: true,
+    faults: [],
+    onResponse: (facts) => metrics.countResponse(facts),
+  });
+  metrics = createMetrics({ ...roadbook, source: undefined });
+  admin = openAdmin(roadbook);
+});
+afterAll(() => roadbook.close());
+
+function openAdmin(rig: Pick<Roadbook, "setFaults" | "resetLimit"> | undefined, isReady = true) {
+  const respond = createAdminFetch({ metrics, isReady: () => isReady, rig });
+  return async (path: string, init?: RequestInit) =>
+    respond(new Request(`http://127.0.0.1:9090${path}`, init));
+}
+
+const get = async (path: string) =>
+  roadbook.fetch(new Request(`http://roadbook.test${path}`), "192.0.2.1");
+
+/** The value of a metric's sample. `name` includes the labels. */
+async function read(name: string): Promise<number | undefined> {
+  const text = await metrics.render();
+  const line = text.split("\n").find((one) => one.startsWith(`${name} `));
+  return line === undefined ? undefined : Number(line.slice(name.length + 1));
+}
+const seconds = "http_request_duration_seconds";
+const decided = (decision: string) =>
+  read(`roadbook_search_limit_decisions_total{decision="${decision}"}`);
+
+describe("metrics", () => {
+  test("are in Prometheus's text format, and include all that the alerts use", async () => {
+    const response = await admin("/metrics");
+    expect(response.headers.get("content-type")).toStartWith("text/plain; version=0.0.4");
+    const text = await response.text();
+    for (const line of text.split("\n")) {
+      expect(line).toMatch(
+        /^$|^# (HELP|TYPE) \w+ .|^\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? (-?\d[\d.e+-]*|\+Inf|NaN)$/i,
+      );
+    }
+    const file = join(root, "scripts/deploy/alerts.yaml");
+    const names = new Set((await Bun.file(file).text()).match(/(?:roadbook|http|nodejs)_\w+/g));
+    expect(names.size).toBeGreaterThan(5);
+    // A server of a local file has no source.
+    names.delete("roadbook_snapshot_source_up");
+    for (const name of names) expect(text).toContain(`# TYPE ${name.replace(/_count$/, "")} `);
+  });
+
+  test("count and time requests by route and status, ignoring the /api prefix", async () => {
+    for (const path of ["/users/public/42", "/api/users/public/44", "/users/public/43", "/nope"]) {
+      await get(path);
+    }
+    const profile = 'route="/users/public/:userId"';
+    expect(await read(`${seconds}_count{${profile},status="200"}`)).toBe(2);
+    expect(await read(`${seconds}_sum{${profile},status="200"}`)).toBeWithin(0, 10);
+    expect(await read(`${seconds}_bucket{le="+Inf",${profile},status="200"}`)).toBe(2);
+    expect(await read(`${seconds}_count{${profile},status="403"}`)).toBe(1);
+    expect(await read(`${seconds}_count{route="unknown",status="404"}`)).toBe(1);
+  });
+
+  test("count the limit's decisions, one for a page of results, and the clients", async () => {
+    for (let times = 0; times < 5; times++) await get("/search/users?q=no");
+    await get("/?q=no");
+    expect([await decided("allowed"), await decided("refused")]).toEqual([2, 4]);
+    expect(await read(`${seconds}_count{route="/",status="429"}`)).toBe(1);
+    expect(await read("roadbook_search_limit_clients")).toBe(1);
+    expect(await read("roadbook_search_limit_store_up")).toBe(1);
+  });
+
+  test("describe the snapshot, and contain no name, query or address", async () => {
+    const { built_at, counts } = roadbook.meta();
+    const builtAt = await read("roadbook_snapshot_built_timestamp_seconds");
+    expect(builtAt).toBe(Date.parse(built_at) / 1000);
+    expect(await read("roadbook_snapshot_public_users")).toBe(counts.public_users);
+    for (const path of ["/users/public/42?x=Zyxwv", "/search/users?q=Zyxwv", "/Zyxwv/%22%0A"]) {
+      await get(path);
+    }
+    expect(await metrics.render()).not.toMatch(/Zyxwv|Nowak|192\.0\.2/);
+  });
+});
+
+test("the probes support GET and HEAD, and say when the server is not ready", async () => {
+  for (const word of ["live", "ready"]) {
+    const response = await admin(`/${word}`);
+    expect([response.status, await response.text()]).toEqual([200, `${word}\n`]);
+    expect((await admin(`/${word}`, { method: "HEAD" })).status).toBe(200);
+    const post = await admin(`/${word}`, { method: "POST", body: "x" });
+    expect([post.status, post.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  }
+  const stopping = openAdmin(undefined, false);
+  const ready = await stopping("/ready");
+  expect([ready.status, await ready.text()]).toEqual([503, "not ready\n"]);
+  expect((await stopping("/live")).status).toBe(200);
+});
+
+// Without --fault, the routes for test rigs are unknown too.
+test("the public port and the admin port have no path in common", async () => {
+  const bare = openAdmin(undefined);
+  const answers = ["/users/public/42", "/health", "/", "/constructor", "/faults"].map((path) =>
+    bare(path),
+  );
+  for (const path of ["/metrics", "/live", "/ready", "/api/metrics"]) answers.push(get(path));
+  for (const response of await Promise.all(answers)) {
+    const body = { success: false, error: { code: "route_not_found" } };
+    expect([response.status, await response.json()]).toMatchObject([404, body]);
+  }
+});
+
+test("on a test rig, faults are replaced and the search limit is reset", async () => {
+  const statuses = async () => {
+    const drawn = Array.from({ length: 4 }, () => get("/search/users?q=no"));
+    return (await Promise.all(drawn)).map(({ status }) => status).sort();
+  };
+  const put = async (body: unknown) => {
+    const response = await admin("/faults", { method: "PUT", body: JSON.stringify(body) });
+    return [response.status, response.status === 204 ? null : (await response.json()).error];
+  };
+  const reset = () => admin("/search-limit", { method: "DELETE" });
+
+  // Each PUT begins the count again, and a search that fails on purpose counts like any other.
+  for (const _ of [1, 2]) {
+    expect((await reset()).status).toBe(204);
+    expect(await put(["search:status=503,times=1"])).toEqual([204, null]);
+    expect(await statuses()).toEqual([200, 429, 429, 503]);
+  }
+  for (const [body, message] of [
+    [["*:close", "search:status=200"], /must have a status of .*, got "search:status=200"$/],
+    ["*:close", /^The body must be a list/],
+    [[{ target: "search" }], /^The body must be a list/],
+  ] as const) {
+    const error = { code: "invalid_faults", message: expect.stringMatching(message) };
+    expect(await put(body)).toEqual([400, error]);
+  }
+  expect(await put([])).toEqual([204, null]);
+  await reset();
+  expect(await statuses()).toEqual([200, 200, 429, 429]);
+  expect((await admin("/faults")).headers.get("allow")).toBe("PUT");
+  const shared = openAdmin({
+    ...roadbook,
+    resetLimit() {
+      throw new Error("this limiter cannot be reset");
+    },
+  });
+  const refused = await shared("/search-limit", { method: "DELETE" });
+  expect([refused.status, (await refused.json()).error.code]).toEqual([409, "limit_is_shared"]);
+});
