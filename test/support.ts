@@ -2,10 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { codeOf } from "../src/files/errors.ts";
-import { createRoadbook } from "../src/roadbook.ts";
 import type { RoadbookOptions } from "../src/settings.ts";
 import type { LineSource } from "../src/snapshot/import/read-dataset.ts";
-import { checkResponse } from "./openapi.ts";
 import { openRunFolder, removeFolder } from "./run-folder.ts";
 
 export const root = join(import.meta.dir, "..");
@@ -24,6 +22,9 @@ export async function openInProcess(
 ): Promise<Target> {
   // Some tests use lines that TypeScript would reject.
   const given = options as RoadbookOptions;
+  // Many test files need neither module, and loading them takes about half a second.
+  const { createRoadbook } = await import("../src/roadbook.ts");
+  const { checkResponse } = await import("./openapi.ts");
   const roadbook = await createRoadbook({ searchLimit: 0, ...given });
   const origin = "http://roadbook.test";
   return {
@@ -195,6 +196,7 @@ export async function openExecutable(
   });
   const logged = onLog && child.stderr ? readText(child.stderr, onLog) : undefined;
   const origin = await readyOrigin(child.stdout);
+  const { checkResponse } = await import("./openapi.ts");
   return {
     async fetch(path, init) {
       const response = await fetch(origin + path, { redirect: "manual", ...init });

@@ -9,10 +9,22 @@ import { firstSpelling, spell } from "../../search/spellings.ts";
 import { codePointsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { FREQUENT_ABOVE, LONG_SHARE, NAMES_PER_GAP, STEP_LISTED, STEP_NAMES } from "./constants.ts";
+import { FREQUENT_ABOVE } from "./candidates.ts";
 import { SegmentWriter } from "./fts5-segment.ts";
-import { createLongListWriter, isLong } from "./long-lists.ts";
+import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
 import { openLongNames } from "./long-names.ts";
+
+/**
+ * Ranks have gaps, so that adding a name moves only a few others. If N is this number, one rank is
+ * left free after every N names with the same sort key. More ranks are left free after the last
+ * name with that key, because most new names are added there: N ranks, plus one for every N names
+ * with that key.
+ */
+const NAMES_PER_GAP = 16;
+
+/** An import pauses after this many names or posting-list entries, so that it notices signals. */
+const STEP_NAMES = 1 << 13;
+const STEP_LISTED = 1 << 18;
 
 /** Within a tier, names are ordered by this key and then by id. */
 export const sortKeyOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =

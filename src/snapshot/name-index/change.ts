@@ -9,10 +9,15 @@ import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { addNameSql, sortKeyOf } from "./build.ts";
-import { matchAll } from "./candidates.ts";
-import { FREQUENT_ABOVE, MAX_MOVES, REBUILD_SHARE } from "./constants.ts";
+import { FREQUENT_ABOVE, matchAll } from "./candidates.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
 import { needsEqualLookup, openLongNames } from "./long-names.ts";
+
+/** The maximum number of names to move when making a rank free. */
+const MAX_MOVES = 4096;
+
+/** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
+const REBUILD_SHARE = 100;
 
 interface Name {
   id: number;

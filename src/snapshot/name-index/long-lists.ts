@@ -9,7 +9,15 @@ import { BLOCK_DOCS, createBitmap, decodeBlock, encodeBlock } from "../../search
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { FULL_SHARE, LONG_SHARE } from "./constants.ts";
+
+/** A posting list is long if it holds more than 1/LONG_SHARE of all names. */
+export const LONG_SHARE = 512;
+
+/**
+ * Lists that hold at least 1/FULL_SHARE of all names are numbered before all other lists. Each row
+ * of such a list fills a page. These rows are stored together, so no page is left half empty.
+ */
+const FULL_SHARE = 16;
 
 /**
  * The maximum number of lists. Rows are ordered by block and then by list, so changes in rank order
