@@ -38,27 +38,21 @@ export const community: DatasetLine[] = [
   { type: "user", id: 43, public: false },
 ];
 
+/** The number of achievements of each user in a {@link longDataset}. */
+export const LONG_LIST = 41;
+
 /**
  * Users with ids from 1. Their achievements have descriptions that are as long as possible in JSON,
  * so the response with one user's achievements is about as long as it may be, 128 KB.
  */
-/** The number of achievements of each user in a {@link longDataset}. */
-export const LONG_LIST = 41;
-
 export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: LONG_LIST }, (_, at) => at + 1);
   const achievement = { kind: "x", icon: "a.svg", tier: 1, points: 1 };
-  const description = "\u0001".repeat(500);
-  const unlocked = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
+  const long = { name: "Long", description: "\u0001".repeat(500), ...achievement };
+  const achievements = ids.map((id) => ({ id, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }));
   return [
-    ...ids.map((id) => ({
-      type: "achievement" as const,
-      id,
-      name: "Long",
-      description,
-      ...achievement,
-    })),
-    ...Array.from({ length: users }, (_, at) => user(at + 1, "Nowak", { achievements: unlocked })),
+    ...ids.map((id) => ({ type: "achievement" as const, id, ...long })),
+    ...Array.from({ length: users }, (_, at) => user(at + 1, "Nowak", { achievements })),
   ];
 }
 
@@ -76,9 +70,7 @@ export function user(id: number, name: string, more: object = {}): PublicUserLin
 }
 
 export function textOf(lines: Iterable<object>): string {
-  let text = "";
-  for (const line of lines) text += `${JSON.stringify(line)}\n`;
-  return text;
+  return Array.from(lines, (line) => `${JSON.stringify(line)}\n`).join("");
 }
 
 export async function* bytesOf(lines: Iterable<object>): AsyncGenerator<Uint8Array> {
@@ -108,10 +100,7 @@ export function makeFile(lines: Iterable<object>): string {
 }
 
 /** Makes the dataset and the snapshot of a made-up community. */
-export async function makeSeeded(
-  users: number,
-  seed = 1,
-): Promise<Record<"dataset" | "snapshot", string>> {
+export async function makeSeeded(users: number, seed = 1) {
   const lines = [...seedDataset({ users, companies: Math.ceil(users / 25), seed })];
   return { dataset: makeFile(lines), snapshot: await makeSnapshot(lines) };
 }
@@ -154,8 +143,5 @@ export function listBeside(path: string): string[] {
 
 /** Returns the same list as `listBeside`, plus a hash of the file at `path`. */
 export function stateOf(path: string): { beside: string[]; bytes: string } {
-  return {
-    beside: listBeside(path),
-    bytes: Bun.hash(readFileSync(path)).toString(16),
-  };
+  return { beside: listBeside(path), bytes: Bun.hash(readFileSync(path)).toString(16) };
 }

@@ -62,9 +62,8 @@ async function writeLines(lines: Iterable<string>, { to, force }: Output): Promi
 async function refuseForeign(path: string, target: string): Promise<void> {
   try {
     for await (const [line] of readLines(decompress(readFileBytes(path)))) {
-      const text = line?.text ?? "";
-      const record = parseObject(text);
-      const parsed = record instanceof InvalidLine ? record : validateRecord(record, text);
+      const record = parseObject(line?.text ?? "");
+      const parsed = record instanceof InvalidLine ? record : validateRecord(record);
       if (parsed instanceof InvalidLine) throw new Error("no line");
       return;
     }

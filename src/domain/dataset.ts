@@ -68,7 +68,6 @@ const optional = {
   role: TypeCompiler.Compile(Id),
   unlocked: TypeCompiler.Compile(UnlockedAchievement),
 };
-const otherTypes = ["role", "achievement", "company", "end"] as const;
 
 interface Shape<Value> {
   Check(value: unknown): value is Value;
@@ -97,27 +96,26 @@ export interface RecordKey {
   id: number;
 }
 
-export class InvalidLine {
-  /** Not empty. */
-  readonly errors: ValidationError[];
-  /** The line as an object, if it is one. */
-  readonly value: RawRecord | undefined;
+/** An object that has not been validated yet. */
+export type RawRecord = Record<string, unknown>;
 
-  constructor(errors: ValidationError[], value?: RawRecord) {
+export class InvalidLine {
+  readonly errors: ValidationError[];
+  /** The line as an object, which is empty if the line is none. */
+  readonly value: RawRecord;
+
+  constructor(errors: ValidationError[], value: RawRecord = {}) {
     this.errors = errors;
     this.value = value;
   }
 
   /** Undefined unless the line is a JSON object with a valid `type` and `id`. */
   get record(): RecordKey | undefined {
-    const { type, id } = this.value ?? {};
+    const { type, id } = this.value;
     const known = deletable.find((name) => name === type);
     return known && optional.role.Check(id) ? { type: known, id } : undefined;
   }
 }
-
-/** An object that has not been validated yet. */
-export type RawRecord = Record<string, unknown>;
 
 /** Parses a line, which must not be blank, into an object. */
 export function parseObject(text: string): RawRecord | InvalidLine {
@@ -132,9 +130,7 @@ export function parseObject(text: string): RawRecord | InvalidLine {
 
 /** Cleans the names in a record, and returns how many of them have changed. */
 export function cleanNames(record: RawRecord): number {
-  const { company } = record;
-  const hasRole = typeof company === "object" && company !== null && "role" in company;
-  return cleanField(record, "name") + (hasRole ? cleanField(company as RawRecord, "role") : 0);
+  return cleanField(record, "name") + cleanField(Object(record.company), "role");
 }
 
 function cleanField(record: RawRecord, field: string): number {
@@ -144,24 +140,14 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-/** Validates a record of a dataset. `text` is the line from which the record was parsed. */
-export function validateRecord(
-  record: RawRecord,
-  text: string,
-): DatasetLine | EndLine | InvalidLine {
-  return validate(record, text, shapeOf(record));
+/** Validates a record of a dataset. */
+export function validateRecord(record: RawRecord): DatasetLine | EndLine | InvalidLine {
+  return validate(record, shapeOf(record));
 }
 
-export function validateChange(
-  record: RawRecord,
-  text: string,
-): ChangeLine | EndLine | InvalidLine {
+export function validateChange(record: RawRecord): ChangeLine | EndLine | InvalidLine {
   const isDeletion = "deleted" in record && deletable.some((type) => type === record.type);
-  return validate<ChangeLine | EndLine>(
-    record,
-    text,
-    isDeletion ? shapes.deletion : shapeOf(record),
-  );
+  return validate<ChangeLine | EndLine>(record, isDeletion ? shapes.deletion : shapeOf(record));
 }
 
 export function* withEndLine(lines: Iterable<string>): Generator<string> {
@@ -179,7 +165,7 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
  * the line is not a public user's.
  */
 export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined {
-  if (value?.type !== "user") return undefined;
+  if (value.type !== "user") return undefined;
   const { avatar_url, company, roles, achievements } = value;
   const kept: unknown = {
     ...value,
@@ -194,16 +180,12 @@ export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined 
 /** Returns the valid items of a list, without duplicates. */
 function listValid<Item>(list: unknown, shape: Shape<Item>, idOf: (item: Item) => number): Item[] {
   if (!Array.isArray(list)) return [];
-  const byId = new Map<number, Item>();
-  for (const item of list) {
-    if (shape.Check(item) && !byId.has(idOf(item))) byId.set(idOf(item), item);
-  }
-  return [...byId.values()];
+  const seen = new Set<number>();
+  return list.filter((item) => shape.Check(item) && seen.size < seen.add(idOf(item)).size);
 }
 
 function validate<Valid extends ChangeLine | EndLine>(
   value: RawRecord,
-  text: string,
   shape: Shape<Valid> | ValidationError,
 ): Valid | InvalidLine {
   if ("reason" in shape) return new InvalidLine([shape], value);
@@ -213,54 +195,54 @@ function validate<Valid extends ChangeLine | EndLine>(
   }
   const isPrivate = value.type === "user" && value.public !== true;
   const errors = Iterator.from(shape.Errors(value))
-    .flatMap((error) => explain(error, text, isPrivate))
+    .flatMap((error) => explain(error, isPrivate))
     // A field may have two errors, of which only the first is reported.
     .take(2 * MAX_ERRORS);
-  const byField = new Map<string, ValidationError>();
-  for (const error of errors) {
-    const field = printable(error.field);
-    if (!byField.has(field)) byField.set(field, { ...error, field });
-  }
-  return new InvalidLine([...byField.values()].slice(0, MAX_ERRORS), value);
+  const byField = Map.groupBy(errors, ({ field }) => printable(field));
+  const first = Array.from(byField, ([field, [error]]) => ({ reason: "", ...error, field }));
+  return new InvalidLine(first.slice(0, MAX_ERRORS), value);
 }
 
 /**
  * Returns the shape that a line must have, given its `type` and `public` members, or an error if
  * either is invalid.
  */
-function shapeOf({
-  type,
-  public: isPublic,
-}: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
-  if (type === "user") {
-    if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
-    if (isPublic === undefined) return { field: "public", reason: "is missing" };
-    return mustBe("public", "true or false", isPublic);
+function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
+  const { type, public: isPublic } = record;
+  if (type === "role" || type === "achievement" || type === "company" || type === "end") {
+    return shapes[type];
   }
-  const otherType = otherTypes.find((name) => name === type);
-  if (otherType) return shapes[otherType];
-  return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
+  if (type !== "user") {
+    return mustBe("type", '"role", "achievement", "company", "user" or "end"', type);
+  }
+  if (typeof isPublic === "boolean") return isPublic ? shapes.publicUser : shapes.privateUser;
+  if (isPublic === undefined) return { field: "public", reason: "is missing" };
+  return mustBe("public", "true or false", isPublic);
 }
 
-/**
- * Returns the errors for roles and achievements that are listed more than once for a public user.
- */
+/** Returns the errors for ids that are listed more than once for a public user. */
 function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
-  const { id: userId, roles = [], achievements = [] } = line;
-  const duplicatesIn = (type: string, ids: number[], end = "", advice = "") => {
-    // Ids usually ascend. If so, there are no duplicates.
-    if (ids.every((id, index) => id > (ids[index - 1] ?? 0))) return [];
-    const seen = new Set<number>();
-    return ids.flatMap((id, index) => {
-      if (seen.size < seen.add(id).size) return [];
-      const reason = `${type} ${id} is listed twice for user ${userId}${advice}`;
-      return [{ field: `${type}s[${index}]${end}`, kind: "is listed twice", reason }];
-    });
-  };
-  const unlocked = achievements.map(({ id }) => id);
+  const { id, roles = [], achievements = [] } = line;
+  const unlocked = achievements.map((unlock) => unlock.id);
   return [
-    ...duplicatesIn("role", roles),
-    ...duplicatesIn("achievement", unlocked, ".id", "; keep the highest tier"),
+    ...findRepeated(roles).map((at) => ({
+      field: `roles[${at}]`,
+      kind: "is listed twice",
+      reason: `role ${roles[at]} is listed twice for user ${id}`,
+    })),
+    ...findRepeated(unlocked).map((at) => ({
+      field: `achievements[${at}].id`,
+      kind: "is listed twice",
+      reason: `achievement ${unlocked[at]} is listed twice for user ${id}; keep the highest tier`,
+    })),
   ];
+}
+
+/** Returns the indexes of the ids that come earlier in the list, too. */
+function findRepeated(ids: number[]): number[] {
+  // Ids usually ascend. If so, there are no duplicates.
+  if (ids.every((id, index) => id > (ids[index - 1] ?? 0))) return [];
+  const seen = new Set<number>();
+  return [...ids.keys()].filter((at) => seen.size === seen.add(ids[at] ?? 0).size);
 }

@@ -6,12 +6,11 @@
 import { Kind, type Static, type TProperties, Type, TypeRegistry } from "@sinclair/typebox";
 import { parseTime } from "./time.ts";
 
-const NAME_MAX_CODE_POINTS = 200;
-const AVATAR_MAX_CODE_POINTS = 2048;
+const MAX_NAME = 200;
+const MAX_AVATAR = 2048;
 
 /** Browsers treat `//host` and `/\host` as URLs of another site, so neither is a valid path. */
-const AVATAR = "^([Hh][Tt][Tt][Pp][Ss]?://[^/\\s]|/(?![/\\\\]))\\S*$";
-const AVATAR_REGEXP = new RegExp(AVATAR, "u");
+const AVATAR = /^([Hh][Tt][Tt][Pp][Ss]?:\/\/[^/\s\p{Cc}]|\/(?![/\\]))[^\s\p{Cc}]*$/u;
 
 export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
@@ -27,9 +26,9 @@ export function boundedText(maxLength: number) {
 }
 
 export const Name = string(
-  `a non-blank string of 1 to ${NAME_MAX_CODE_POINTS} code points`,
-  { minLength: 1, maxLength: NAME_MAX_CODE_POINTS, pattern: "\\S" },
-  (value) => isText(value, NAME_MAX_CODE_POINTS) && value.trim() !== "",
+  `a non-blank string of 1 to ${MAX_NAME} code points`,
+  { minLength: 1, maxLength: MAX_NAME, pattern: "\\S" },
+  (value) => isText(value, MAX_NAME) && value.trim() !== "",
 );
 
 /** A time in a dataset. API responses use {@link UtcTime}. */
@@ -47,8 +46,8 @@ export const UtcTime = string("an ISO 8601 time in UTC, such as 2024-03-09T17:05
 });
 
 const Avatar = string(
-  `an http(s) URL or a path of at most ${AVATAR_MAX_CODE_POINTS} code points`,
-  { maxLength: AVATAR_MAX_CODE_POINTS, pattern: AVATAR },
+  `an http(s) URL or a path of at most ${MAX_AVATAR} code points`,
+  { maxLength: MAX_AVATAR, pattern: AVATAR.source },
   isAvatar,
 );
 
@@ -136,8 +135,10 @@ export const CompanyLine = closedObject({
 export type CompanyLine = Static<typeof CompanyLine>;
 
 export const MAX_ROLES = 100;
-
 export const MAX_ACHIEVEMENTS_BYTES = 128 * 1024;
+
+const ROLES = `an array of at most ${MAX_ROLES} role ids`;
+const UNLOCKED = "an array of objects";
 
 export const CompanyOrNull = Type.Union([closedObject({ id: Id, role: Name }), Type.Null()], {
   description: "an object with id and role, or null",
@@ -149,31 +150,20 @@ const details = {
   avatar_url: Type.Optional(AvatarOrNull),
   created_at: Timestamp,
   company: Type.Optional(CompanyOrNull),
-  roles: Type.Optional(
-    Type.Array(Id, {
-      maxItems: MAX_ROLES,
-      description: `an array of at most ${MAX_ROLES} role ids`,
-    }),
-  ),
-  achievements: Type.Optional(
-    Type.Array(UnlockedAchievement, { description: "an array of objects" }),
-  ),
+  roles: Type.Optional(Type.Array(Id, { maxItems: MAX_ROLES, description: ROLES })),
+  achievements: Type.Optional(Type.Array(UnlockedAchievement, { description: UNLOCKED })),
 };
 
-export const PublicUserLine = closedObject({
-  type: Type.Literal("user"),
-  id: Id,
-  public: Type.Literal(true),
-  ...details,
-});
+const userOf = { type: Type.Literal("user"), id: Id };
+
+export const PublicUserLine = closedObject({ ...userOf, public: Type.Literal(true), ...details });
 export type PublicUserLine = Static<typeof PublicUserLine>;
 
 /**
  * A private user's line. Only the id is stored. The other fields are validated and then dropped.
  */
 export const PrivateUserLine = closedObject({
-  type: Type.Literal("user"),
-  id: Id,
+  ...userOf,
   public: Type.Literal(false),
   ...Type.Partial(Type.Object(details)).properties,
 });
@@ -211,6 +201,6 @@ function isText(value: string, maxCodePoints: number): boolean {
 }
 
 function isAvatar(value: string): boolean {
-  if (!isText(value, AVATAR_MAX_CODE_POINTS) || /[\s\p{Cc}]/u.test(value)) return false;
-  return AVATAR_REGEXP.test(value) && (value.startsWith("/") || URL.canParse(value));
+  const isMatch = isText(value, MAX_AVATAR) && AVATAR.test(value);
+  return isMatch && (value.startsWith("/") || URL.canParse(value));
 }

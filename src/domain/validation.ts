@@ -21,30 +21,25 @@ const LARGE_ID =
   "map larger ids to smaller ones; for Steam ids, subtract 76561197960265728 from each";
 
 /**
+ * How the first line of a file in another format begins, why it is an error, and how to fix it. The
+ * magic number of zstd (RFC 8878, 3.1.1) is decoded as UTF-8.
+ */
+const otherFormats: [pattern: RegExp, reason: string, fix: string][] = [
+  [/^\s*\[/, "this is a JSON array, but a dataset has one object per line", "jq -c '.[]' FILE"],
+  [/^\(\ufffd\/\ufffd/, "this is zstd, not NDJSON", "zstd -dc FILE | roadbook import - --to FILE"],
+  [
+    /^\s*"?[a-z_][\w .-]*"?\s*[,;\t][\w .",;\t-]*$/i,
+    "this looks like CSV, but a dataset has one JSON object per line",
+    "put it into a folder, as users.csv for users, and import the folder",
+  ],
+];
+
+/**
  * Returns an error if `text`, the first line of a file, shows that the file is not NDJSON at all.
  */
 export function detectOtherFormat(text: string): ValidationError | undefined {
-  const errorOf = (reason: string, fix: string) => ({ field: "", reason, fix });
-  if (text.startsWith("SQLite format 3\0")) {
-    const fix = "if it is a snapshot, roadbook export FILE prints its dataset";
-    return errorOf("this is a SQLite file, not a dataset", fix);
-  }
-  // The magic number of zstd (RFC 8878, 3.1.1), decoded as UTF-8.
-  if (text.startsWith("(\ufffd/\ufffd")) {
-    return errorOf("this is zstd, not NDJSON", "zstd -dc FILE | roadbook import - --to FILE");
-  }
-  if (text.slice(0, 4).includes("\0")) {
-    return errorOf("this is UTF-16, not UTF-8", "iconv -f UTF-16 -t UTF-8 FILE");
-  }
-  if (/^\s*\[/.test(text)) {
-    const fix = "jq -c '.[]' FILE";
-    return errorOf("this is a JSON array, but a dataset has one object per line", fix);
-  }
-  if (/^\s*("?)[a-z_][\w .-]*\1(\s*[,;\t]\s*("?)[a-z_][\w .-]*\3)+\s*$/i.test(text)) {
-    const fix = "put it into a folder, as users.csv for users, and import the folder";
-    return errorOf("this looks like CSV, but a dataset has one JSON object per line", fix);
-  }
-  return undefined;
+  const [, reason, fix] = otherFormats.find(([pattern]) => pattern.test(text)) ?? [];
+  return reason && fix ? { field: "", reason, fix } : undefined;
 }
 
 /**
@@ -52,41 +47,35 @@ export function detectOtherFormat(text: string): ValidationError | undefined {
  * belong to a private user.
  */
 export function invalidJson(text: string): ValidationError {
-  const start = text.trimStart();
-  if (/^[[{"]/.test(start)) {
-    const reason = "must be valid JSON";
-    if (start.trimEnd() !== "{") return { field: "", reason };
-    return { field: "", reason, fix: "put each object on one line: jq -c . FILE" };
-  }
-  return invalidValue("", "must be valid JSON", start.trimEnd());
+  const line = text.trim();
+  const error = { field: "", reason: "must be valid JSON" };
+  if (line === "{") return { ...error, fix: "put each object on one line: jq -c . FILE" };
+  return /^[[{"]/.test(line) ? error : mustBe("", "valid JSON", line);
 }
 
 /** Returns the error for a field with an invalid `value`. */
 export function mustBe(field: string, expected: string, value: unknown): ValidationError {
-  if (value === undefined) return { field, reason: `must be ${expected}` };
-  // Omits `kind`, so that null values are grouped separately from other values.
-  if (value === null) return { field, reason: `must be ${expected}, got null` };
-  return invalidValue(field, `must be ${expected}`, value);
+  const kind = `must be ${expected}`;
+  if (value === undefined) return { field, reason: kind };
+  const reason = `${kind}, got ${formatValue(value)}`;
+  // Null values are grouped separately from other values.
+  return value === null ? { field, reason } : { field, reason, kind };
 }
 
 /** Like {@link mustBe}, but for an id. Undefined counts as missing. */
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
   const error = mustBe(field, Id.description ?? "", value);
-  return isLarge(value) ? { ...error, fix: LARGE_ID } : error;
+  const isInteger = typeof value === "bigint" || Number.isInteger(value);
+  return isInteger && Number(value) > Number.MAX_SAFE_INTEGER ? { ...error, fix: LARGE_ID } : error;
 }
 
 /**
- * Yields the messages for an error that TypeBox found in the line `text`. For a union, TypeBox
- * reports only that no branch matches, so if the value is an object, the errors from the union's
- * object branch are yielded instead. If `isPrivate` is set, only the values of `id` and `deleted`
- * are quoted.
+ * Yields the messages for an error that TypeBox found. For a union, TypeBox reports only that no
+ * branch matches, so if the value is an object, the errors from the union's object branch are
+ * yielded instead. If `isPrivate` is set, only the values of `id` and `deleted` are quoted.
  */
-export function* explain(
-  error: ValueError,
-  text: string,
-  isPrivate: boolean,
-): Generator<ValidationError> {
+export function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
   const { path, type, schema, value } = error;
   const field = path
     .slice(1)
@@ -95,20 +84,16 @@ export function* explain(
     .replaceAll("~1", "/")
     .replaceAll("~0", "~");
   const expected = schema.description ?? "of the right shape";
+  const hasObjectBranch = type === ValueErrorType.Union && schema.anyOf[0].type === "object";
   if (type === ValueErrorType.ObjectRequiredProperty) yield { field, reason: "is missing" };
   else if (type === ValueErrorType.ObjectAdditionalProperties) {
     yield { field, reason: "is not a known field" };
-  } else if (
-    type === ValueErrorType.Union &&
-    schema.anyOf[0].type === "object" &&
-    typeof value === "object"
-  ) {
-    for (const inner of error.errors[0] ?? []) yield* explain(inner, text, isPrivate);
-  } else if (isPrivate && field !== "id" && field !== "deleted")
-    yield { field, reason: `must be ${expected}` };
-  else if (schema.description === Id.description) {
-    yield mustBeId(field, isLarge(value) ? literalOf(text, value) : value);
-  } else yield mustBe(field, expected, value);
+  } else if (hasObjectBranch && typeof value === "object") {
+    for (const inner of error.errors[0] ?? []) yield* explain(inner, isPrivate);
+  } else if (isPrivate && field !== "id" && field !== "deleted") {
+    yield mustBe(field, expected, undefined);
+  } else if (expected === Id.description) yield mustBeId(field, value);
+  else yield mustBe(field, expected, value);
 }
 
 /** Makes text safe to print: truncates long text and escapes control characters. */
@@ -122,36 +107,11 @@ export function printable(text: string, maxLength = MAX_FIELD_LENGTH): string {
     );
 }
 
-function invalidValue(field: string, kind: string, value: unknown): ValidationError {
-  return { field, kind, reason: `${kind}, got ${formatValue(value)}` };
-}
-
 function formatValue(value: unknown): string {
-  if (typeof value === "bigint") return String(value);
   if (Array.isArray(value)) return `an array of ${value.length} elements`;
   if (typeof value === "object" && value !== null) return "an object";
   if (typeof value !== "string") return String(value);
   const isCut = value.length > MAX_VALUE_LENGTH;
   const length = isCut ? ` (${[...value].length} code points)` : "";
   return `"${printable(value, MAX_VALUE_LENGTH)}"${length}`;
-}
-
-function isLarge(value: unknown): boolean {
-  const isInteger = typeof value === "bigint" || Number.isInteger(value);
-  return isInteger && Number(value) > Number.MAX_SAFE_INTEGER;
-}
-
-/**
- * Returns the digits of a large number as written in the line, because JSON.parse rounds numbers
- * above 2^53.
- */
-function literalOf(text: string, value: unknown): unknown {
-  if (typeof value === "bigint") return value;
-  let found = value;
-  JSON.parse(text, (_, parsed, context?: { source?: string }) => {
-    const { source = "" } = context ?? {};
-    if (parsed === value && /^\d{1,100}$/.test(source)) found = BigInt(source);
-    return parsed;
-  });
-  return found;
 }

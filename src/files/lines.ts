@@ -20,10 +20,6 @@ export interface TextLine {
   problem?: string;
   /** Whether the line is not valid UTF-8. If so, `text` has U+FFFD instead of the invalid bytes. */
   isGarbled?: boolean;
-  /**
-   * Whether the input ended without a line break after this line, so the line may be incomplete.
-   */
-  isCut?: boolean;
 }
 
 /** Returns the bytes of a file, or of standard input if `path` is `-`. */
@@ -90,5 +86,5 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
     if (lines.length > 0) yield lines;
   }
   const line = size > 0 && finish();
-  if (line) yield [{ ...line, isCut: true }];
+  if (line) yield [line];
 }

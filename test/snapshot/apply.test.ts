@@ -20,46 +20,40 @@ import { runs } from "../runs.ts";
 
 type Change = { type: string; id: number; deleted?: true };
 
+const keyOf = ({ type, id }: Change) => `${type} ${id}`;
+
 /** Returns the lines of a dataset with the changes applied. */
 function edited(lines: object[], changes: object[]): object[] {
-  const byId = new Map((lines as Change[]).map((line) => [`${line.type} ${line.id}`, line]));
+  const byId = new Map((lines as Change[]).map((line) => [keyOf(line), line]));
   for (const change of changes as Change[]) {
-    const key = `${change.type} ${change.id}`;
-    if (change.deleted) byId.delete(key);
-    else byId.set(key, change);
+    if (change.deleted) byId.delete(keyOf(change));
+    else byId.set(keyOf(change), change);
   }
   return [...byId.values()];
+}
+
+/** Expects the same responses and export from two snapshots. */
+async function expectSame(path: string, dataset: object[]): Promise<void> {
+  const expected = await makeSnapshot(dataset);
+  expect(await exported(path)).toBe(await exported(expected));
+  expect(await responsesOf(path)).toEqual(await responsesOf(expected));
+  await checkSnapshot(path);
 }
 
 /** Returns a snapshot's responses to a sample of requests. */
 async function responsesOf(path: string): Promise<unknown> {
   const { users, search, close, meta } = await openSnapshot(path);
-  const queries = [
-    "no",
-    "nowak",
-    "an",
-    "a",
-    "zu",
-    "lukasz nowak",
-    "ex",
-    "trans",
-    "aa",
-    "ab",
-    "b a",
-  ];
-  const responses = {
-    counts: meta.counts,
-    users: Array.from({ length: 60 }, (_, id) => [
-      users.findProfile(id, "http://a.test"),
-      String(users.findAchievements(id)),
-    ]),
-    found: queries.map((query) => [
-      search.listUsers(query, "http://a.test"),
-      search.listCompanies(query),
-    ]),
-  };
+  const queries =
+    "no,nowak,an,a,zu,lukasz nowak,ex,trans,aa,ab,b a,re,renamed,renamed 1,newcomer,kar,karavaan 3,bunch,wo";
+  const found = queries
+    .split(",")
+    .map((query) => [search.listUsers(query, "http://a.test"), search.listCompanies(query)]);
+  const profiles = Array.from({ length: 60 }, (_, id) => [
+    users.findProfile(id, "http://a.test"),
+    String(users.findAchievements(id)),
+  ]);
   close();
-  return responses;
+  return { counts: meta.counts, profiles, found };
 }
 
 const name = fc
@@ -83,32 +77,21 @@ const change = fc.oneof(
     })
     .map((company) => ({ type: "company", ...company })),
 );
-const changes = fc.uniqueArray(change, {
-  selector: (line) => `${(line as Change).type} ${(line as Change).id}`,
-  maxLength: 25,
-});
+const changes = fc.uniqueArray(change, { selector: keyOf, maxLength: 25 });
 
 test("apply gives the same responses and export as an import of the changed dataset", async () => {
   await fc.assert(
     fc.asyncProperty(changes, changes, fc.boolean(), async (first, second, deletes) => {
       const path = await makeSnapshot();
-      const last = deletes
-        ? second.map((line) =>
-            (line as Change).type === "user" &&
-            first.some(
-              (other) =>
-                (other as Change).id === (line as Change).id && (other as Change).type === "user",
-            )
-              ? { type: "user", id: (line as Change).id, deleted: true }
-              : line,
-          )
-        : second;
+      const changed = new Set(first.map(keyOf));
+      const last = second.map((line) =>
+        deletes && line.type === "user" && changed.has(keyOf(line))
+          ? { type: "user", id: line.id, deleted: true }
+          : line,
+      );
       await applyChanges(bytesOf(first), path);
       await applyChanges(bytesOf(last), path);
-      const expected = await makeSnapshot(edited(edited(community, first), last));
-      expect(await exported(path)).toBe(await exported(expected));
-      expect(await responsesOf(path)).toEqual(await responsesOf(expected));
-      await checkSnapshot(path);
+      await expectSame(path, edited(edited(community, first), last));
     }),
     { numRuns: runs(20), seed: 4 },
   );
@@ -136,30 +119,7 @@ test("many changes to a large community give the same results as a new import", 
     await applyChanges(bytesOf(changes), path);
     lines = edited(lines, changes);
   }
-  const expected = await makeSnapshot(lines);
-  const queries = [
-    "re",
-    "renamed",
-    "renamed 1",
-    "newcomer",
-    "kar",
-    "karavaan 3",
-    "an",
-    "bunch",
-    "wo",
-  ];
-  const resultsOf = async (file: string) => {
-    const { search, close } = await openSnapshot(file);
-    const found = queries.map((query) => [
-      search.listUsers(query, "http://a.test"),
-      search.listCompanies(query),
-    ]);
-    close();
-    return found;
-  };
-  expect(await resultsOf(path)).toEqual(await resultsOf(expected));
-  expect(await exported(path)).toBe(await exported(expected));
-  await checkSnapshot(path);
+  await expectSame(path, lines);
 });
 
 test("applying changes to an empty snapshot can build a whole community", async () => {
@@ -170,44 +130,39 @@ test("applying changes to an empty snapshot can build a whole community", async 
   for (let from = 0; from < people.length; from += 300) {
     await applyChanges(bytesOf(people.slice(from, from + 300)), path);
   }
-  const expected = await makeSnapshot(people);
-  expect(await exported(path)).toBe(await exported(expected));
-  expect(await responsesOf(path)).toEqual(await responsesOf(expected));
+  await expectSame(path, people);
 });
 
 describe("apply rejects an invalid change file and changes nothing on disk", () => {
+  const unlock = { id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" };
+  const deleted = { deleted: true };
   test.each([
     [
       "a deletion of a company that users refer to",
-      [{ type: "company", id: 3, deleted: true }],
+      [{ type: "company", id: 3, ...deleted }],
       "line 1: id: company 3 is still referenced by users 42, 44",
     ],
     [
       "a deletion of a role that a user refers to",
-      [{ type: "role", id: 2, deleted: true }],
+      [{ type: "role", id: 2, ...deleted }],
       "line 1: id: role 2 is still referenced by user 42",
     ],
     [
       "two lines with the same id",
       [
         { type: "user", id: 44, public: false },
-        { type: "user", id: 44, deleted: true },
+        { type: "user", id: 44, ...deleted },
       ],
       "line 2: id: duplicate user id 44 (first on line 1)",
     ],
     [
       "a reference to a record that the same file deletes",
-      [
-        { type: "achievement", id: 7, deleted: true },
-        user(50, "X Y", {
-          achievements: [{ id: 7, tier: 1, unlocked_at: "2024-03-09T17:05:00Z" }],
-        }),
-      ],
+      [{ type: "achievement", id: 7, ...deleted }, user(50, "X Y", { achievements: [unlock] })],
       "line 1: id: achievement 7 is still referenced by user 50\nline 2: achievements[0].id: there is no achievement 7 (user 50)",
     ],
     [
       "a deletion with other fields",
-      [{ type: "user", id: 44, deleted: true, public: false }],
+      [{ type: "user", id: 44, ...deleted, public: false }],
       "line 1: public: is not a known field (user 44)",
     ],
     [
@@ -235,22 +190,13 @@ test("applying a change file twice has the same effect as applying it once", asy
     { type: "achievement", id: 7, deleted: true },
     { type: "role", id: 9, deleted: true },
   ];
+  // The company and the achievement are deleted before the last reference is removed.
+  lines.reverse();
   await applyChanges(bytesOf(lines), path);
   const once = await exported(path);
   await applyChanges(bytesOf(lines), path);
   expect(await exported(path)).toBe(once);
   expect(once).toBe(await exported(await makeSnapshot(edited(community, lines))));
-});
-
-test("a change file can delete a company first and the references to it later", async () => {
-  const path = await makeSnapshot();
-  const lines = [
-    { type: "company", id: 3, deleted: true },
-    user(42, "Łukasz Nowak"),
-    { type: "user", id: 44, deleted: true },
-  ];
-  await applyChanges(bytesOf(lines), path);
-  expect(await exported(path)).toBe(await exported(await makeSnapshot(edited(community, lines))));
 });
 
 test("an error lists five users that refer to a deleted record and counts the others", async () => {
@@ -264,21 +210,19 @@ test("an error lists five users that refer to a deleted record and counts the ot
 
 test("apply reports five errors of each kind, or more with --max-errors", async () => {
   const path = await makeSnapshot();
-  const lines = Array.from({ length: 30 }, (_, id) => ({
-    type: "user",
-    id: id + 100,
-    deleted: 1,
-  }));
+  const lines = Array.from({ length: 30 }, (_, at) => ({ type: "user", id: at + 100, deleted: 1 }));
   const words = ["apply", makeFile(lines), "--to", path];
-  const error = (await runCommandLine(words).catch((reason) => reason)).message;
+  const errorOf = async (words: string[]) =>
+    (await runCommandLine(words).catch((one) => one)).message;
+  const error = await errorOf(words);
   expect(error.split("\n")).toHaveLength(8);
   expect(error).toStartWith("30 errors in the changes; nothing was written\nline 1: deleted: must");
   expect(error).toEndWith(
     "  … and 25 more like this (30 in all)\n--max-errors N shows more of each kind",
   );
-  const all = (await runCommandLine([...words, "--max-errors", "30"]).catch((reason) => reason))
-    .message;
-  expect(all).toEndWith("line 30: deleted: must be true, got 1 (user 129)");
+  expect(await errorOf([...words, "--max-errors", "30"])).toEndWith(
+    "line 30: deleted: must be true, got 1 (user 129)",
+  );
 });
 
 describe("the --allow-shrink option of apply", () => {
@@ -317,23 +261,17 @@ describe("the --allow-shrink option of apply", () => {
   });
 });
 
-test.each<[string, (path: string) => string | undefined, RegExp]>([
-  ["missing", (path) => `${path}-none`, /-none cannot be read: no such file or directory$/],
-  ["a dataset", () => makeFile(community), /is a dataset, not a Roadbook snapshot; .*$/],
-  [
-    "damaged",
-    (path) => {
-      const bytes = readFileSync(path);
-      bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
-      writeFileSync(path, bytes);
-      return undefined;
-    },
-    /is damaged: its checksum does not match$/,
-  ],
-])("applying changes to a file that is %s is a one-line error", async (_, spoil, expected) => {
+test("applying changes to a file that is missing or no intact snapshot is an error", async () => {
   const path = await makeSnapshot();
-  const target = spoil(path) ?? path;
-  const before = readFileSync(path);
-  await expect(applyChanges(bytesOf([]), target)).rejects.toThrow(expected);
-  expect(readFileSync(path).equals(before)).toBe(true);
+  const bytes = readFileSync(path);
+  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
+  writeFileSync(path, bytes);
+  for (const [target, reason] of [
+    [`${path}-none`, /-none cannot be read: no such file or directory$/],
+    [makeFile(community), /is a dataset, not a Roadbook snapshot; .*$/],
+    [path, /is damaged: its checksum does not match$/],
+  ] as const) {
+    await expect(applyChanges(bytesOf([]), target)).rejects.toThrow(reason);
+  }
+  expect(readFileSync(path).equals(bytes)).toBe(true);
 });

@@ -1,28 +1,11 @@
 /** Every change to a snapshot is detected, and files that are not snapshots are rejected. */
-import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SnapshotError } from "../../src/snapshot/format/file.ts";
 import { checkSnapshot } from "../../src/snapshot/read/check.ts";
-import { community, makeFile, makeSnapshot, succeed } from "../datasets.ts";
-import { openInProcess, roadbook, run, temporaryFolder } from "../support.ts";
-
-test("check prints that a snapshot is intact, or why it is not, and exits with 1", async () => {
-  const path = await makeSnapshot();
-  expect(await succeed(["check", path])).toMatch(
-    /^\S+ is intact: built \d{4}-\S+Z, 3 users \(2 public\), 2 companies, 1 achievement, 2 roles\n$/,
-  );
-  const bytes = readFileSync(path);
-  bytes[bytes.indexOf("Nora")] = "D".charCodeAt(0);
-  writeFileSync(path, bytes);
-  const { code, stdout, stderr } = await roadbook(["check", path]);
-  expect([code, stdout, stderr]).toEqual([
-    1,
-    "",
-    `roadbook: ${path} is damaged: its checksum does not match\n`,
-  ]);
-});
+import { community, makeFile, makeSnapshot } from "../datasets.ts";
+import { openInProcess, run, temporaryFolder } from "../support.ts";
 
 test("check detects a flipped bit anywhere in the file", async () => {
   const path = await makeSnapshot();
@@ -56,47 +39,17 @@ test("the checksum in the trailer equals the sha256sum of the rest of the file",
   expect(stdout).toBe(`${sum}  -\nroadbook sha256 ${sum}\n`);
 });
 
-test("check detects a row that another program changed", async () => {
-  const path = await makeSnapshot();
-  const db = new Database(path);
-  db.run("UPDATE role SET name = 'Dora' WHERE id = 1");
-  db.close(true);
-  await expect(checkSnapshot(path)).rejects.toThrow(
-    `${path} is damaged: its checksum does not match`,
-  );
-});
-
 describe("checking or serving is a one-line error for", () => {
   const cases: [string, (path: string) => unknown, RegExp][] = [
     ["an empty file", (path) => writeFileSync(path, ""), /is empty/],
-    [
-      "a truncated file",
-      (path) => truncateSync(path, 8192),
-      /is damaged: it has 8192 bytes instead of \d+/,
-    ],
-    [
-      "a file that is truncated inside its header",
-      (path) => truncateSync(path, 50),
-      /is not a Roadbook snapshot/,
-    ],
-    [
-      "a file with extra data at the end",
-      (path) => writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.alloc(4096)])),
-      /bytes instead of \d+/,
-    ],
-    [
-      "a dataset",
-      (path) => copyFileSync(makeFile(community), path),
-      /is a dataset, not a Roadbook snapshot/,
-    ],
-    [
-      "another program's SQLite file",
-      (path) => setPragma(path, "application_id = 7"),
-      /is a SQLite file, but not a Roadbook snapshot/,
-    ],
+    ["a truncated file", (path) => truncateSync(path, 8192), /it has 8192 bytes instead of \d+/],
+    ["a truncated header", (path) => truncateSync(path, 50), /is not a Roadbook snapshot/],
+    ["a longer file", (path) => appendFileSync(path, "more"), /bytes instead of \d+/],
+    ["a dataset", () => makeFile(community), /is a dataset, not a Roadbook snapshot/],
+    ["another SQLite file", (path) => setHeader(path, 68, 7), /is a SQLite file, but not a Road/],
     [
       "a snapshot with a newer schema",
-      (path) => setPragma(path, "user_version = 99"),
+      (path) => setHeader(path, 60, 99),
       /has schema 99, but this Roadbook reads schema \d+; use a newer Roadbook/,
     ],
     ["a missing file", (path) => `${path}-none`, /cannot be read: no such file or directory/],
@@ -107,7 +60,7 @@ describe("checking or serving is a one-line error for", () => {
     const result = spoil(path);
     const spoiled = typeof result === "string" ? result : path;
     for (const open of [checkSnapshot, (snapshot: string) => openInProcess({ snapshot })]) {
-      const error = await open(spoiled).then(
+      const error: Error = await open(spoiled).then(
         () => undefined,
         (reason) => reason,
       );
@@ -118,8 +71,9 @@ describe("checking or serving is a one-line error for", () => {
   });
 });
 
-function setPragma(path: string, pragma: string): void {
-  const db = new Database(path);
-  db.run(`PRAGMA ${pragma}`);
-  db.close(true);
+/** Changes a number in the header. */
+function setHeader(path: string, at: number, value: number): void {
+  const bytes = readFileSync(path);
+  bytes.writeUInt32BE(value, at);
+  writeFileSync(path, bytes);
 }

@@ -18,7 +18,7 @@ import {
 import { cleanName } from "../../src/domain/text.ts";
 import { UsageError } from "../../src/setting-kinds.ts";
 import { community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
-import { achievement as plainAchievement } from "../domain/invalid-lines.ts";
+import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { temporaryFolder } from "../support.ts";
 
@@ -62,21 +62,11 @@ describe("export", () => {
       max: new Date("9999-12-31T23:59:59Z"),
       noInvalidDate: true,
     });
-    const records = fc.record({
-      name,
-      text,
-      icon: text,
-      kind: text,
-      hierarchy: integer,
-      count,
-      points: count,
-      time,
-      hasAvatar: fc.boolean(),
-    });
+    const records = fc.tuple(name, text, text, text, integer, count, count, time, fc.boolean());
     await fc.assert(
       fc.asyncProperty(fc.array(records, { minLength: 1, maxLength: 8 }), async (list) => {
         const lines = list.flatMap(
-          ({ name, text, icon, kind, hierarchy, count, points, time, hasAvatar }, index) => {
+          ([name, text, icon, kind, hierarchy, count, points, time, hasAvatar], index) => {
             const id = index + 1;
             const at = time.toISOString();
             return [
@@ -97,7 +87,7 @@ describe("export", () => {
         const again = await exported(await makeSnapshot(linesIn(first)));
         expect(again).toBe(first);
         const values = linesIn(first);
-        const name = cleanName(list[0]?.name ?? "");
+        const name = cleanName(list[0]?.[0] ?? "");
         const achievement = values.find(({ type }) => type === "achievement");
         expect(achievement).toEqual({ ...lines[1], name });
         expect(values.find(({ type }) => type === "user").name).toBe(name);
@@ -180,58 +170,40 @@ describe("schema", () => {
     const record = parseObject(text);
     if (record instanceof InvalidLine) return false;
     cleanNames(record);
-    return !(validate(record, text) instanceof InvalidLine);
+    return !(validate(record) instanceof InvalidLine);
   }
-
-  const achievement = (more: object) => ({ ...plainAchievement, ...more });
 
   test("accepts exactly the lines and changes that import and apply accept", () => {
     const lines = [
       ...community,
-      user(1, "x".repeat(200)),
-      user(1, "🚛".repeat(200)),
-      user(1, "x".repeat(201)),
-      user(1, ""),
-      user(1, " \n"),
-      user(0, "Zero"),
-      user(1.5, "Half"),
-      user(2 ** 53, "Large"),
-      user(1, "Time", { created_at: "2024-03-09T17:05:00" }),
-      user(1, "Time", { created_at: "2024-02-30T17:05:00Z" }),
-      user(1, "Time", { created_at: "2024-03-09T17:05:00.25+05:30" }),
-      user(1, "Time", { created_at: "2024-03-09 17:05:00Z" }),
-      user(1, "Avatar", { avatar_url: "/a.png" }),
-      user(1, "Avatar", { avatar_url: "/" }),
-      user(1, "Avatar", { avatar_url: "/a/../search/users?q=ab" }),
-      user(1, "Avatar", { avatar_url: "//host/a.png" }),
-      user(1, "Avatar", { avatar_url: "ftp://host/a.png" }),
-      user(1, "Avatar", { avatar_url: "https://host/a b.png" }),
-      user(1, "Avatar", { avatar_url: null }),
-      user(1, "Avatar", { avatar_url: undefined }),
-      user(1, "Avatar", { avatar_url: `/${"a".repeat(2047)}` }),
-      user(1, "Avatar", { avatar_url: `/${"a".repeat(2048)}` }),
+      // The schema cannot express that a time is in the years 0 to 9999 of UTC.
+      ...invalidLines
+        .map(([, line]) => line)
+        .filter(
+          (line) => typeof line === "object" && !JSON.stringify(line).includes("T00:00:00+01"),
+        ),
+      ...["x".repeat(200), "🚛".repeat(200), "x".repeat(201), " \n"].map((name) => user(1, name)),
+      ...[
+        "2024-03-09T17:05:00.25+05:30",
+        "2024-03-09 17:05:00Z",
+        "2024-02-30T17:05:00Z",
+        "0000-02-29t23:59:59z",
+      ].map((created_at) => user(1, "Time", { created_at })),
+      ...["/", "/a/../search/users?q=ab", `/${"a".repeat(2047)}`, null, undefined].map(
+        (avatar_url) => user(1, "Avatar", { avatar_url }),
+      ),
       user(1, "Roles", { roles: Array.from({ length: 100 }, (_, index) => index + 1) }),
-      user(1, "Roles", { roles: Array.from({ length: 101 }, (_, index) => index + 1) }),
-      achievement({ description: "🚛".repeat(500) }),
-      achievement({ description: "🚛".repeat(501) }),
-      achievement({ icon: "i".repeat(201) }),
-      achievement({ kind: "k".repeat(101) }),
+      { ...achievement, description: "🚛".repeat(500) },
+      user(1, "Company", { company: null }),
       { type: "end", lines: 0 },
       { type: "end", lines: -1 },
-      { type: "end" },
       { type: "end", id: 1, deleted: true },
-      user(1, "More", { more: 1 }),
-      user(1, "Company", { company: null }),
-      user(1, "Company", { company: { id: 1 } }),
-      user(1, "Public", { public: "yes" }),
-      { type: "user", id: 1 },
       { type: "user", id: 1, public: false, name: "Kept to oneself" },
       { type: "user", id: 1, public: false, name: "" },
       { type: "user", id: 1, deleted: true },
       { type: "user", id: 1, deleted: true, public: false },
       { type: "role", id: 1, deleted: true },
       { type: "driver", id: 1, deleted: true },
-      { type: "company", id: 1, name: "Less", member_count: -1 },
       [],
       {},
     ];

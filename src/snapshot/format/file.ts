@@ -17,12 +17,6 @@ export const HEADER_BYTES = 100;
 export const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/**
- * The first bytes of a dataset: white space and an opening brace, or the gzip magic number (RFC
- * 1952). A snapshot file never begins with either.
- */
-const DATASET_START = /^(?:(?:09|0a|0d|20)*7b|1f8b)/;
-
 /** Thrown when a snapshot cannot be read. The message is one line for the operator. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
@@ -46,45 +40,44 @@ export async function readHeader(file: FileHandle): Promise<Uint8Array> {
 
 /**
  * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
- * Throws a {@link SnapshotError} if the header is not that of a snapshot or
- * declares a different size.
+ * Throws a {@link SnapshotError} if the header is not that of a snapshot or declares another size.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);
-  if (size !== written) {
-    throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${written}`);
-  }
-  return written - TRAILER_BYTES;
+  if (size === written) return written - TRAILER_BYTES;
+  throw new SnapshotError(`is damaged: it has ${size} bytes instead of ${written}`);
 }
 
 /**
- * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError}
- * unless the header is that of a snapshot with the current schema version, or with any version if
+ * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError} unless
+ * the header is that of a snapshot with the current schema version, or with any version if
  * `isAnySchema` is set.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
-  if (bytes.length === 0) throw new SnapshotError("is empty");
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
-  if (DATASET_START.test(header.toString("hex"))) {
-    throw new SnapshotError(
-      "is a dataset, not a Roadbook snapshot; make one with roadbook import SOURCE --to FILE",
-    );
-  }
-  if (header.length < HEADER_BYTES || header.toString("latin1", 0, 16) !== "SQLite format 3\0") {
-    throw new SnapshotError("is not a Roadbook snapshot");
-  }
-  if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    throw new SnapshotError("is a SQLite file, but not a Roadbook snapshot");
-  }
-  const version = header.readUInt32BE(60);
-  if (version !== SCHEMA_VERSION && !isAnySchema) {
-    const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
-    throw new SnapshotError(
-      `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`,
-    );
-  }
+  const reason = findProblem(header, isAnySchema);
+  if (reason !== undefined) throw new SnapshotError(reason);
   // Offset 28 has the number of pages, and offset 16 has the page size.
   return header.readUInt32BE(28) * header.readUInt16BE(16) + TRAILER_BYTES;
+}
+
+function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
+  if (header.length === 0) return "is empty";
+  const text = header.toString("latin1");
+  // A dataset begins with an opening brace, or with the gzip magic number (RFC 1952).
+  if (text.trimStart().startsWith("{") || text.startsWith("\u001f\u008b")) {
+    return "is a dataset, not a Roadbook snapshot; make one with roadbook import SOURCE --to FILE";
+  }
+  if (header.length < HEADER_BYTES || !text.startsWith("SQLite format 3\0")) {
+    return "is not a Roadbook snapshot";
+  }
+  if (header.readUInt32BE(68) !== APPLICATION_ID) {
+    return "is a SQLite file, but not a Roadbook snapshot";
+  }
+  const version = header.readUInt32BE(60);
+  if (version === SCHEMA_VERSION || isAnySchema) return undefined;
+  const advice = version > SCHEMA_VERSION ? "use a newer Roadbook" : "import the dataset again";
+  return `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`;
 }
 
 /**
@@ -141,8 +134,8 @@ export function withChecksum(database: Uint8Array): Uint8Array {
 }
 
 /**
- * Reads the whole file, in chunks, and returns its SHA-256. Throws a {@link SnapshotError} if
- * the trailer has another.
+ * Reads the whole file, in chunks, and returns its SHA-256. Throws a {@link SnapshotError} if the
+ * trailer has another.
  */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,

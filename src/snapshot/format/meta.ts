@@ -26,37 +26,40 @@ export interface Meta {
 }
 
 export function writeMeta(db: Database, facts: Meta): void {
-  for (const [key, fact] of Object.entries(facts)) {
-    const value = typeof fact === "string" ? fact : JSON.stringify(fact);
-    const set = { value };
-    db.insert(meta).values({ key, value }).onConflictDoUpdate({ target: meta.key, set }).run();
-  }
+  const rows = Object.entries(facts).map(([key, fact]) => ({
+    key,
+    value: typeof fact === "string" ? fact : JSON.stringify(fact),
+  }));
+  db.delete(meta).run();
+  db.insert(meta).values(rows).run();
 }
 
 export function readMeta(db: Database): Meta {
   const rows = db.select().from(meta).all();
-  const facts = new Map(rows.map(({ key, value }) => [key, value]));
-  const value = (key: keyof Meta): string => {
-    const found = facts.get(key);
-    if (found === undefined) throw new SnapshotError(`is damaged: it has no ${key}`);
-    return found;
-  };
-  return {
-    built_at: value("built_at"),
-    roadbook_version: value("roadbook_version"),
-    counts: JSON.parse(value("counts")),
-    featured: JSON.parse(value("featured")),
-  };
+  const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
+  const { built_at, roadbook_version, counts, featured } = facts;
+  if (built_at && roadbook_version && counts && featured) {
+    return {
+      built_at,
+      roadbook_version,
+      counts: JSON.parse(counts),
+      featured: JSON.parse(featured),
+    };
+  }
+  throw new SnapshotError("is damaged: its metadata is incomplete");
+}
+
+export function countOf(db: Database, table: SQLiteTable): number {
+  return db.select({ rows: count() }).from(table).get()?.rows ?? 0;
 }
 
 export function countRows(db: Database): Counts {
-  const countOf = (table: SQLiteTable) => db.select({ rows: count() }).from(table).get()?.rows ?? 0;
-  const publicUsers = countOf(user);
+  const publicUsers = countOf(db, user);
   return {
-    roles: countOf(role),
-    achievements: countOf(achievement),
-    companies: countOf(company),
-    users: publicUsers + countOf(privateUser),
+    roles: countOf(db, role),
+    achievements: countOf(db, achievement),
+    companies: countOf(db, company),
+    users: publicUsers + countOf(db, privateUser),
     public_users: publicUsers,
   };
 }

@@ -1,8 +1,8 @@
 /**
- * Declares the tables of a snapshot with drizzle, and creates them. Tables that drizzle cannot
- * declare are created with SQL. For a private user, only the id is stored.
+ * Declares the tables of a snapshot with drizzle, and creates them. Indexes, and tables that
+ * drizzle cannot declare, are created with SQL. For a private user, only the id is stored.
  */
-import { blob, getTableConfig, index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import { APPLICATION_ID, SCHEMA_VERSION } from "./file.ts";
 
@@ -14,20 +14,15 @@ export const role = sqliteTable("role", {
   hierarchy: integer().notNull(),
 });
 
-export const achievement = sqliteTable(
-  "achievement",
-  {
-    id: integer().primaryKey(),
-    name: text().notNull(),
-    description: text().notNull(),
-    icon: text().notNull(),
-    type: text().notNull(),
-    tier: integer().notNull(),
-    points: integer().notNull(),
-  },
-  // This index finds the achievement whose icon was requested.
-  (table) => [index("achievement_icon").on(table.icon)],
-);
+export const achievement = sqliteTable("achievement", {
+  id: integer().primaryKey(),
+  name: text().notNull(),
+  description: text().notNull(),
+  icon: text().notNull(),
+  type: text().notNull(),
+  tier: integer().notNull(),
+  points: integer().notNull(),
+});
 
 export const company = sqliteTable("company", {
   id: integer().primaryKey(),
@@ -110,48 +105,38 @@ const tables = [
 
 /** Creates the tables of an empty snapshot, and marks the file as a snapshot. */
 export function createSchema(db: Sqlite): void {
-  db.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  for (const table of tables) for (const sql of createSql(table)) db.exec(sql);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  for (const table of tables) db.exec(createSql(table));
   for (const kind of kinds) {
-    // name-index/long-names.ts explains this table.
-    db.exec(
-      `CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID`,
-    );
-    db.exec(createNgramIndexSql(kind));
+    // name-index/long-names.ts explains the first table. The second has the posting lists of
+    // n-grams, without text, positions and sizes, because a search only needs to know which names
+    // contain an n-gram.
+    db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,
+        PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID;
+      CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,
+        columnsize=0, detail=none, tokenize=${quote(`ascii tokenchars ${quote(PUNCTUATION)}`)})`);
   }
-  // This index quickly shows whether any user's name has several spellings. Line feeds separate the
-  // spellings of a name.
-  db.exec("CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0");
+  // The second index quickly shows whether any user's name has several spellings. Line feeds
+  // separate the spellings of a name.
+  db.exec(`CREATE INDEX achievement_icon ON achievement (icon);
+    CREATE INDEX user_spellings ON user_name (rank) WHERE instr(folded, char(10)) > 0`);
 }
 
-function* createSql(table: (typeof tables)[number]): Generator<string> {
-  const { name, columns, indexes } = getTableConfig(table);
+function createSql(table: (typeof tables)[number]): string {
+  const { name, columns } = getTableConfig(table);
   const parts = columns.map(
     (column) =>
       `${column.name} ${column.getSQLType().toUpperCase()}${column.primary ? " PRIMARY KEY" : ""}${column.notNull ? " NOT NULL" : ""}`,
   );
-  const isRowidKey = columns.some((column) => column.primary && column.getSQLType() === "integer");
-  yield `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${isRowidKey ? "" : ", WITHOUT ROWID"}`;
-  for (const { config } of indexes) {
-    const listed = config.columns.map((column) => ("name" in column ? column.name : ""));
-    yield `CREATE INDEX ${config.name} ON ${name} (${listed.join(", ")})`;
-  }
+  const hasRowid = columns.some((column) => column.primary && column.getSQLType() === "integer");
+  return `CREATE TABLE ${name} (${parts.join(", ")}) STRICT${hasRowid ? "" : ", WITHOUT ROWID"}`;
 }
 
 /**
- * Returns SQL that creates the FTS5 table with the posting lists of n-grams. The table stores no
- * text, positions or sizes, because a search only needs to know which names contain an n-gram.
- * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With all printable ASCII
- * characters as token characters too, the tokenizer never splits an n-gram. (It would convert
- * capitals to lowercase, but folded names have none.)
+ * FTS5's ascii tokenizer treats every byte above 127 as part of a word. With these characters as
+ * token characters too, it never splits an n-gram.
  */
-function createNgramIndexSql(kind: string): string {
-  const ascii = String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 0x20 + at));
-  const characters = ascii.replace(/[a-zA-Z0-9]/g, "");
-  const tokenize = quote(`ascii tokenchars ${quote(characters)}`);
-  return `CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0, columnsize=0, detail=none, tokenize=${tokenize})`;
-}
+const PUNCTUATION = " !\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
 
 function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;

@@ -6,13 +6,13 @@ import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { finishFile, TRAILER_BYTES } from "../format/file.ts";
-import { readMeta } from "../format/meta.ts";
+import { countRows, readMeta } from "../format/meta.ts";
 import { renewSeparators } from "../name-index/fts5-segment.ts";
 import { namingErrors, openInPlace } from "../read/open.ts";
 import { createRowChanger } from "./changes.ts";
 import { refuseShrinking } from "./overwrite-guard.ts";
 import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
-import { type Counted, fillSnapshot, serializeSnapshot, useDatabase } from "./write.ts";
+import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./write.ts";
 
 export interface ApplyOptions extends ReadOptions, LockOptions {}
 
@@ -31,12 +31,7 @@ export async function applyChanges(
     copyFileSync(old, path, constants.COPYFILE_FICLONE);
     // Verifies the copy rather than the original, which may have changed since it was copied.
     await namingErrors(target, async () => (await openInPlace(path)).close());
-    const counted = await useDatabase(path, async (db) => {
-      const before = readMeta(db).counts;
-      const counted = await change(db, changes, options);
-      if (!options.allowShrink) refuseShrinking(target, before, counted.counts);
-      return counted;
-    });
+    const counted = await useDatabase(path, (db) => change(db, changes, options, target));
     await finishFile(path);
     return counted;
   };
@@ -46,24 +41,26 @@ export async function applyChanges(
 /** Applies changes to the bytes of a snapshot, and returns the bytes of the new snapshot. */
 export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promise<Uint8Array> {
   return useDatabase(snapshot.subarray(0, -TRAILER_BYTES), async (db) => {
-    await change(db, changes, {});
+    await change(db, changes, { allowShrink: true });
     return serializeSnapshot(db);
   });
 }
 
 /** Changes a database in place. Removed data is overwritten with zeros. */
-async function change(db: Database, changes: LineSource, options: ReadOptions): Promise<Counted> {
-  const { featured } = readMeta(db);
+async function change(
+  db: Database,
+  changes: LineSource,
+  options: ReadOptions,
+  target = "",
+): Promise<Counted> {
+  const before = readMeta(db);
   db.$client.exec("PRAGMA secure_delete = ON");
-  const counted = await fillSnapshot(db, {}, async () => {
-    const changer = createRowChanger(db);
-    const { isBlank: _, ...read } = await readDataset(changes, changer.handler, options);
-    return {
-      ...read,
-      staleIndexes: changer.finishNames(),
-      featuredCandidates: changer.listFeaturedCandidates(featured),
-    };
-  });
+  const changer = createRowChanger(db);
+  const read = await readDataset(changes, changer.handler, options);
+  const counts = countRows(db);
+  if (!options.allowShrink) refuseShrinking(target, before.counts, counts);
+  const candidates = changer.listFeaturedCandidates(before.featured);
+  await finishDatabase(db, counts, changer.finishNames(), {}, candidates);
   for (const kind of ["user", "company"]) renewSeparators(db.$client, `${kind}_ngram`);
-  return counted;
+  return { counts, ...read };
 }

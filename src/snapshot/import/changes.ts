@@ -2,21 +2,12 @@
  * Applies the lines of a change file to a snapshot's rows and name index. References are checked
  * after the last line, so a record may be deleted before or after its last reference is removed.
  */
-import { type Column, eq, sql } from "drizzle-orm";
-import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type ChangeLine, validateChange } from "../../domain/dataset.ts";
+import { sql } from "drizzle-orm";
+import { type ChangeLine, type RecordKey, validateChange } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import {
-  achievement,
-  company,
-  type NameKind,
-  privateUser,
-  role,
-  type Unlock,
-  user,
-} from "../format/schema.ts";
+import { type NameKind, type Unlock, user } from "../format/schema.ts";
 import { NameChanges } from "../name-index/change.ts";
-import type { FinalError } from "./line-errors.ts";
+import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
 
@@ -35,17 +26,21 @@ export function createRowChanger(db: Database) {
     user: new NameChanges(db.$client, "user"),
     company: new NameChanges(db.$client, "company"),
   };
+  const deleteFrom = (table: string) =>
+    db.$client.prepare<never>(`DELETE FROM ${table} WHERE id = ?`);
   const removals = {
-    role: [prepareDeletion(db, role)],
-    achievement: [prepareDeletion(db, achievement)],
-    company: [prepareDeletion(db, company)],
-    user: [prepareDeletion(db, user), prepareDeletion(db, privateUser)],
+    role: [deleteFrom("role")],
+    achievement: [deleteFrom("achievement")],
+    company: [deleteFrom("company")],
+    user: [deleteFrom("user"), deleteFrom("private_user")],
   };
   /** The line number of each change, keyed by type and id. */
   const lineOf = new Map<string, number>();
   const deletions: Deletion[] = [];
-  /** The ids of the changed companies, whose names are also stored in their members' rows. */
-  const companies: number[] = [];
+  const idsOf = (type: RecordKey["type"]) =>
+    [...lineOf.keys()]
+      .filter((key) => key.startsWith(type))
+      .map((key) => Number(key.split(" ")[1]));
 
   const handler: LineHandler<ChangeLine> = {
     validate: validateChange,
@@ -59,10 +54,10 @@ export function createRowChanger(db: Database) {
         return [{ field: "id", reason, kind: "duplicate id" }];
       }
       lineOf.set(key, number);
-      if (type === "achievement") writer.checkAllUsers();
-      if (type === "company") companies.push(id);
+      // A definition may make any user's list too long.
+      if (type === "achievement") writer.longestList = Number.POSITIVE_INFINITY;
       if (type === "user" || type === "company") names[type].change(id);
-      const existed = removals[type].some((removal) => removal.run({ id }).changes > 0);
+      const existed = removals[type].some((removal) => removal.run(id).changes > 0);
       if (!("deleted" in line)) return writer.add(line, number);
       if (existed && type !== "user") deletions.push({ type, id, line: number });
       return [];
@@ -71,8 +66,10 @@ export function createRowChanger(db: Database) {
     *finish() {
       yield* writer.finish();
       if (deletions.length > 0) yield* listReferenced(db, deletions);
+      const companies = idsOf("company");
       if (companies.length === 0) return;
-      // Scans all users, because the column has no index.
+      // The names are also stored in the members' rows. All users are scanned, because the column
+      // has no index.
       const ids = JSON.stringify(companies);
       nameCompanies(db, sql`${user.companyId} IN (SELECT value FROM json_each(${ids}))`);
     },
@@ -91,44 +88,28 @@ export function createRowChanger(db: Database) {
      * include an achievement or a user in `before`, because then every user is a candidate.
      */
     listFeaturedCandidates(before: readonly number[]): number[] | undefined {
-      if (before.some((id) => lineOf.has(`user ${id}`))) return undefined;
-      const candidates = [...before];
-      for (const key of lineOf.keys()) {
-        const [type, id] = key.split(" ");
-        if (type === "achievement") return undefined;
-        if (type === "user") candidates.push(Number(id));
-      }
-      return candidates;
+      const users = idsOf("user");
+      const isAnyone = idsOf("achievement").length > 0 || before.some((id) => users.includes(id));
+      return isAnyone ? undefined : [...before, ...users];
     },
   };
 }
 
-function prepareDeletion<Table extends SQLiteTable & { id: Column }>(db: Database, table: Table) {
-  return db
-    .delete(table)
-    .where(eq(table.id, sql.placeholder("id")))
-    .prepare();
-}
-
 /** Yields an error for each deleted record that is still referenced by a user. */
-function* listReferenced(db: Database, deletions: Deletion[]): Generator<FinalError> {
-  const users = {
-    role: new Map<number, number[]>(),
-    achievement: new Map<number, number[]>(),
-    company: new Map<number, number[]>(),
-  };
-  for (const { type, id } of deletions) users[type].set(id, []);
+function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
+  const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
+  const users = new Map(deletions.map(({ type, id }) => [keyOf(type, id), [] as number[]]));
   const rows = db.$client.prepare<
     Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
   >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
   for (const { id, company_id, roles, achievements } of rows.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
-    users.company.get(company_id)?.push(id);
-    for (const role of JSON.parse(roles)) users.role.get(role)?.push(id);
-    for (const [achievement] of unlocks) users.achievement.get(achievement)?.push(id);
+    users.get(keyOf("company", company_id))?.push(id);
+    for (const role of JSON.parse(roles)) users.get(keyOf("role", role))?.push(id);
+    for (const [unlocked] of unlocks) users.get(keyOf("achievement", unlocked))?.push(id);
   }
   for (const { type, id, line } of deletions) {
-    const ids = users[type].get(id) ?? [];
+    const ids = users.get(keyOf(type, id)) ?? [];
     if (ids.length === 0) continue;
     const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
     const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;

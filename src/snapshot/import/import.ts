@@ -10,13 +10,13 @@ import { finishFile } from "../format/file.ts";
 import { countRows } from "../format/meta.ts";
 import { createSchema } from "../format/schema.ts";
 import { checkSnapshot } from "../read/check.ts";
-import { findCounts, refuseEmpty, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
-import { type LineSource, type ReadOptions, readDataset } from "./read-dataset.ts";
+import { findCounts, refuseForeign, refuseShrinking } from "./overwrite-guard.ts";
+import { type LineSource, type Read, type ReadOptions, readDataset } from "./read-dataset.ts";
 import { RowWriter } from "./rows.ts";
 import { SkippingWriter } from "./skip-invalid.ts";
 import {
   type Counted,
-  fillSnapshot,
+  finishDatabase,
   serializeSnapshot,
   useDatabase,
   type WriteOptions,
@@ -44,21 +44,20 @@ export async function importDataset(
   target: string,
   options: ImportOptions = {},
 ): Promise<Counted> {
+  const { dryRun, force, allowEmpty, allowShrink } = options;
   /** Fills a database that will replace `file`. */
   const fillInstead = async (db: Database, file: string): Promise<Counted> => {
-    if (!options.force && existsSync(file)) await refuseForeign(file, target);
+    if (!force && existsSync(file)) await refuseForeign(file, target);
     const old = findCounts(file);
-    return fillSnapshot(db, options, async () => {
-      const { isBlank, ...read } = await fill(db, dataset, options);
-      const counts = countRows(db);
-      if (!options.allowEmpty) refuseEmpty(counts, isBlank);
-      if (!options.allowShrink) refuseShrinking(target, old, counts, read.skipped.hidden);
-      return { ...read, staleIndexes: options.dryRun ? [] : ["company", "user"] };
-    });
+    const read = await fill(db, dataset, options);
+    const counts = countRows(db);
+    if (!allowEmpty && counts.users === 0 && counts.companies === 0) {
+      throw new Error("the dataset has no users and no companies; nothing was written");
+    }
+    if (!allowShrink && old) refuseShrinking(target, old, counts, read.skipped.hidden);
+    return { counts, ...read };
   };
-  if (options.dryRun) {
-    return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
-  }
+  if (dryRun) return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
   // Locks `target` before it reads the dataset. Changes that arrive meanwhile wait for the lock, so
   // the import cannot undo them.
   return replaceLocked(
@@ -66,6 +65,7 @@ export async function importDataset(
     async ({ path, work, old }) => {
       const counted = await useDatabase(work, async (db) => {
         const counted = await fillInstead(db, old);
+        await finishDatabase(db, counted.counts, ["company", "user"], options);
         // Copies rows, not pages. Freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
         return counted;
@@ -84,21 +84,17 @@ export function buildSnapshot(
   options: WriteOptions = {},
 ): Promise<Uint8Array> {
   return useDatabase(":memory:", async (db) => {
-    await fillSnapshot(db, options, async () => {
-      const { isBlank: _, ...read } = await fill(db, dataset, {});
-      return { ...read, staleIndexes: ["company", "user"] };
-    });
+    await fill(db, dataset, {});
+    await finishDatabase(db, countRows(db), ["company", "user"], options);
     return serializeSnapshot(db);
   });
 }
 
-async function fill(db: Database, dataset: LineSource, options: ImportOptions) {
+async function fill(db: Database, dataset: LineSource, options: ImportOptions): Promise<Read> {
   await using tables = await openTables(dataset, options);
-  const source = tables ?? dataset;
   createSchema(db.$client);
-  if (!options.skipInvalid) return await readDataset(source, new RowWriter(db), options);
-  const writer = new SkippingWriter(db);
-  const read = await readDataset(source, writer, options);
+  const writer = options.skipInvalid ? new SkippingWriter(db) : new RowWriter(db);
+  const read = await readDataset(tables ?? dataset, writer, options);
   read.skipped.hidden = writer.hidden;
   return read;
 }

@@ -7,19 +7,10 @@ import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
 import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
-import { CHECK_PIPE } from "./read-dataset.ts";
-
-/** Throws an error if a dataset, which may be blank, has neither users nor companies. */
-export function refuseEmpty({ users, companies }: Counts, isBlank: boolean): void {
-  if (users > 0 || companies > 0) return;
-  const advice = isBlank ? ` (${CHECK_PIPE})` : "";
-  throw new Error(`the dataset has no users and no companies; nothing was written${advice}`);
-}
 
 /**
- * Throws an error that names `target` if the file at `path` does not begin with
- * the header of a snapshot. A snapshot with any schema version may be replaced, even if it is
- * damaged.
+ * Throws an error that names `target` if the file at `path` does not begin with the header of a
+ * snapshot. A snapshot with any schema version may be replaced, even if it is damaged.
  */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
@@ -40,20 +31,13 @@ export function notOverwritten(target: string, what: string): string {
 }
 
 /**
- * Throws an error if `target` would lose more than half of its users or companies.
- * A user who goes private does not count as lost, except for the `hidden` users who become private
- * only because their lines are invalid.
+ * Throws an error if `target` would lose more than half of its users or companies. Users who go
+ * private are not lost, except for those who become private only because their lines are invalid.
  */
-export function refuseShrinking(
-  target: string,
-  old: Counts | undefined,
-  { users, companies }: Counts,
-  hidden = 0,
-): void {
-  const left = { users: users - hidden, companies };
+export function refuseShrinking(target: string, old: Counts, left: Counts, hidden = 0): void {
   for (const kind of ["users", "companies"] as const) {
-    const before = old?.[kind] ?? 0;
-    const lost = before - left[kind];
+    const before = old[kind];
+    const lost = before - left[kind] + (kind === "users" ? hidden : 0);
     if (lost <= before / 2) continue;
     const share = `${lost.toLocaleString("en")} of its ${before.toLocaleString("en")} ${kind}`;
     throw new Error(

@@ -14,13 +14,7 @@ import { detectOtherFormat, type ValidationError } from "../../domain/validation
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
-import {
-  DatasetError,
-  type FinalError,
-  type LineError,
-  LineErrorCollector,
-  type LineRecord,
-} from "./line-errors.ts";
+import { DatasetError, type LineError, LineErrors } from "./line-errors.ts";
 
 /** The path of an NDJSON file (plain or gzip), the objects in its lines, or its bytes. */
 export type LineSource<Item extends object = object> =
@@ -30,25 +24,29 @@ export type LineSource<Item extends object = object> =
 
 /** Validates the records of a dataset or a change file and applies them to a database. */
 export interface LineHandler<Parsed> {
-  validate(record: RawRecord, text: string): Parsed | EndLine | InvalidLine;
+  validate(record: RawRecord): Parsed | EndLine | InvalidLine;
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
    * Leaves out a line that names its record, or the invalid part of the line. `invalid` is the line
    * as parsed, or the valid line that `add` refused. Without this method, every error is final.
    */
-  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Skipped;
+  skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
   /** Called after the last line. Returns the errors that can be detected only at that point. */
-  finish(): Iterable<FinalError>;
+  finish(): Iterable<LineError>;
 }
 
-/** The result for a skipped line: whether the rest is kept, a user becomes private, or neither. */
-export type Skipped = "trimmed" | "private" | "left out";
+/** The consequence of skipping an error, which is added to its message. */
+export const consequences = {
+  trimmed: "; the rest of the user is kept",
+  hidden: "; the user becomes private",
+  leftOut: "",
+} as const;
+export type Consequence = (typeof consequences)[keyof typeof consequences];
 
-const END: Partial<LineRecord> = { type: "end" };
+const END = { type: "end" } as const;
 const RECODE = "convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE";
-/** Advice to show when a dataset seems to be incomplete. */
-export const CHECK_PIPE =
+const CHECK_PIPE =
   "if the dataset comes through a pipe, check whether the command before it failed";
 
 export interface ReadOptions {
@@ -62,114 +60,104 @@ export interface ReadOptions {
   avatarBase?: string | undefined;
 }
 
+/** How many names have been cleaned, and the errors that were skipped. */
+export interface Read {
+  cleaned: number;
+  skipped: LineErrors;
+}
+
 /**
- * Passes each line or row of `input` to `handler`. Resolves to whether there was nothing to read,
- * how many names have been cleaned, and the errors that were skipped. Rejects with a
- * {@link DatasetError} if any error was not skipped.
+ * Passes each line or row of `input` to `handler`. Rejects with a {@link DatasetError} if any error
+ * was not skipped.
  */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
-  options: ReadOptions = {},
-) {
+  options: ReadOptions,
+): Promise<Read> {
   if (input instanceof TableReader) {
     const reader = new DatasetReader(handler, options, input);
-    for await (const batch of input.read()) reader.readRows(batch);
+    for await (const batch of input.read()) for (const row of batch) reader.addRow(row);
     return reader.finish(false);
   }
   const reader = new DatasetReader(handler, options);
-  for await (const batch of readLines(decompress(bytesOf(input)))) reader.read(batch);
+  for await (const batch of readLines(decompress(bytesOf(input)))) {
+    for (const line of batch) reader.addLine(line);
+  }
   return reader.finish(options.expectEnd ?? false);
 }
 
 /** The line or row of a record. */
-type Origin = TextLine | TableRecord;
+type Origin = Pick<TextLine | TableRecord, "number">;
 
-class DatasetReader<Parsed extends RecordKey> {
+class DatasetReader<Parsed extends RecordKey> implements Read {
+  cleaned = 0;
+  readonly skipped: LineErrors;
+  private readonly errors: LineErrors;
   private readonly handler: LineHandler<Parsed>;
   private readonly avatarBase: string | undefined;
   private readonly tables: TableReader | undefined;
-  private readonly errors: LineErrorCollector;
-  private readonly skipped: LineErrorCollector;
   /** Records whose lines have errors. References to these records are not reported as errors. */
   private readonly invalidRecords = new Set<string>();
-  private cleaned = 0;
   private lineCount = 0;
-  private lastLine = 0;
   private endLine = 0;
 
-  constructor(
-    handler: LineHandler<Parsed>,
-    { maxErrors, avatarBase }: ReadOptions,
-    tables?: TableReader,
-  ) {
+  constructor(handler: LineHandler<Parsed>, options: ReadOptions, tables?: TableReader) {
     this.handler = handler;
-    this.avatarBase = avatarBase;
+    this.avatarBase = options.avatarBase;
     this.tables = tables;
-    this.errors = new LineErrorCollector(maxErrors);
-    this.skipped = new LineErrorCollector(maxErrors);
+    this.errors = new LineErrors(options.maxErrors);
+    this.skipped = new LineErrors(options.maxErrors);
   }
 
-  read(batch: TextLine[]): void {
-    for (const line of batch) {
-      this.addLine(line);
-      this.lineCount++;
-      this.lastLine = line.number;
-    }
-  }
-
-  readRows(batch: (TableRecord | RowError)[]): void {
-    for (const row of batch) {
-      if ("record" in row) this.addRecord(row, row.record, "");
-      else this.report(row, "lines");
-    }
-  }
-
-  finish(expectEnd: boolean) {
-    if (expectEnd && this.endLine === 0) {
-      const reason = "the end line is missing, so the dataset may be incomplete";
-      this.errors.add({ line: this.lastLine + 1, field: "", reason, fix: CHECK_PIPE, ...END });
-    }
-    for (const { line, missing, ...error } of this.handler.finish()) {
-      const { type } = error;
-      const isRow = this.tables && line !== undefined && type !== undefined && type !== "end";
-      const located = isRow
-        ? this.tables.locate(error, { type, number: line })
-        : { ...error, ...(line !== undefined && { line }) };
-      this.report({ ...located, ...(missing && { missing }) }, "fields");
-    }
-    const { summary } = this.errors;
-    if (summary.count > 0) throw new DatasetError(summary);
-    const isBlank = !this.tables && this.lineCount === 0;
-    return { skipped: this.skipped.summary, cleaned: this.cleaned, isBlank };
-  }
-
-  /** Reports an error that affects no whole record. It is skipped if the handler can skip. */
-  private report({ missing, ...error }: FinalError, counter: "lines" | "fields"): void {
-    if (missing && this.invalidRecords.has(nameOf(missing))) return;
-    const collector = this.handler.skip ? this.skipped : this.errors;
-    collector.summary[missing ? "references" : counter]++;
-    collector.add(error);
+  addRow(row: TableRecord | RowError): void {
+    if ("record" in row) this.addRecord(row, row.record);
+    else this.report(row, "lines");
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
-  private addLine(line: TextLine): void {
+  addLine(line: TextLine): void {
     const { text, problem, isGarbled } = line;
+    const record =
+      problem === undefined
+        ? parseObject(text)
+        : new InvalidLine([{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
     if (this.endLine > 0) {
       this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
-    } else if (problem !== undefined) {
-      this.fail(line, [{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
-    } else {
-      const record = parseObject(text);
-      if (record instanceof InvalidLine) this.fail(line, record.errors);
-      else this.addRecord(line, record, text);
-    }
+    } else if (record instanceof InvalidLine) {
+      const mistake = this.lineCount === 0 ? detectOtherFormat(text) : undefined;
+      this.fail(line, mistake ? [mistake] : record.errors);
+      if (mistake) throw new DatasetError(this.errors);
+    } else this.addRecord(line, record);
+    this.lineCount++;
   }
 
-  private addRecord(origin: Origin, record: RawRecord, text: string): void {
+  finish(expectEnd: boolean): Read {
+    if (expectEnd && this.endLine === 0) {
+      const reason = "the end line is missing, so the dataset may be incomplete";
+      this.errors.add({ field: "", reason, fix: CHECK_PIPE, ...END });
+    }
+    for (const { line, ...error } of this.handler.finish()) {
+      const located = line === undefined ? error : this.locate(error, { number: line }, error);
+      this.report(located, "fields");
+    }
+    if (this.errors.count > 0) throw new DatasetError(this.errors);
+    return { cleaned: this.cleaned, skipped: this.skipped };
+  }
+
+  /** Reports an error that affects no whole record. It is skipped if the handler can skip. */
+  private report(error: LineError, counter: "lines" | "fields"): void {
+    const { missing } = error;
+    if (missing && this.invalidRecords.has(nameOf(missing))) return;
+    const errors = this.handler.skip ? this.skipped : this.errors;
+    errors[missing ? "references" : counter]++;
+    errors.add(error);
+  }
+
+  private addRecord(origin: Origin, record: RawRecord): void {
     this.cleaned += cleanNames(record);
     if (this.avatarBase !== undefined) resolveAvatar(record, this.avatarBase);
-    const parsed = this.handler.validate(record, text);
+    const parsed = this.handler.validate(record);
     if (parsed instanceof InvalidLine) {
       this.skipOrFail(origin, parsed.record, parsed, parsed.errors);
     } else if ("lines" in parsed) this.end(origin, parsed);
@@ -192,47 +180,42 @@ class DatasetReader<Parsed extends RecordKey> {
     invalid: Parsed | InvalidLine,
     errors: ValidationError[],
   ): void {
-    const result = record && this.handler.skip?.(record, invalid, origin.number);
-    if (result === undefined) {
-      const isEnd = invalid instanceof InvalidLine && invalid.value?.type === "end";
+    const consequence = record && this.handler.skip?.(record, invalid, origin.number);
+    if (consequence === undefined) {
+      const isEnd = invalid instanceof InvalidLine && invalid.value.type === "end";
       this.fail(origin, errors, isEnd ? END : record);
       return;
     }
-    const { lines, fields } = this.skipped.summary;
     // A trimmed user loses whole fields, and single elements of the lists.
     const parts = new Set(errors.map(({ field }) => /^\w+(\[\d+\])?/.exec(field)?.[0]));
-    if (result === "trimmed") this.skipped.summary.fields = fields + parts.size;
-    else this.skipped.summary.lines = lines + 1;
+    if (consequence === consequences.trimmed) this.skipped.fields += parts.size;
+    else this.skipped.lines++;
     for (const error of errors) {
-      const { reason } = error;
-      const skipped = { kind: reason, ...error, reason: reason + consequences[result] };
+      const { reason, kind = reason } = error;
+      const skipped = { ...error, kind, reason: reason + consequence };
       this.skipped.add(this.locate(skipped, origin, record));
     }
   }
 
-  private fail(origin: Origin, errors: ValidationError[], record: Partial<LineRecord> = {}): void {
-    const isLine = "text" in origin;
-    const mistake = isLine && this.lineCount === 0 ? detectOtherFormat(origin.text) : undefined;
-    if (mistake) {
-      this.errors.add({ ...mistake, line: origin.number });
-      throw new DatasetError(this.errors.summary);
-    }
+  private fail(
+    origin: Origin,
+    errors: ValidationError[],
+    record: Pick<LineError, "type" | "id"> = {},
+  ): void {
     if (record.type !== "user") this.invalidRecords.add(nameOf(record));
-    this.errors.summary.lines++;
-    const fix = isLine && isCutOff(origin) && { kind: "is unfinished", fix: CHECK_PIPE };
-    for (const error of errors) {
-      this.errors.add(this.locate({ ...fix, ...error }, origin, record));
-    }
+    for (const error of errors) this.errors.add(this.locate(error, origin, record));
   }
 
   private locate(
     error: ValidationError,
     origin: Origin,
-    { type, id }: Partial<LineRecord> = {},
+    { type, id }: Pick<LineError, "type" | "id"> = {},
   ): LineError {
-    const isRow = "record" in origin && this.tables;
-    const at = isRow ? this.tables.locate(error, origin) : { ...error, line: origin.number };
-    return { ...at, type, id };
+    const isRow = this.tables && type !== undefined && type !== "end";
+    const located = isRow
+      ? this.tables.locate(error, { ...origin, type })
+      : { ...error, line: origin.number };
+    return { ...located, type, id };
   }
 }
 
@@ -243,13 +226,7 @@ function resolveAvatar(record: RawRecord, base: string): void {
   record.avatar_url = URL.parse(avatar, base)?.href ?? avatar;
 }
 
-const consequences: Record<Skipped, string> = {
-  trimmed: "; the rest of the user is kept",
-  private: "; the user becomes private",
-  "left out": "",
-};
-
-function nameOf({ type, id }: Partial<LineRecord>): string {
+function nameOf({ type, id }: Pick<LineError, "type" | "id">): string {
   return `${type} ${id}`;
 }
 
@@ -260,15 +237,4 @@ function bytesOf(source: LineSource): AsyncIterable<Uint8Array> {
 
 async function* format(objects: Iterable<object>): AsyncGenerator<Uint8Array> {
   for (const object of objects) yield Buffer.from(`${JSON.stringify(object)}\n`);
-}
-
-/** Whether an invalid line is the last line of a file that was cut off. */
-function isCutOff({ text, isCut = false }: TextLine): boolean {
-  if (!isCut) return false;
-  try {
-    JSON.parse(text);
-    return false;
-  } catch {
-    return true;
-  }
 }

@@ -4,7 +4,6 @@
  * becomes private, and so does a user with several lines of which one is private. Any other record
  * is left out. References to missing records are dropped.
  */
-import { eq, sql } from "drizzle-orm";
 import {
   type DatasetLine,
   InvalidLine,
@@ -12,14 +11,11 @@ import {
   salvageUser,
 } from "../../domain/dataset.ts";
 import type { Database } from "../../sqlite/driver.ts";
-import { company, user } from "../format/schema.ts";
-import type { FinalError } from "./line-errors.ts";
-import type { Skipped } from "./read-dataset.ts";
+import type { LineError } from "./line-errors.ts";
+import { type Consequence, consequences } from "./read-dataset.ts";
 import { listLongUsers, RowWriter } from "./rows.ts";
 
 export class SkippingWriter extends RowWriter {
-  /** How many users became private because a line about them is invalid. Set by {@link finish}. */
-  hidden = 0;
   private readonly faulty: ReturnType<typeof prepareFaulty>;
 
   constructor(db: Database) {
@@ -27,78 +23,55 @@ export class SkippingWriter extends RowWriter {
     this.faulty = prepareFaulty(db);
   }
 
-  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): Skipped {
-    if (type !== "user") return "left out";
+  skip({ type, id }: RecordKey, invalid: DatasetLine | InvalidLine, number: number): Consequence {
+    if (type !== "user") return consequences.leftOut;
     if (invalid instanceof InvalidLine) {
       const rest = salvageUser(invalid);
       if (rest && this.add(rest, number).length === 0) {
         this.faulty.add.run(id);
-        return "trimmed";
+        return consequences.trimmed;
       }
     } else if ("public" in invalid && invalid.public) {
       // A second line, which matters only if there is something wrong with the first.
-      return Number(this.faulty.hideAgain.run(id).changes) > 0 ? "private" : "left out";
+      const { changes } = this.faulty.hideAgain.run(id);
+      return changes > 0 ? consequences.hidden : consequences.leftOut;
     }
     this.faulty.hide.run(id);
-    return "private";
+    return consequences.hidden;
   }
 
-  override *finish(): Generator<FinalError> {
-    const usersWithMissing = new Set<number>();
+  override *finish(): Generator<LineError> {
+    const { $client } = this.db;
     for (const error of super.finish()) {
-      if (error.missing && error.id !== undefined) usersWithMissing.add(error.id);
+      if (error.missing && error.id !== undefined) this.faulty.add.run(error.id);
       yield error;
     }
-    const trim = this.db.$client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
+    const trim = $client.prepare("UPDATE user SET achievements = ? WHERE id = ?");
     for (const { id, fitting } of listLongUsers(this.db, this.longestList)) {
       trim.run(JSON.stringify(fitting), id);
     }
-    const hideUsers = this.db.$client.prepare(
+    const hide = $client.prepare(
       "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",
     );
-    this.hidden = Number(hideUsers.run().changes);
-    this.db.$client.exec(`
+    this.hidden = Number(hide.run().changes);
+    // Drops the references to missing records. The row's company name is already null, because a
+    // missing company has no name to copy.
+    $client.exec(`
       DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
+      UPDATE user SET
+        (company_id, company_role) =
+          (SELECT company_id, company_role WHERE company_id IN (SELECT id FROM company)),
+        roles = (SELECT json_group_array(value ORDER BY key) FROM json_each(roles)
+          WHERE value IN (SELECT id FROM role)),
+        achievements = (SELECT json_group_array(json(value) ORDER BY key)
+          FROM json_each(achievements) WHERE value ->> 0 IN (SELECT id FROM achievement))
+        WHERE id IN (SELECT id FROM faulty);
       DROP TABLE faulty;
     `);
-    this.dropReferences(usersWithMissing);
-  }
-
-  /** Removes the references to missing records from the rows of these users. */
-  private dropReferences(users: Iterable<number>): void {
-    const { db, known } = this;
-    const id = sql.placeholder("id");
-    const findUser = db.select().from(user).where(eq(user.id, id)).prepare();
-    const findCompany = db.select().from(company).where(eq(company.id, id)).prepare();
-    const update = db
-      .update(user)
-      .set({
-        companyId: sql`${sql.placeholder("companyId")}`,
-        companyRole: sql`${sql.placeholder("companyRole")}`,
-        roles: sql`${sql.placeholder("roles")}`,
-        achievements: sql`${sql.placeholder("achievements")}`,
-      })
-      .where(eq(user.id, id))
-      .prepare();
-    for (const id of users) {
-      const row = findUser.get({ id });
-      if (!row) continue;
-      // The row's company name is already null, because a missing company has no name to copy.
-      const hasCompany = row.companyId !== null && findCompany.get({ id: row.companyId });
-      const roles = row.roles.filter((role) => known.role.has(role));
-      const unlocks = row.achievements.filter(([id]) => known.achievement.has(id));
-      update.run({
-        id,
-        companyId: hasCompany ? row.companyId : null,
-        companyRole: hasCompany ? row.companyRole : null,
-        roles: JSON.stringify(roles),
-        achievements: JSON.stringify(unlocks),
-      });
-    }
   }
 }
 
-/** Prepares the table of the users with an invalid line, and its changes. */
+/** Prepares the table of the users with an error, and its changes. */
 function prepareFaulty({ $client }: Database) {
   // This table is on disk because a bad dataset may hide millions of users. A TEMP table would be
   // in memory.

@@ -8,26 +8,16 @@ import { formatTime } from "../../domain/time.ts";
 import { version } from "../../domain/version.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import { withChecksum } from "../format/file.ts";
-import { type Counts, countRows, writeMeta } from "../format/meta.ts";
-import type { NameKind, Unlock } from "../format/schema.ts";
+import { type Counts, writeMeta } from "../format/meta.ts";
+import { achievement, type NameKind, type Unlock } from "../format/schema.ts";
 import { buildNameIndex } from "../name-index/build.ts";
-import type { LineErrors } from "./line-errors.ts";
+import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
 
-export interface Counted {
+/** The result of an import or of changes, with the errors that were skipped. */
+export interface Counted extends Read {
   counts: Counts;
-  /** The errors that were skipped because `skipInvalid` is set. */
-  skipped: LineErrors;
-  /** In how many names control characters or extra white space were removed. */
-  cleaned: number;
-}
-
-export interface Filled extends Omit<Counted, "counts"> {
-  /** The name indexes that must be built. */
-  staleIndexes: readonly NameKind[];
-  /** The ids of the users who might have the most points. Defaults to all users. */
-  featuredCandidates?: readonly number[] | undefined;
 }
 
 export interface WriteOptions {
@@ -37,20 +27,37 @@ export interface WriteOptions {
 }
 
 /**
- * Calls `fill` to write rows to a database, and adds everything else that a snapshot has. The
- * database is private and is discarded after a crash, so nothing needs to be durable.
+ * Calls `use` with a database in a transaction; see `openWritable` for `source`. The database is
+ * private and is discarded after a crash, so nothing needs to be durable.
  */
-export async function fillSnapshot(
+export async function useDatabase<T>(
+  source: string | Uint8Array,
+  use: (db: Database) => Promise<T>,
+): Promise<T> {
+  const db = sqlite.openWritable(source);
+  try {
+    // A killed process must not leave a journal file, which SQLite would later apply to another
+    // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
+    db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN`);
+    return await use(db);
+  } finally {
+    db.$client.close();
+  }
+}
+
+/**
+ * Adds to the rows of a database everything else that a snapshot has, and commits. `staleIndexes`
+ * are the name indexes to build. `featuredCandidates` are the users who might have the most points,
+ * by default all.
+ */
+export async function finishDatabase(
   db: Database,
+  counts: Counts,
+  staleIndexes: readonly NameKind[],
   { builtAtMs = Date.now(), onIndexed }: WriteOptions,
-  fill: (db: Database) => Promise<Filled>,
-): Promise<Counted> {
-  // A killed process must not leave a journal file, which SQLite would later apply to another
-  // database. `journal_mode = OFF` would also work, but Bun's SQLite silently ignores it.
-  db.$client.exec(`PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;
-    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -32768; BEGIN`);
-  const { staleIndexes, featuredCandidates, ...read } = await fill(db);
-  const counts = countRows(db);
+  featuredCandidates?: readonly number[],
+): Promise<void> {
   writeMeta(db, {
     built_at: formatTime(Math.floor(builtAtMs / 1000)),
     roadbook_version: version,
@@ -65,23 +72,6 @@ export async function fillSnapshot(
     }
   }
   db.$client.exec("COMMIT");
-  return { counts, ...read };
-}
-
-/**
- * Calls `use` with a database for writing; see `openWritable` for `source`. Closes the database
- * afterwards.
- */
-export async function useDatabase<T>(
-  source: string | Uint8Array,
-  use: (db: Database) => Promise<T>,
-): Promise<T> {
-  const db = sqlite.openWritable(source);
-  try {
-    return await use(db);
-  } finally {
-    db.$client.close();
-  }
 }
 
 /** Returns a filled database in memory as the bytes of a snapshot file. */
@@ -94,24 +84,22 @@ export function serializeSnapshot(db: Database): Uint8Array {
  * Returns the ids of the public users with the most achievement points, highest first. Ties go to
  * the lower id. If `among` is given, only those users are read, which is much faster.
  */
-export function listFeatured(db: Database, among?: Iterable<number>): number[] {
-  const definitions = db.$client.prepare<{ id: number; points: number }>(
-    "SELECT id, points FROM achievement",
+function listFeatured(db: Database, among?: readonly number[]): number[] {
+  const definitions = db.select({ id: achievement.id, points: achievement.points });
+  const pointsOf = new Map(
+    definitions
+      .from(achievement)
+      .all()
+      .map(({ id, points }) => [id, points]),
   );
-  const pointsOf = new Map(definitions.all().map(({ id, points }) => [id, points]));
   const users = db.$client.prepare<{ id: number; achievements: string }>(
     `SELECT id, achievements FROM user
       ${among ? "WHERE id IN (SELECT value FROM json_each(?))" : ""} ORDER BY id`,
   );
   const best: { id: number; points: number }[] = [];
-  for (const { id, achievements } of users.iterate(
-    ...(among ? [JSON.stringify([...among])] : []),
-  )) {
+  for (const { id, achievements } of users.iterate(...(among ? [JSON.stringify(among)] : []))) {
     const unlocks: Unlock[] = JSON.parse(achievements);
-    const points = unlocks.reduce(
-      (sum, [achievement]) => sum + (pointsOf.get(achievement) ?? 0),
-      0,
-    );
+    const points = unlocks.reduce((sum, [unlocked]) => sum + (pointsOf.get(unlocked) ?? 0), 0);
     if (best.length === MAX_FEATURED && points <= (best.at(-1)?.points ?? 0)) continue;
     const place = best.findIndex((one) => one.points < points);
     best.splice(place < 0 ? best.length : place, 0, { id, points });

@@ -1,0 +1,398 @@
+/** Imports of datasets that are truncated, empty or invalid in some lines. */
+import { describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { runCommandLine } from "../../src/commands/command-line.ts";
+import { PublicUserLine } from "../../src/domain/model.ts";
+import { applyChanges } from "../../src/snapshot/import/apply.ts";
+import { type ImportOptions, importDataset } from "../../src/snapshot/import/import.ts";
+import { formatErrors } from "../../src/snapshot/import/line-errors.ts";
+import { checkSnapshot } from "../../src/snapshot/read/check.ts";
+import {
+  bytesOf,
+  exported,
+  listBeside,
+  makeFile,
+  makeSnapshot,
+  stateOf,
+  textOf,
+  user,
+} from "../datasets.ts";
+import { achievement, company, role } from "../domain/invalid-lines.ts";
+import { openInProcess, temporaryFolder } from "../support.ts";
+
+const night = { ...achievement, id: 7 };
+const ann = user(1, "Ann");
+const bea = user(2, "Bea");
+const end = (lines: unknown) => ({ type: "end", lines });
+const toText = (lines: (object | string)[]) =>
+  lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+const stream = (bytes: string | Uint8Array) => new Blob([Buffer.from(bytes)]).stream();
+
+/** Imports into a new file, or into `target`, and returns the kept lines and the skipped errors. */
+async function run(
+  input: (object | string)[] | string | Uint8Array,
+  options: ImportOptions = {},
+  target = join(temporaryFolder(), "s"),
+) {
+  const bytes = Array.isArray(input) ? toText(input) : input;
+  const { skipped, counts } = await importDataset(stream(bytes), target, options);
+  await checkSnapshot(target);
+  const lines = (await exported(target)).trim().split("\n").slice(0, -1);
+  const kept = lines.map((line) => JSON.parse(line));
+  return { kept, skipped, counts, report: formatErrors(skipped), bytes: readFileSync(target) };
+}
+
+describe.each([
+  ["import", importDataset],
+  ["apply", applyChanges],
+])("in the input of %s, the end line", (_, write) => {
+  const isMissing = "the end line is missing, so the dataset may be incomplete";
+  const mustBe = (count: number, got: number) =>
+    `lines: must be ${count} (the number of lines before this one), got ${got}`;
+  const wrong: [string, (object | string)[], string, boolean][] = [
+    ["is one too high", [role, ann, end(3)], `line 3: ${mustBe(2, 3)}`, false],
+    ["is one too low", [role, ann, end(1)], `line 3: ${mustBe(2, 1)}`, false],
+    ["counts blank lines", [role, "", " ", ann, end(4)], `line 5: ${mustBe(2, 4)}`, false],
+    ["is not the last", [role, end(1), ann], "line 3: comes after the end line (line 2)", false],
+    ["is repeated", [ann, end(1), end(2)], "line 3: comes after the end line (line 2)", false],
+    ["has no number", [ann, end("1")], "line 2: lines: must be an integer from 0", false],
+    ["is missing with --expect-end", [role, ann], isMissing, true],
+    ["is missing in an empty dataset", [], isMissing, true],
+  ];
+  test.each(wrong)("is an error if it %s", async (_, lines, expected, expectEnd) => {
+    const target = await makeSnapshot();
+    const before = stateOf(target);
+    const error = await write(stream(toText(lines)), target, { expectEnd }).catch((one) => one);
+    expect([error.count, error.message]).toEqual([
+      1,
+      expect.stringMatching(RegExp(`^${RegExp.escape(expected)}`)),
+    ]);
+    expect(stateOf(target)).toEqual(before);
+  });
+
+  test.each([true, false])("is accepted if it is correct (--expect-end: %p)", async (expectEnd) => {
+    const lines = ["", role, " \r", ann, end(2), "  "];
+    await write(stream(toText(lines)), await makeSnapshot([role, ann]), { expectEnd });
+  });
+});
+
+test("the end line may be among the objects in createRoadbook's dataset", async () => {
+  const { fetch } = await openInProcess({ dataset: [ann, end(1)] });
+  expect((await fetch("/users/public/1")).status).toBe(200);
+  await expect(openInProcess({ dataset: [ann, end(2)] })).rejects.toThrow("lines: must be 1");
+});
+
+describe("an import that is empty or would remove more than half of the users or companies is an error", () => {
+  const list = <Item>(count: number, make: (id: number) => Item, from = 1) =>
+    Array.from({ length: count }, (_, at) => make(from + at));
+  const people = (count: number, from?: number) =>
+    list(count, (id) => user(id, `User ${id}`), from);
+  const companies = (count: number) => list(count, (id) => ({ ...company, id }));
+  const hidden = (count: number) => list(count, (id) => ({ type: "user", id, public: false }), 900);
+
+  test.each([
+    ["nothing", ""],
+    ["blank lines", "\n\n"],
+    ["only roles", textOf([role])],
+    ["only an end line", textOf([end(0)])],
+    ["an empty gzip", gzipSync("")],
+  ])("%s, with and without a target", async (_, dataset) => {
+    const message = "the dataset has no users and no companies; nothing was written";
+    const target = join(temporaryFolder(), "s");
+    await expect(run(dataset, { allowShrink: true }, target)).rejects.toThrow(message);
+    expect(listBeside(target)).toEqual([]);
+    await run([ann], {}, target);
+    const before = stateOf(target);
+    await expect(run(dataset, {}, target)).rejects.toThrow(message);
+    expect(stateOf(target)).toEqual(before);
+  });
+
+  test.each<[string, object[], object[], string | undefined]>([
+    ["half of the users", people(10), people(5), undefined],
+    ["more than half of the users", people(10), people(4), "6 of its 10 users"],
+    ["more than half of an odd number", people(11), people(5), "6 of its 11 users"],
+    ["less than half of an odd number", people(11), people(6), undefined],
+    ["half of the companies", [ann, ...companies(4)], [ann, ...companies(2)], undefined],
+    [
+      "more than half of the companies",
+      [ann, ...companies(4)],
+      [ann, company],
+      "3 of its 4 companies",
+    ],
+    ["the only company", [ann, company], [ann], "1 of its 1 companies"],
+    ["no user, although most are private now", people(10), [ann, ...hidden(9)], undefined],
+    ["users who were private", hidden(10), hidden(4), "6 of its 10 users"],
+    ["all users, but adds others", people(10), people(10, 500), undefined],
+  ])("%s", async (_, old, next, expected) => {
+    const target = await makeSnapshot(old);
+    const before = stateOf(target);
+    if (expected) {
+      await expect(run(next, {}, target)).rejects.toThrow(
+        `${target} would lose ${expected}; nothing was written (to remove more than half, add --allow-shrink)`,
+      );
+      expect(stateOf(target)).toEqual(before);
+    }
+    await run(next, { allowShrink: expected !== undefined }, target);
+    expect(await exported(target)).toBe(await exported(await makeSnapshot(next)));
+  });
+
+  test("the old counts are read even from a snapshot with another schema version", async () => {
+    const target = await makeSnapshot(people(10));
+    const bytes = readFileSync(target);
+    bytes.writeUInt32BE(1, 60); // user_version
+    writeFileSync(target, bytes);
+    await expect(checkSnapshot(target)).rejects.toThrow("has schema 1");
+    await expect(run(people(4), {}, target)).rejects.toThrow("6 of its 10 users");
+    await run(people(4), { allowShrink: true }, target);
+  });
+
+  test("a snapshot whose counts cannot be read may be replaced", async () => {
+    const target = await makeSnapshot(people(10));
+    writeFileSync(target, readFileSync(target).subarray(0, 1000));
+    expect((await run([ann], {}, target)).counts.users).toBe(1);
+  });
+});
+
+describe("--skip-invalid", () => {
+  const skip = (lines: (object | string)[], options: ImportOptions = {}, target?: string) =>
+    run(lines, { skipInvalid: true, ...options }, target);
+
+  test("skips invalid lines and references to them, and reports both", async () => {
+    const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-01T00:00:00Z" };
+    const [seven, eight] = [unlock, { ...unlock, id: 8 }];
+    const { report, kept, skipped } = await skip([
+      { ...role, name: "" },
+      { ...role, id: 2 },
+      { ...night, points: -1 },
+      { ...night, id: 8 },
+      user(4, ""),
+      user(5, "Eve", {
+        company: { id: 1, role: "Owner" },
+        roles: [1, 2],
+        achievements: [seven, eight],
+      }),
+      { ...company, member_count: "many" },
+      user(6, "Zoe", { created_at: "yesterday" }),
+      user(7, "Max", {
+        avatar_url: "",
+        roles: [2, null],
+        achievements: [eight, { ...unlock, id: "8" }],
+      }),
+      end(9),
+    ]);
+    expect(skipped).toMatchObject({ lines: 5, fields: 3, references: 3, hidden: 2 });
+    expect(
+      report,
+    ).toBe(`line 1: name: must be a non-blank string of 1 to 200 code points, got "" (role 1)
+line 5: name: must be a non-blank string of 1 to 200 code points, got ""; the user becomes private (user 4)
+line 3: points: must be an integer from 0 to 9007199254740991, got -1 (achievement 7)
+line 6: company.id: there is no company 1 (user 5)
+line 6: roles[0]: there is no role 1 (user 5)
+line 6: achievements[0].id: there is no achievement 7 (user 5)
+line 7: member_count: must be an integer from 0 to 9007199254740991, got "many" (company 1)
+line 8: created_at: must be an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z, got "yesterday"; the user becomes private (user 6)
+line 9: avatar_url: must be ${PublicUserLine.properties.avatar_url.description}, got ""; the rest of the user is kept (user 7)
+line 9: roles[1]: must be an integer from 1 to 9007199254740991, got null; the rest of the user is kept (user 7)
+line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "8"; the rest of the user is kept (user 7)`);
+    expect(kept).toEqual([
+      { ...role, id: 2 },
+      { ...night, id: 8 },
+      { type: "user", id: 4, public: false },
+      user(5, "Eve", { company: null, roles: [2], achievements: [eight] }),
+      { type: "user", id: 6, public: false },
+      user(7, "Max", { avatar_url: null, company: null, roles: [2], achievements: [eight] }),
+    ]);
+  });
+
+  test("keeps a role or achievement that is listed twice once, and keeps the order", async () => {
+    const unlock = { id: 7, tier: 1, unlocked_at: "2024-01-02T00:00:00Z" };
+    const older = { id: 5, tier: 2, unlocked_at: "2024-01-01T00:00:00Z" };
+    const gone = { ...unlock, id: 9 };
+    const more = { roles: [1, 3, 1], achievements: [older, unlock, unlock, gone] };
+    const { kept, skipped } = await skip([role, night, { ...night, id: 5 }, { ...ann, ...more }]);
+    expect(kept.at(-1)).toMatchObject({ roles: [1], achievements: [older, unlock] });
+    expect(skipped).toMatchObject({ lines: 0, fields: 2, references: 2, hidden: 0 });
+  });
+
+  test("changes nothing for a dataset without errors", async () => {
+    const { kept, skipped } = await skip([role, ann, end(2)]);
+    expect(kept).toEqual([role, { ...ann, company: null, roles: [], achievements: [] }]);
+    expect(skipped.count).toBe(0);
+  });
+
+  test("shows five errors of each kind and the total, or more errors with --max-errors", async () => {
+    const lines = [...Array(33).fill({ ...company, name: "" }), ann];
+    const { report, skipped } = await skip(lines);
+    expect(report).toEndWith('got "" (company 1)\n  … and 28 more like this (33 in all)');
+    expect((await skip(lines, { maxErrors: 33 })).report).toMatch(/^line 33: .*$/m);
+    expect(skipped.lines).toBe(33);
+  });
+
+  test("keeps the first of two lines with the same id", async () => {
+    const lines = [role, company, ann];
+    const { kept } = await skip(lines.flatMap((line) => [line, { ...line, name: "Other" }]));
+    expect(kept).toEqual([role, company, expect.objectContaining({ name: "Ann" })]);
+  });
+
+  const hidden = { type: "user", id: 1, public: false };
+  const eve = user(1, "Evelyn", { achievements: [], roles: [1] });
+  test.each<[string, object[]]>([
+    ["a private line, then a public one", [hidden, eve]],
+    ["a public line, then a private one", [eve, hidden]],
+    ["a private line with an unknown field", [eve, { ...hidden, nick: "E" }]],
+    ["a private line with an unknown field, then the public line", [{ ...hidden, nick: "E" }, eve]],
+    ["a line without the field public", [eve, { type: "user", id: 1 }]],
+    ["a line in which public is a string", [eve, { ...hidden, public: "no" }]],
+    ["an invalid line that says public", [eve, { ...user(1, "Evelyn"), nick: "E" }]],
+    ["a public line with a wrong avatar", [eve, user(1, "Evelyn", { avatar_url: "" })]],
+    ["a wrong avatar, then another line", [user(1, "Evelyn", { avatar_url: "" }), eve]],
+    ["a deletion", [eve, { type: "user", id: 1, deleted: true }]],
+    ["an invalid line alone", [user(1, "")]],
+  ])("%s makes the user private", async (_, lines) => {
+    const { report, kept, bytes } = await skip([role, bea, ...lines]);
+    expect(report).toMatch(/^line \d: /);
+    expect(kept).toEqual([role, hidden, expect.objectContaining(bea)]);
+    expect(bytes.toString("latin1").toLowerCase()).not.toContain("evelyn");
+  });
+
+  test.each([
+    ["an invalid line for a company with the same id", { ...company, name: "" }],
+    ["a second, valid public line", user(1, "Anna")],
+  ])("%s makes nobody private", async (_, line) => {
+    const { kept } = await skip([bea, ann, line]);
+    expect(kept).toEqual([ann, bea].map((one) => expect.objectContaining(one)));
+  });
+
+  test.each([
+    ["JSON", '{"type":"user","id":1,"public":false,"name":"E"E"}'],
+    ["an object", [hidden]],
+    ["with a type", { id: 1, public: false }],
+    ["of a known type", { ...hidden, type: "User" }],
+    ["with an id", { type: "user", public: false }],
+    ["with an id that is a number", { ...hidden, id: "1" }],
+    ["with an id from 1", { ...hidden, id: 0 }],
+    ["with an id to 2^53 - 1", { ...hidden, id: 2 ** 53 }],
+    ["at most 1 MiB", { type: "user", id: 1, name: "x".repeat(2 ** 20) }],
+  ])("a line that is not %s is still an error", async (_, line) => {
+    await expect(skip([bea, line])).rejects.toThrow(/^line 2: /);
+  });
+
+  const bytes = Buffer.from(textOf([role, bea, ann]));
+  const garbled = Buffer.concat([bytes, Buffer.from("\xff\n", "latin1")]);
+  test.each([
+    ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
+    ["bytes that are not UTF-8", garbled, /UTF-8/],
+    ["an unfinished last line", bytes.subarray(0, -20), /^line 3: must be valid JSON$/],
+    ["a wrong end line", textOf([bea, user(3, ""), end(9)]), /lines: must be 2 .* got 9/],
+    ["an end line with a string", textOf([bea, end("1")]), /line 2: lines: must be/],
+    ["a line after the end line", textOf([bea, end(1), ann]), /line 3: comes after the end line/],
+    ["no valid user or company", textOf([{ ...company, name: "" }]), /no users and no companies/],
+  ])("%s is still an error", async (_, dataset, expected) => {
+    const target = join(temporaryFolder(), "s");
+    await expect(run(dataset, { skipInvalid: true }, target)).rejects.toThrow(expected);
+    expect(listBeside(target)).toEqual([]);
+  });
+
+  test("skips an invalid last line without a line break, if the line is complete JSON", async () => {
+    const { skipped } = await run(textOf([bea, { ...ann, name: "" }]).trimEnd(), {
+      skipInvalid: true,
+    });
+    expect(skipped).toMatchObject({ lines: 1, hidden: 1 });
+  });
+
+  test("does not excuse a missing end line if --expect-end is set", async () => {
+    const lines = [bea, user(3, "")];
+    await expect(skip(lines, { expectEnd: true })).rejects.toThrow("end line is missing");
+    await skip([...lines, end(2)], { expectEnd: true });
+  });
+
+  test("does not allow the loss of more than half of the users", async () => {
+    const target = await makeSnapshot([ann, bea, user(3, "Cid")]);
+    const lines = [ann, user(2, ""), user(3, "")];
+    await expect(skip(lines, {}, target)).rejects.toThrow("2 of its 3 users");
+  });
+});
+
+describe("a user without an avatar", () => {
+  const lines = [
+    ann,
+    { ...ann, id: 2, avatar_url: null },
+    { ...ann, id: 3, avatar_url: undefined },
+  ];
+
+  test.each([
+    [undefined, "http://roadbook.test"],
+    ["https://api.example/drivers/", "https://api.example/drivers"],
+  ])(
+    "has a generated one, whose path is completed like any other (%p)",
+    async (publicUrl, base) => {
+      const { fetch } = await openInProcess({ dataset: lines, publicUrl });
+      const avatars = [
+        "https://avatars.example/1.png",
+        `${base}/avatars/2.svg`,
+        `${base}/avatars/3.svg`,
+      ];
+      const { users } = await (await fetch("/search/users?q=ann")).json();
+      expect(users.map((one: { avatar_url: string }) => one.avatar_url)).toEqual(avatars);
+      for (const [at, avatar_url] of avatars.entries()) {
+        const { user } = await (await fetch(`/users/public/${at + 1}`)).json();
+        expect(user.avatar_url).toBe(avatar_url);
+      }
+    },
+  );
+
+  test("is exported without an avatar, even after a change", async () => {
+    const target = await makeSnapshot(lines);
+    await applyChanges(bytesOf([{ ...ann, avatar_url: undefined }]), target);
+    expect((await exported(target)).match(/"avatar_url":null/g)).toHaveLength(3);
+  });
+});
+
+describe("a file of another kind is overwritten only with --force", () => {
+  const contents: [string, () => Promise<string | Uint8Array>, string[]][] = [
+    ["another program's database", async () => foreign(), []],
+    ["a snapshot", async () => readFileSync(await makeSnapshot()), ["import"]],
+    ["a dataset", async () => textOf([role, ann]), ["export", "seed"]],
+    ["a dataset, compressed", async () => gzipSync(textOf([role, ann])), ["export", "seed"]],
+    ["a text", async () => "Dear diary,\n", []],
+    ["an empty file", async () => "", ["export", "seed"]],
+  ];
+  const foreign = () => Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(4080)]);
+
+  test.each(contents)("%s", async (_, make, overwritten) => {
+    const target = join(temporaryFolder(), "target");
+    const snapshot = await makeSnapshot();
+    const commands: Record<string, (force: boolean) => Promise<unknown>> = {
+      import: (force) => importDataset([ann], target, { force, allowShrink: true }),
+      export: (force) => runCommandLine(["export", snapshot, "--to", target, ...flag(force)]),
+      seed: (force) => runCommandLine(["seed", "--users", "3", "--to", target, ...flag(force)]),
+    };
+    const flag = (force: boolean) => (force ? ["--force"] : []);
+    for (const [command, write] of Object.entries(commands)) {
+      writeFileSync(target, await make());
+      const before = stateOf(target);
+      if (!overwritten.includes(command)) {
+        await expect(write(false)).rejects.toThrow(/target exists and is not .*with --force$/);
+        expect(stateOf(target)).toEqual(before);
+      }
+      await write(!overwritten.includes(command));
+      expect(readFileSync(target, "latin1")).toStartWith(command === "import" ? "SQLite" : "{");
+    }
+  });
+});
+
+test("a dry run reports what an import would, and writes nothing", async () => {
+  const target = join(temporaryFolder(), "s");
+  const dryRun = (lines: object[]) => importDataset(lines, target, { dryRun: true });
+  expect((await dryRun([role, ann])).counts).toMatchObject({ users: 1, roles: 1 });
+  expect(existsSync(target)).toBe(false);
+  await importDataset([ann, bea, user(3, "Eve")], target);
+  const before = stateOf(target);
+  await dryRun([ann, bea]);
+  await expect(dryRun([ann])).rejects.toThrow("2 of its 3 users");
+  await expect(dryRun([{ ...ann, name: "" }])).rejects.toThrow("line 1: name: must be");
+  await expect(importDataset([ann], makeFile([ann]), { dryRun: true })).rejects.toThrow("--force");
+  expect(stateOf(target)).toEqual(before);
+});
