@@ -10,9 +10,10 @@ import { openFile } from "./files/read.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
 import type { SearchLimit } from "./http/rate-limit.ts";
-import { createClients, parseCidr } from "./limit/client-address.ts";
+import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { cidr } from "./setting-kinds.ts";
 import { type Config, checkNames, type RoadbookOptions, readOptions } from "./settings.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -89,7 +90,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The clients whose searches a kiosk does not count: those on the server's own machine. */
-const loopback = ["127.0.0.0/8", "::1"].map(parseCidr);
+const loopback = ["127.0.0.0/8", "::1"].map((text) => cidr.convert(text));
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {

@@ -99,25 +99,16 @@ export function createClients({
 
 /**
  * Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. Returns the
- * address and the prefix length. Converts an IPv4-mapped IPv6 network to IPv4.
- *
- * @throws RangeError if `text` is invalid.
+ * address and the prefix length, or undefined. Converts an IPv4-mapped IPv6 network to IPv4.
  */
-export function parseCidr(text: string): Cidr {
+export function parseCidr(text: string): Cidr | undefined {
   const [, host = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = parseAddress(host);
   const max = host.includes(":") ? 128 : 32;
   const bits = Number(length ?? max);
-  if (address === undefined || bits > max) {
-    throw new RangeError(
-      `must be an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "${text}"`,
-    );
-  }
+  if (address === undefined || bits > max) return undefined;
   if (max === 32 || address.kind() === "ipv6") return [address, bits];
-  if (bits < 96) {
-    throw new RangeError(`an IPv4-mapped CIDR must have at least 96 bits, got "${text}"`);
-  }
-  return [address, bits - 96];
+  return bits < 96 ? undefined : [address, bits - 96];
 }
 
 function isIn(networks: Cidr[], address: Address): boolean {

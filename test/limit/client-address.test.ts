@@ -1,12 +1,12 @@
 /** A client is identified by its peer address and X-Forwarded-For, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClients, parseCidr } from "../../src/limit/client-address.ts";
+import { type Cidr, createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
 const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
 const { keyOf: proxied, trusts } = createClients({
-  trusted: ["10.0.0.0/8", "fd00::/8", "::1"].map(parseCidr),
+  trusted: networks("10.0.0.0/8", "fd00::/8", "::1"),
   ipv6Prefix: 64,
 });
 
@@ -164,7 +164,7 @@ describe("a CIDR", () => {
     ["::1", "::1", 128],
     ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
   ])("%p is parsed", (text, address, bits) => {
-    expect(parseCidr(text).map(String)).toEqual([address, String(bits)]);
+    expect(parseCidr(text)?.map(String)).toEqual([address, String(bits)]);
   });
 
   test.each([
@@ -184,19 +184,18 @@ describe("a CIDR", () => {
     "fe80::1%eth0",
     " 10.0.0.0/8",
     "10.0.0.0/255.0.0.0",
-  ])("%p is invalid, and the error quotes the text", (text) => {
-    expect(() => parseCidr(text)).toThrow(RangeError);
-    expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
+  ])("%p is invalid", (text) => {
+    expect(parseCidr(text)).toBeUndefined();
   });
 
   test("a CIDR with address bits beyond its prefix covers the whole network", () => {
-    const { keyOf } = createClients({ trusted: [parseCidr("10.200.3.4/9")], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: networks("10.200.3.4/9"), ipv6Prefix: 64 });
     expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
     expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
   test("a CIDR that covers all IPv4 addresses covers no IPv6 addresses", () => {
-    const { keyOf } = createClients({ trusted: [parseCidr("0.0.0.0/0")], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: networks("0.0.0.0/0"), ipv6Prefix: 64 });
     expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
 });
@@ -212,3 +211,7 @@ test.each([
 ])("the peer %p is trusted: %p", (peer, isTrusted) => {
   expect(trusts(peer)).toBe(isTrusted);
 });
+
+function networks(...texts: string[]): Cidr[] {
+  return texts.map((text) => parseCidr(text) ?? expect.unreachable());
+}
