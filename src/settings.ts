@@ -324,7 +324,7 @@ export interface Setting extends Row {
 
 export type Settings = Record<string, Setting>;
 
-/** Declares settings, whose flags and headings follow from the properties, unless `more` has them. */
+/** Declares settings. Their flags and headings follow from their properties and from `more`. */
 export function declare<Rows extends Record<string, Row>, More>(rows: Rows, more?: More) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
