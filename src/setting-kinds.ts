@@ -118,7 +118,7 @@ export const time = kind(
 
 /** A duration in whole seconds, at most a year. */
 export const maxAge = kind("TIME", "a duration in whole seconds, such as 5m or 300", (text) => {
-  if (Number(text) === 0) return 0;
+  if (text === "0") return 0;
   const seconds = (parseDuration(withUnit(text), 365 * 86_400_000) ?? Number.NaN) / 1000;
   return Number.isInteger(seconds) ? seconds : undefined;
 });
