@@ -102,8 +102,9 @@ export function openUsers({ $client }: Database) {
     listPages(): number[] {
       const pages: number[] = [];
       for (let page = 0; ; page++) {
-        const rank = readNextRank.get(page * PAGE_RANKS)?.rank ?? undefined;
-        if (rank === undefined) return pages;
+        const rank = readNextRank.get(page * PAGE_RANKS)?.rank ?? -1;
+        // Pages only ever go up, so this ends even if the table is out of order.
+        if (rank < page * PAGE_RANKS) return pages;
         page = Math.floor(rank / PAGE_RANKS);
         pages.push(page);
       }
