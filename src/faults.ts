@@ -9,22 +9,22 @@ import { failLimited } from "./http/rate-limit.ts";
 import { methodNotAllowed } from "./http/response.ts";
 import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { integer, parseDuration, UsageError } from "./setting-kinds.ts";
+import { parseDuration, UsageError } from "./setting-kinds.ts";
 
-const search = ["/search/companies", "/search/users"];
-const profile = ["/users/public/:userId"];
-const achievements = ["/users/:userId/achievements"];
-const health = ["/health"];
-const endpoints = [...search, ...profile, ...achievements];
-const routes = [...endpoints, ...health];
-/**
- * The routes that each target covers. `*` omits /health, because programs wait for a healthy server
- * before they start.
- */
-const routesOf = { search, profile, achievements, health, "*": endpoints };
+const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
+const search = errorsOf("invalid_query", "rate_limited");
+const endpoints = [
+  { route: "/search/companies", target: "search", errors: search },
+  { route: "/search/users", target: "search", errors: search },
+  { route: "/users/public/:userId", target: "profile", errors: user },
+  { route: "/users/:userId/achievements", target: "achievements", errors: user },
+  { route: "/health", target: "health", errors: errorsOf() },
+] as const;
+type Endpoint = (typeof endpoints)[number];
 
 export interface Fault {
-  target: keyof typeof routesOf;
+  /** `*` omits /health, because programs wait for a healthy server before they start. */
+  target: Endpoint["target"] | "*";
   /** The status of the injected error, if there is one. */
   status: number | undefined;
   /** Whether to close the connection without a response. A HEAD request gets a 500 instead. */
@@ -38,75 +38,61 @@ export interface Fault {
   times: number | undefined;
 }
 
-const noFault = {
-  status: undefined,
-  isClosing: false,
-  delayMs: 0,
-  jitterMs: 0,
-  rate: 1,
-  times: undefined,
-};
-
 /** The `Retry-After` of an injected 429 or 503. It is short enough to wait for in a test. */
 const RETRY_AFTER_MS = 1000;
 
 /** Parses a fault such as `search:status=503,rate=0.1`, or throws a `UsageError`. */
 export function parseFault(text: string): Fault {
   const [, target = "", list = ""] = /^\s*(.*?)\s*:(.*)$/s.exec(text) ?? [];
-  if (!isTarget(target)) {
-    const wanted = "a target (search, profile, achievements, health or *)";
-    throw new UsageError(`must start with ${wanted}, as in search:close`);
+  if (!/^(?:search|profile|achievements|health|\*)$/.test(target)) {
+    refuse("start with a target (search, profile, achievements, health or *), as in search:close");
   }
-  const fault: Fault = { target, ...noFault };
-  const names = new Set<string>();
+  const given = new Map<string, Partial<Fault>>();
   for (const part of list.split(",")) {
     const [name = "", value] = part.trim().split(/=(.*)/s);
-    if (names.has(name)) throw new UsageError(`must have only one ${name}`);
-    names.add(name);
-    const parse = Object.hasOwn(parts, name) ? parts[name] : undefined;
-    if (!parse) {
-      const wanted = "status, close, delay, jitter, rate and times";
-      throw new UsageError(`must list only ${wanted}, as in search:status=503,rate=0.1`);
-    }
-    Object.assign(fault, parse(value));
+    if (given.has(name)) refuse(`have only one ${name}`);
+    given.set(name, parsePart(name, value));
   }
-  if (fault.status === undefined && !fault.isClosing && !names.has("delay")) {
-    throw new UsageError("must have a status, close or delay");
+  if (given.has("status") && given.has("close")) refuse("have only one of status and close");
+  if (!["status", "close", "delay"].some((name) => given.has(name))) {
+    refuse("have a status, close or delay");
   }
-  if (fault.status !== undefined && fault.isClosing) {
-    throw new UsageError("must have only one of status and close");
-  }
+  const none = { status: undefined, isClosing: false, delayMs: 0, jitterMs: 0 };
+  const fault = { target: target as Fault["target"], ...none, rate: 1, times: undefined };
+  Object.assign(fault, ...given.values());
   checkStatus(fault);
   return fault;
 }
 
-const parts: Record<string, (text?: string) => Partial<Fault>> = {
-  status: (text = "") => ({ status: /^\d+$/.test(text) ? Number(text) : Number.NaN }),
-  close(text) {
-    if (text !== undefined) throw new UsageError("must have close without a value");
-    return { isClosing: true };
-  },
-  delay: (text) => ({ delayMs: parseTime("delay", text) }),
-  jitter: (text) => ({ jitterMs: parseTime("jitter", text) }),
-  rate(text = "") {
-    const rate = Number(text);
-    if (/^\d*\.?\d+$/.test(text) && rate > 0 && rate <= 1) return { rate };
-    throw new UsageError("must have a rate above 0 and at most 1");
-  },
-  times: (text = "") => ({ times: times.parse(text, {}) }),
-};
-
-const times = integer(1, 1_000_000, "must have times from 1 to 1000000");
-
-function parseTime(name: string, text = ""): number {
-  try {
-    return parseDuration(text);
-  } catch {
-    throw new UsageError(`must have a ${name} from 1ms to 24d, such as 200ms`);
+function parsePart(name: string, text: string | undefined): Partial<Fault> {
+  const number = /^\d*\.?\d+$/.test(text ?? "") ? Number(text) : Number.NaN;
+  switch (name) {
+    case "status":
+      return { status: number };
+    case "close":
+      return text === undefined ? { isClosing: true } : refuse("have close without a value");
+    case "delay":
+    case "jitter":
+      return {
+        [`${name}Ms`]:
+          parseDuration(text ?? "") ?? refuse(`have a ${name} from 1ms to 24d, such as 200ms`),
+      };
+    case "rate":
+      if (number > 0 && number <= 1) return { rate: number };
+      return refuse("have a rate above 0 and at most 1");
+    case "times":
+      if (/^\d+$/.test(text ?? "") && number >= 1 && number <= 1e6) return { times: number };
+      return refuse("have times from 1 to 1000000");
+    default:
+      return refuse(
+        "list only status, close, delay, jitter, rate and times, as in search:status=503,rate=0.1",
+      );
   }
 }
 
-const isTarget = (name: string): name is Fault["target"] => Object.hasOwn(routesOf, name);
+function refuse(wanted: string): never {
+  throw new UsageError(`must ${wanted}`);
+}
 
 /**
  * Throws a `UsageError` if the target cannot have this status. A 4xx status must be one that
@@ -114,13 +100,16 @@ const isTarget = (name: string): name is Fault["target"] => Object.hasOwn(routes
  */
 export function checkStatus({ target, status }: Pick<Fault, "target" | "status">): void {
   if (status === undefined || (Number.isInteger(status) && status >= 500 && status <= 599)) return;
-  const known = routesOf[target]
-    .map((route) => new Set(codesOf(route).map((code): number => errors[code].status)))
-    .reduce((common, statuses) => common.intersection(statuses));
-  known.delete(errors.unavailable.status);
-  if (known.has(status)) return;
-  const list = [...known].sort().join(", ");
-  throw new UsageError(`must have a status of ${list} or 500 to 599 for ${target}`);
+  const covered = endpoints.filter((endpoint) => covers(target, endpoint));
+  const known = [400, 403, 404, 405, 429].filter((each) =>
+    covered.every(({ errors }) => errors.has(each)),
+  );
+  if (known.includes(status)) return;
+  refuse(`have a status of ${known.join(", ")} or 500 to 599 for ${target}`);
+}
+
+function covers(target: Fault["target"], endpoint: Endpoint): boolean {
+  return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
 /**
@@ -135,38 +124,35 @@ export function createFaults(faults: readonly Fault[], seed: number): Hook {
   }));
   return async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
-    const template = routes.find((known) => route.endsWith(known)) ?? "";
+    const endpoint = endpoints.find((known) => route.endsWith(known.route));
+    if (!endpoint) return undefined;
     const due = drawn.filter(
       ({ fault, random, left }) =>
-        left > 0 && routesOf[fault.target].includes(template) && random.chance(fault.rate),
+        left > 0 && covers(fault.target, endpoint) && random.chance(fault.rate),
     );
-    for (const one of due) one.left--;
-    if (due.length === 0) return undefined;
-    const delayMs = due.reduce((sum, { fault: { delayMs, jitterMs }, random }) => {
-      const jitter = jitterMs === 0 ? 0 : jitterMs * (2 * random.next() - 1);
-      return sum + Math.max(0, delayMs + jitter);
-    }, 0);
+    let delayMs = 0;
+    for (const one of due) {
+      const { fault, random } = one;
+      one.left--;
+      const jitter = fault.jitterMs === 0 ? 0 : fault.jitterMs * (2 * random.next() - 1);
+      delayMs += Math.max(0, fault.delayMs + jitter);
+    }
     if (delayMs > 0) await setTimeout(delayMs);
     const ending = due.find(({ fault }) => fault.isClosing || fault.status !== undefined)?.fault;
     if (!ending) return undefined;
-    if (ending.status !== undefined) return failWith(ending.status, template) as never;
-    return brokenResponse() as never;
+    if (ending.status === undefined) return brokenResponse() as never;
+    return failWith(ending.status, endpoint.errors.get(ending.status)) as never;
   };
 }
 
-/** The codes of the errors that the API can return from a route. */
-function codesOf(route: string): ErrorCode[] {
-  const common: ErrorCode[] = ["method_not_allowed", "unavailable"];
-  if (route.startsWith("/search/")) return ["invalid_query", "rate_limited", ...common];
-  if (!route.startsWith("/users/")) return common;
-  return ["invalid_user_id", "profile_private", "user_not_found", ...common];
+/** Adds the errors that every route can return. */
+function errorsOf(...codes: ErrorCode[]): Map<number, ErrorCode> {
+  const all: ErrorCode[] = [...codes, "method_not_allowed", "unavailable"];
+  return new Map(all.map((code) => [errors[code].status, code]));
 }
 
-/**
- * Returns the API's error for this status on this route. An unlisted 5xx is an `internal_error`.
- */
-function failWith(status: number, route: string) {
-  const code = codesOf(route).find((code) => errors[code].status === status) ?? "internal_error";
+/** An unlisted 5xx is an `internal_error`. */
+function failWith(status: number, code: ErrorCode = "internal_error") {
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   if (code === "method_not_allowed") return methodNotAllowed;
   const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};

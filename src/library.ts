@@ -62,19 +62,13 @@ export type { SourceStatus } from "./snapshot/remote/source.ts";
 export type Dataset = LineSource<DatasetLine | EndLine>;
 export type Changes = LineSource<ChangeLine | EndLine>;
 
+type Write<Lines, Options> = (lines: Lines, target: string, options?: Options) => Promise<Counted>;
+
 /** Builds a snapshot file, like the `import` command. */
-export const importDataset: (
-  dataset: Dataset,
-  target: string,
-  options?: ImportOptions,
-) => Promise<Counted> = importLines;
+export const importDataset: Write<Dataset, ImportOptions> = importLines;
 
 /** Changes a snapshot file, like the `apply` command. */
-export const applyChanges: (
-  changes: Changes,
-  target: string,
-  options?: ApplyOptions,
-) => Promise<Counted> = applyLines;
+export const applyChanges: Write<Changes, ApplyOptions> = applyLines;
 
 /** The same function as `createRoadbook` in `roadbook/elysia`, but without the type of `app`. */
 export const createRoadbook: (options: RoadbookOptions) => Promise<Roadbook> = create;

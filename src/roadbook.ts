@@ -1,7 +1,6 @@
 /**
- * Roadbook as a library: one object that serves a snapshot, a dataset or the demo. The `serve`
- * command and other programs embed this object. It never reads the environment. By default, it logs
- * only bugs.
+ * Roadbook as a library: one object that serves a snapshot, a dataset or the demo, for the `serve`
+ * command and other programs. It never reads the environment. By default, it logs only bugs.
  */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { createFaults, type Fault } from "./faults.ts";
@@ -9,10 +8,10 @@ import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
-import type { SearchLimit } from "./http/rate-limit.ts";
-import { createClients, parseCidr } from "./limit/client-address.ts";
+import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { cidr } from "./setting-kinds.ts";
 import { type Config, checkNames, type RoadbookOptions, readOptions } from "./settings.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -35,10 +34,9 @@ export interface Listening {
 
 export interface Roadbook extends AsyncDisposable {
   /**
-   * Responds to a request. A runtime can use this function as its fetch handler. The second
-   * argument provides the client's address, which is used to count searches. It can be the address,
-   * a function that returns the address, or the argument that Bun, Deno or Hono passes. Without an
-   * address, `defaultPeer` applies.
+   * Responds to a request. The second argument provides the client's address, under which searches
+   * are counted: the address, a function that returns it, or the argument that Bun, Deno or Hono
+   * passes to a fetch handler. Without an address, `defaultPeer` applies.
    */
   fetch: FetchHandler;
   /**
@@ -62,9 +60,9 @@ export interface Roadbook extends AsyncDisposable {
   /** Returns facts about the snapshot being served. `sha256` is the checksum of the file. */
   meta(): Meta & { sha256: string };
   /**
-   * Checks whether the snapshot file has been replaced. If every byte of the new file is valid,
-   * serves the new snapshot from then on. Resolves to the outcome, or to undefined if there is no
-   * new file. A rejected file is tried again when it changes, or immediately if `isForced` is true.
+   * Serves a new snapshot file if there is one and every byte of it is valid. Resolves to the
+   * outcome, or to undefined if there is no new file. A rejected file is tried again when it
+   * changes, or immediately if `isForced` is true.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
   /**
@@ -89,13 +87,13 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 }
 
 /** The clients whose searches a kiosk does not count: those on the server's own machine. */
-const loopback = ["127.0.0.0/8", "::1"].map(parseCidr);
+const loopback = ["127.0.0.0/8", "::1"].map((text) => cidr.convert(text));
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
-  const { faultSeed } = config;
+  const { faultSeed, limiter: shared, searchLimit: limit, searchWindow: windowMs } = config;
   let faults = config.faults && createFaults(config.faults, faultSeed);
-  const searchLimit = createSearchLimit(config);
+  const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
   const page = config.page ? await pageOf(config) : undefined;
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
   let isClosed = false;
@@ -117,7 +115,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     isClosed: () => isClosed,
     snapshot: reloadable.current,
     refused: reloadable.refused,
-    searchLimit,
+    searchLimit: limiter && { limiter, windowMs, clock: config.clock ?? Date.now },
     // Elysia awaits a hook only if it is declared async.
     faults: faults ? [async (context) => faults?.(context)] : [],
   });
@@ -163,11 +161,10 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       faults = createFaults(readOptions({ faults: list }).faults ?? [], seed);
     },
     resetLimit() {
-      if (!searchLimit) return;
-      if (!searchLimit.limiter.reset) throw new Error("this limiter cannot be reset");
-      searchLimit.limiter.reset();
+      if (limiter && !limiter.reset) throw new Error("this limiter cannot be reset");
+      limiter?.reset?.();
     },
-    limiterStatus: () => searchLimit?.limiter.status(),
+    limiterStatus: () => limiter?.status(),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -182,29 +179,21 @@ async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-function createSearchLimit(config: Config): SearchLimit | undefined {
-  const { searchLimit: limit, searchWindow: windowMs, maxClients, clock } = config;
-  if (limit === 0) return undefined;
-  const limiter = config.limiter ?? createLimiter({ limit, windowMs, maxClients, clock });
-  return { limiter, windowMs, clock: clock ?? Date.now };
-}
-
 async function pageOf(config: Config): Promise<Pages> {
   const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  const assets = await (await import("./assets.ts")).pageAssets();
-  return { ...config, kioskIdleMs: config.kioskIdle, logo, assets };
+  return { ...config, logo, assets: await (await import("./assets.ts")).pageAssets() };
 }
 
 /** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {
-  const name = typeof logo === "string" ? logo : "the logo";
   try {
     if (typeof logo !== "string") return parseLogo(logo);
     await using file = await openFile(logo);
     return parseLogo(await file.readFile());
   } catch (error) {
-    const isInvalid = error instanceof RangeError;
-    throw new Error(`${name} ${isInvalid ? error.message : `cannot be read: ${reasonOf(error)}`}`);
+    const reason =
+      error instanceof RangeError ? error.message : `cannot be read: ${reasonOf(error)}`;
+    throw new Error(`${typeof logo === "string" ? logo : "the logo"} ${reason}`);
   }
 }
 

@@ -40,22 +40,31 @@ export function parseNamed<T>(name: string, value: unknown, parse: () => T): T {
   }
 }
 
-function kind<Inside>(value: string, parse: Kind<Inside>["parse"]): Kind<Inside> {
-  return { value, takes: "string", parse, convert: (given) => parse(given, {}) };
+/** `parse` returns undefined for an invalid value, which must be `wanted`. */
+function kind<Inside>(
+  value: string,
+  wanted: string,
+  parse: (text: string, env: Environment) => Inside | undefined,
+): Kind<Inside> {
+  const parseOrThrow: Kind<Inside>["parse"] = (text, env) => {
+    const parsed = parse(text, env);
+    if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
+    return parsed;
+  };
+  return { value, takes: "string", parse: parseOrThrow, convert: (text) => parseOrThrow(text, {}) };
 }
 
 function secret(message: string): UsageError {
   return Object.assign(new UsageError(message), { isSecret: true });
 }
 
-export const text = (value: string) => kind(value, (text) => text);
+export const text = (value: string) => kind(value, "a text", (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
   takes: "boolean",
   convert: (given) => given,
   parse(text) {
-    if (/^(?:1|true)$/.test(text)) return true;
-    if (/^(?:0|false)$/.test(text)) return false;
+    if (/^(?:[01]|true|false)$/.test(text)) return text === "1" || text === "true";
     throw new UsageError("must be 1 or 0");
   },
 };
@@ -64,83 +73,85 @@ export const boolean: Kind<boolean, boolean> = {
 export function integer(
   min: number,
   max: number,
-  message = `must be a whole number from ${min} to ${max}`,
+  wanted = `a whole number from ${min} to ${max}`,
+  value = "N",
 ): Kind<number, number> {
-  const parse = (text: string) => {
-    const value = Number(text);
-    if (/^(?:0|[1-9]\d*)$/.test(text) && value >= min && value <= max) return value;
-    throw new UsageError(message);
-  };
-  return { value: "N", takes: "number", parse, convert: (given) => parse(String(given)) };
+  const { parse } = kind(value, wanted, (text) => {
+    const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  });
+  return { value, takes: "number", parse, convert: (given) => parse(String(given), {}) };
 }
 
 export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
-export const userId = {
-  ...integer(1, Number.MAX_SAFE_INTEGER, "must be a list of user ids, such as 1,2,3"),
-  value: "IDS",
-};
+export const userId = integer(
+  1,
+  Number.MAX_SAFE_INTEGER,
+  "a list of user ids, such as 1,2,3",
+  "IDS",
+);
 
-export function oneOf<const Choice extends string>(
-  value: string,
-  choices: readonly Choice[],
-): Kind<Choice, Choice> {
-  const parse = (text: string) => {
-    const found = choices.find((choice) => choice === text);
-    if (found !== undefined) return found;
-    throw new UsageError(`must be one of ${choices.join(", ")}`);
-  };
-  return { value, takes: "string", parse, convert: parse };
+export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
+  const parse = (text: string) => choices.find((choice) => choice === text);
+  return kind(value, `one of ${choices.join(", ")}`, parse) as Kind<Choice, Choice>;
 }
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Parses a duration and returns milliseconds. */
-export function parseDuration(text: string): number {
+/** Returns a duration in whole milliseconds, at most 24 days, which timers can wait for. */
+export function parseDuration(text: string, maxMs = 24 * 86_400_000): number | undefined {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
-  if (Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000) return ms;
-  throw new UsageError("must be a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms");
+  return Number.isInteger(ms) && ms >= 1 && ms <= maxMs ? ms : undefined;
 }
 
-/** A duration in milliseconds. In text, a number without a unit is in seconds. */
-export const time = kind("TIME", (text) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text));
+/** In a setting, a number without a unit is in seconds. */
+const withUnit = (text: string) => (/^\d+$/.test(text) ? `${text}s` : text);
 
-const secondsPerYear = integer(0, 31_536_000);
+/** A duration in milliseconds. */
+export const time = kind(
+  "TIME",
+  "a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms",
+  (text) => parseDuration(withUnit(text)),
+);
 
-/** A duration in whole seconds. In text, a number without a unit is in seconds. */
-export const maxAge = kind("TIME", (text, env) => {
-  const isBare = /^\d+$/.test(text);
-  const seconds = isBare ? secondsPerYear.parse(text, env) : parseDuration(text) / 1000;
-  if (Number.isInteger(seconds)) return seconds;
-  throw new UsageError("must be a duration in whole seconds, such as 5m or 300");
+/** A duration in whole seconds, at most a year. */
+export const maxAge = kind("TIME", "a duration in whole seconds, such as 5m or 300", (text) => {
+  if (text === "0") return 0;
+  const seconds = (parseDuration(withUnit(text), 365 * 86_400_000) ?? Number.NaN) / 1000;
+  return Number.isInteger(seconds) ? seconds : undefined;
 });
 
-export const cidr = kind("CIDR", (text) => {
-  try {
-    return parseCidr(text);
-  } catch {
-    throw new UsageError("must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32");
-  }
-});
+export const cidr = kind(
+  "CIDR",
+  "an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32",
+  parseCidr,
+);
+
+const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
+const isPath = (text: string) => /^\/(?![/\\])/.test(text);
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. */
-export const baseUrl = kind("URL", (text) => {
-  const url = URL.parse(text);
-  const isBase = url && /^https?:$/.test(url.protocol) && !url.search && !url.hash;
-  if (isBase) return text.replace(/\/+$/, "");
-  throw new UsageError("must be an http or https URL without a query, such as https://example.org");
-});
+export const baseUrl = kind(
+  "URL",
+  "an http or https URL without a query, such as https://example.org",
+  (text) => (isWebUrl(text) && !/[?#]/.test(text) ? text.replace(/\/+$/, "") : undefined),
+);
 
 /** An absolute URL that other URLs are resolved against, so a trailing slash matters. */
-export const webUrl = kind("URL", (text) => {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
-  throw new UsageError("must be an http or https URL, such as https://example.org/avatars/");
-});
+export const webUrl = kind(
+  "URL",
+  "an http or https URL, such as https://example.org/avatars/",
+  (text) => (isWebUrl(text) ? text : undefined),
+);
 
-function isWebUrlOrPath(text: string): boolean {
-  return /^\/(?![/\\])/.test(text) || /^https?:$/.test(URL.parse(text)?.protocol ?? "");
-}
+/** The URL or path of a page about one thing, with `{id}` in place of its id. */
+export const pageLink = kind(
+  "URL",
+  "a URL or path with {id}, such as https://example.org/users/{id}",
+  (text) => (text.includes("{id}") && (isPath(text) || isWebUrl(text)) ? text : undefined),
+);
 
 export interface Link {
   text: string;
@@ -148,42 +159,31 @@ export interface Link {
 }
 
 /** A link with its text. */
-export const link = kind("TEXT=URL", (given): Link => {
-  const [, text = "", url = ""] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
-  if (text.trim() !== "" && isWebUrlOrPath(url)) return { text: text.trim(), url };
-  throw new UsageError(
-    'must be a text and a URL or path, such as "Imprint=https://example.org/imprint"',
-  );
-});
-
-/** The URL or path of a page about one thing, with `{id}` in place of its id. */
-export const pageLink = kind("URL", (text) => {
-  if (text.includes("{id}") && isWebUrlOrPath(text)) return text;
-  throw new UsageError("must be a URL or path with {id}, such as https://example.org/users/{id}");
-});
+export const link = kind(
+  "TEXT=URL",
+  'a text and a URL or path, such as "Imprint=https://example.org/imprint"',
+  (given): Link | undefined => {
+    const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
+    return isPath(url) || isWebUrl(url) ? { text, url } : undefined;
+  },
+);
 
 /** The path where a server is mounted. Drops a trailing slash, so the root becomes empty. */
-export const basePath = kind("PATH", (text) => {
+export const basePath = kind("PATH", "a path such as /rb", (text) => {
   const path = text.replace(/\/+$/, "");
-  if (/^(?:\/[\w.~-]*[\w~-])*$/.test(path)) return path;
-  throw new UsageError("must be a path such as /rb");
+  return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
 });
 
-const MAX_TITLE_LENGTH = 60;
-
 /** A title that is shown on one line. */
-export const title = kind("NAME", (text) => {
+export const title = kind("NAME", "a name of 1 to 60 characters", (text) => {
   const title = text.trim();
-  const isVisible = title !== "" && !/\p{Cc}/u.test(title);
-  if (isVisible && [...title].length <= MAX_TITLE_LENGTH) return title;
-  throw new UsageError(`must be a name of 1 to ${MAX_TITLE_LENGTH} characters`);
+  return /^\P{Cc}{1,60}$/u.test(title) ? title : undefined;
 });
 
 /** A colour as `#rrggbb`. Text may omit the `#`, which starts a comment in shells. */
-export const colour = kind("COLOUR", (text) => {
+export const colour = kind("COLOUR", "a colour such as #0a7d4f", (text) => {
   const [, digits] = /^#?([0-9a-f]{6})$/i.exec(text) ?? [];
-  if (digits !== undefined) return `#${digits.toLowerCase()}`;
-  throw new UsageError("must be a colour such as #0a7d4f");
+  return digits && `#${digits.toLowerCase()}`;
 });
 
 /** A file to read, which the library also takes as bytes. */
@@ -197,14 +197,13 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
 const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
 /** The path of a file to write. */
-export const target = kind("FILE", (text) => {
+export const target = kind("FILE", "a file", (text) => {
   if (!isUrl(text)) return text;
-  const hint = "write a file and copy it there, for example with aws s3 cp";
-  throw secret(`must be a file; ${hint}`);
+  throw secret("must be a file; write a file and copy it there, for example with aws s3 cp");
 });
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
-export const storeUrl = kind("URL", (text) => {
+export const storeUrl = kind("URL", "a URL", (text) => {
   requireBun();
   const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text) && URL.canParse(text);
   if (isStore) return text;
@@ -212,14 +211,17 @@ export const storeUrl = kind("URL", (text) => {
 });
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kind("FILE", (text, env): string | RemoteLocation => {
+export const snapshotLocation = kind("FILE", "a file", (text, env): string | RemoteLocation => {
   if (!isUrl(text)) return text;
-  const isObject = /^s3:/i.test(text);
-  if (isObject) checkS3Variables(env);
-  const location = isObject ? parseS3Location(text, env) : parseWebLocation(text);
+  if (/^s3:/i.test(text)) {
+    checkS3Variables(env);
+    const location = parseS3Location(text, env);
+    if (location) return location;
+    throw secret("must have the form s3://bucket/key");
+  }
+  const location = parseWebLocation(text);
   if (location) return location;
-  const wanted = "must be a file or an https://, http:// or s3:// URL";
-  throw secret(isObject ? "must have the form s3://bucket/key" : wanted);
+  throw secret("must be a file or an https://, http:// or s3:// URL");
 });
 
 function checkS3Variables(env: Environment): void {
@@ -227,8 +229,8 @@ function checkS3Variables(env: Environment): void {
   if (!env.AWS_ACCESS_KEY_ID || !env.AWS_SECRET_ACCESS_KEY) {
     throw secret("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   }
-  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL || undefined;
-  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? "")) {
+  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
+  if (endpoint && !isWebUrl(endpoint)) {
     throw secret("with s3:// needs an http or https URL in AWS_ENDPOINT_URL");
   }
 }

@@ -241,11 +241,13 @@ export const libraryOptions = {
 };
 
 type ServeSettings = typeof serveSettings;
-type SharedName = {
-  [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: true } ? Name : never;
-}[keyof ServeSettings];
 /** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
-type Shared = Pick<ServeSettings, SharedName>;
+type Shared = Pick<
+  ServeSettings,
+  {
+    [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: true } ? Name : never;
+  }[keyof ServeSettings]
+>;
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
 /**
@@ -263,14 +265,17 @@ export type Config = Values<Shared> & Partial<Values<typeof libraryOptions>>;
  */
 export function readOptions(options: RoadbookOptions): Config {
   const shared = Object.entries<Setting>(serveSettings).filter(([, { library }]) => library);
-  const known = { ...Object.fromEntries(shared), ...libraryOptions };
-  checkNames(options, Object.keys(known));
-  const config = Object.fromEntries(shared.map(([name, one]) => [name, defaultOf(one)]));
-  const given: Record<string, unknown> = { ...options };
-  for (const [name, option] of Object.entries<Option>(known)) {
-    if (given[name] !== undefined) config[name] = readOption(name, option, given[name]);
-  }
-  return config as Config;
+  const known = [...shared, ...Object.entries<Option>(libraryOptions)];
+  const given = new Map(Object.entries(options));
+  checkNames(
+    options,
+    known.map(([name]) => name),
+  );
+  const values = known.map(([name, option]) => {
+    const value = given.get(name);
+    return [name, value === undefined ? defaultOf(option) : readOption(name, option, value)];
+  });
+  return Object.fromEntries(values);
 }
 
 function readOption(name: string, { kind, list }: Option, given: unknown): unknown {
@@ -284,17 +289,21 @@ function readOption(name: string, { kind, list }: Option, given: unknown): unkno
   return list && Array.isArray(given) ? given.map(convert) : convert(given);
 }
 
-interface Row {
-  kind: kinds.Kind<unknown, never>;
+interface Option {
+  kind: Pick<kinds.Kind<unknown, never>, "takes" | "convert">;
   help: string;
+  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  list?: "," | ";";
+}
+
+interface Row extends Option {
+  kind: kinds.Kind<unknown, never>;
   /** Replaces the flag's name, which follows from the property. Every argument has a name. */
   name?: string;
   /** The default, as an operator would write it. Without one, a setting can be undefined. */
   default?: string;
   /** Whether the command fails without this setting. */
   required?: true;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
-  list?: "," | ";";
   /** The text that stands for an empty list, which differs from no list. */
   none?: string;
   /** The environment variable of an argument. Every flag has one. */
@@ -315,32 +324,26 @@ export interface Setting extends Row {
 
 export type Settings = Record<string, Setting>;
 
-/** Declares settings, whose flags and headings follow from the properties. */
-export function declare<Rows extends Record<string, Row>>(rows: Rows) {
+/** Declares settings. Their flags and headings follow from their properties and from `more`. */
+export function declare<Rows extends Record<string, Row>, More>(rows: Rows, more?: More) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    const { value } = row.kind;
-    const { name = value === undefined ? flag : `${flag} ${value}` } = row;
-    return [key, { ...row, name, group: isFlag({ name }) ? "Flags" : "Arguments" }];
+    const { name = [flag, row.kind.value].join(" ").trim() } = row;
+    return [key, { group: isFlag({ name }) ? "Flags" : "Arguments", ...row, name, ...more }];
   });
   return Object.fromEntries(settings) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & More;
   };
 }
 
 /** Declares settings under a heading of their own. */
 function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
-  return extend(declare(rows), { group });
+  return declare(rows, { group });
 }
 
 /** Declares settings that are also options of the library. */
 function both<Rows extends Record<string, Row>>(group: string, rows: Rows) {
-  return extend(declare(rows), { group, library: true as const });
-}
-
-function extend<Rows extends object, More>(rows: Rows, more: More) {
-  const extended = Object.entries(rows).map(([key, row]) => [key, { ...row, ...more }]);
-  return Object.fromEntries(extended) as { [Key in keyof Rows]: Rows[Key] & More };
+  return declare(rows, { group, library: true as const });
 }
 
 export function isFlag({ name }: Pick<Setting, "name">): boolean {
@@ -358,26 +361,18 @@ export function variableOf(setting: Setting): string | undefined {
   return `ROADBOOK_${termOf(setting).slice(2).toUpperCase().replaceAll("-", "_")}`;
 }
 
-type InsideOf<T> = T extends { kind: { convert(given: never): infer Inside } }
+type KindOf<T> = T extends { kind: { convert(given: infer Given): infer Inside } }
   ? T extends { list: string }
-    ? Inside[]
-    : Inside
+    ? { given: readonly Given[]; inside: Inside[] }
+    : { given: Given; inside: Inside }
   : never;
-type GivenOf<T> = T extends { kind: { convert(given: infer Given): unknown } }
-  ? T extends { list: string }
-    ? readonly Given[]
-    : Given
-  : never;
+type GivenOf<T> = KindOf<T>["given"];
 type Defined = { default: string } | { required: true } | { kind: typeof kinds.boolean };
 
 /** The parsed values of settings. */
 export type Values<T> = {
-  [Name in keyof T]: InsideOf<T[Name]> | (T[Name] extends Defined ? never : undefined);
+  [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
-
-interface Option extends Pick<Row, "list" | "help"> {
-  kind: Pick<Row["kind"], "takes" | "convert">;
-}
 
 /** Declares an option that only the library has, and that takes a value as it is. */
 function option<Given>(takes: string, help: string) {
@@ -385,8 +380,8 @@ function option<Given>(takes: string, help: string) {
 }
 
 /** Returns a setting's value if it is not set. */
-export function defaultOf({ kind, default: text }: Setting): unknown {
-  if (text !== undefined) return kind.parse(text, {});
+export function defaultOf({ kind, default: text }: Option & { default?: string }): unknown {
+  if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;
 }
 

@@ -37,11 +37,7 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
-  try {
-    await serve(config, log, unknownVariables);
-  } finally {
-    await log.close();
-  }
+  await serve(config, log, unknownVariables).finally(() => log.close());
 }
 
 /** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
@@ -76,22 +72,15 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     const { createMetrics } = await import("../http/metrics.ts");
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
-    const respond = createAdminFetch({
-      metrics,
-      isReady: () => !isStopping,
-      rig: config.faults && roadbook,
-    });
-    admin = await openListener(
-      { host: adminHost, port: adminPort, flagPrefix: "--admin-" },
-      respond,
-    );
+    const rig = config.faults && roadbook;
+    const respond = createAdminFetch({ metrics, isReady: () => !isStopping, rig });
+    const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
+    admin = await openListener(address, respond);
   }
   const respond = createRespond(roadbook.fetch, () => isStopping);
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
-  const { built_at: builtAt, counts } = roadbook.meta();
-  const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
   const refresh = async (isForced: boolean) => {
     try {
       const replacement = await roadbook.refresh(isForced);
@@ -103,6 +92,8 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     }
   };
   startReloading(refresh, source, config.refresh);
+  const { built_at: builtAt, counts } = roadbook.meta();
+  const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
   for (const variable of unknownVariables) {
     log.warn({ variable }, "unknown environment variable, ignored");
@@ -134,11 +125,10 @@ function createRespond(handle: FetchHandler, isStopping: () => boolean): FetchHa
     if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
     return response;
   };
-  // Awaiting every response would noticeably slow down requests for profiles.
   return (request, peer) => {
     const response = handle(request, peer);
-    const isComplete = !isStopping() && request.method !== "HEAD";
-    return isComplete ? response : complete(request, response);
+    // Awaiting every response would noticeably slow down requests for profiles.
+    return isStopping() || request.method === "HEAD" ? complete(request, response) : response;
   };
 }
 
@@ -150,16 +140,16 @@ function startReloading(
 ): void {
   setInterval(refresh, REFRESH_MS, false);
   if (!source) return void process.on("SIGHUP", () => refresh(true));
-  let timer: Timer;
-  function fetchLater(): void {
-    clearTimeout(timer);
-    // Servers that were started together must not send their requests at the same time.
-    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5), false);
-  }
+  let timer: Timer | undefined;
   async function fetchNow(isForced: boolean): Promise<void> {
     clearTimeout(timer);
     if (await source?.refresh(isForced)) await refresh(false);
     fetchLater();
+  }
+  function fetchLater(): void {
+    clearTimeout(timer);
+    // Servers that were started together must not send their requests at the same time.
+    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5), false);
   }
   process.on("SIGHUP", () => fetchNow(true));
   fetchLater();
@@ -195,10 +185,7 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
   if (url === undefined || limit === 0) return undefined;
   const { openSharedLimiter } = await import("../limit/redis.ts");
   return openSharedLimiter({
-    url,
-    limit,
-    windowMs,
-    maxClients,
+    ...{ url, limit, windowMs, maxClients },
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   });

@@ -22,27 +22,26 @@ export type Cidr = [Address, number];
 
 export type Clients = ReturnType<typeof createClients>;
 
-/**
- * @param trusted the addresses and networks of trusted proxies
- * @param unlimited the addresses and networks of clients that are not counted
- * @param ipv6Prefix the number of leading bits, 0 to 128, that identify an IPv6 client
- */
-export function createClients({
-  trusted = [],
-  unlimited = [],
-  ipv6Prefix,
-}: {
+interface ClientOptions {
+  /** The addresses and networks of trusted proxies. */
   trusted?: Cidr[] | undefined;
+  /** The addresses and networks of clients that are not counted. */
   unlimited?: Cidr[] | undefined;
+  /** The number of leading bits, 0 to 128, that identify an IPv6 client. */
   ipv6Prefix: number;
-}) {
+}
+
+/**
+ * In the functions returned, `peer` is the address at the other end of the connection, if it is
+ * known, and `forwardedFor` is the X-Forwarded-For header, with multiple lines joined by commas.
+ */
+export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: ClientOptions) {
   const cache = new Map<string, Hop | undefined>();
 
   /** Returns undefined if `text` is not an address. */
   function findHop(text: string | undefined): Hop | undefined {
     if (text === undefined) return undefined;
-    const cached = cache.get(text);
-    if (cached !== undefined || cache.has(text)) return cached;
+    if (cache.has(text)) return cache.get(text);
     const address = parseHop(text);
     const hop = address && {
       key: formatKey(address, ipv6Prefix),
@@ -74,10 +73,7 @@ export function createClients({
     /**
      * Returns the key under which to count a client: an IPv4 address, an IPv6 network such as
      * `2001:db8:1:2::/64`, or "unknown" if the peer has no address. An IPv4 peer is not parsed if
-     * there are no trusted proxies. Any other address is parsed once and then cached.
-     *
-     * @param peer the address at the other end of the connection, if it is known
-     * @param forwardedFor the X-Forwarded-For header, with multiple lines joined by commas
+     * there are no trusted proxies.
      */
     keyOf(peer: string | undefined, forwardedFor: string | null): string {
       if (trusted.length === 0 && peer?.includes(":") === false) return peer;
@@ -88,8 +84,8 @@ export function createClients({
      * untrusted proxy, because all clients of that proxy have its address.
      */
     isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
-      if (unlimited.length === 0 || (forwardedFor !== null && !findHop(peer)?.trusted))
-        return false;
+      if (unlimited.length === 0) return false;
+      if (forwardedFor !== null && !findHop(peer)?.trusted) return false;
       return findClient(peer, forwardedFor)?.unlimited ?? false;
     },
     trustsAny: trusted.length > 0,
@@ -99,25 +95,16 @@ export function createClients({
 
 /**
  * Parses a network, such as `10.0.0.0/8` or `2001:db8::/32`, or a single address. Returns the
- * address and the prefix length. Converts an IPv4-mapped IPv6 network to IPv4.
- *
- * @throws RangeError if `text` is invalid.
+ * address and the prefix length, or undefined. Converts an IPv4-mapped IPv6 network to IPv4.
  */
-export function parseCidr(text: string): Cidr {
+export function parseCidr(text: string): Cidr | undefined {
   const [, host = "", length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const address = parseAddress(host);
   const max = host.includes(":") ? 128 : 32;
   const bits = Number(length ?? max);
-  if (address === undefined || bits > max) {
-    throw new RangeError(
-      `must be an address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32, got "${text}"`,
-    );
-  }
+  if (address === undefined || bits > max) return undefined;
   if (max === 32 || address.kind() === "ipv6") return [address, bits];
-  if (bits < 96) {
-    throw new RangeError(`an IPv4-mapped CIDR must have at least 96 bits, got "${text}"`);
-  }
-  return [address, bits - 96];
+  return bits < 96 ? undefined : [address, bits - 96];
 }
 
 function isIn(networks: Cidr[], address: Address): boolean {

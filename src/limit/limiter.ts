@@ -47,10 +47,7 @@ export interface LimiterOptions {
   clock?: (() => number) | undefined;
 }
 
-/**
- * The maximum number of expired clients to drop per decision. A decision adds at most one client,
- * so all expired clients are dropped eventually.
- */
+/** How many expired clients a decision drops: more than the one client that it may add. */
 const MAX_DROPPED = 2;
 
 export type MemoryLimiter = ReturnType<typeof createLimiter>;
@@ -64,9 +61,8 @@ export type MemoryLimiter = ReturnType<typeof createLimiter>;
  * **Bounded.** Beyond `maxClients`, a new client takes over the place *and the count* of the least
  * recently seen client. All clients together therefore never get more than `limit × maxClients`
  * requests in any window, and rotating addresses gains nothing. A refused request counts as seeing
- * the client, so a client that keeps trying keeps its place, and its `resetMs` stays correct. A
- * client that has lost its place inherits another client's count when it returns, so a single
- * client may get more or less than `limit`.
+ * the client, so its `resetMs` stays correct. A client that has lost its place may get more or less
+ * than `limit`.
  */
 export function createLimiter({
   limit,
@@ -78,57 +74,28 @@ export function createLimiter({
    * The times of each client's allowed requests, oldest first. The cache has a `maxSize` instead of
    * a `max`, because `max` would preallocate memory.
    */
-  const clients = new LRUCache<string, number[]>({
-    maxSize: maxClients,
-    sizeCalculation: () => 1,
-  });
+  const clients = new LRUCache<string, number[]>({ maxSize: maxClients, sizeCalculation: () => 1 });
   let now = Number.MIN_SAFE_INTEGER;
 
-  function consume(client: string): Decision {
-    const times = recentTimesOf(client);
-    const allowed = times.length < limit;
-    if (allowed) times.push(now);
-    return { ...decisionFrom(times), allowed };
-  }
+  const isExpired = (time: number) => now - time >= windowMs;
 
-  function decisionFrom(times: readonly number[]): Decision {
-    const [oldest = now] = times;
-    const remaining = limit - times.length;
-    return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
-  }
-
-  /**
-   * Returns the times of the client's requests in the window, and marks the client as just seen.
-   */
+  /** Returns a client's times in the window, oldest first, and marks the client as just seen. */
   function recentTimesOf(client: string): number[] {
     const nowMs = clock();
     if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
-    dropExpiredClients();
+    for (let i = 0; i < MAX_DROPPED; i++) {
+      const [leastRecent] = clients.rvalues();
+      // A client that was only peeked at has no times, and is dropped as well.
+      if (!leastRecent?.slice(-1).every(isExpired)) break;
+      clients.pop();
+    }
     const times = clients.get(client) ?? admit(client);
-    let expired = 0;
-    while (isExpired(times[expired])) expired++;
-    if (expired > 0) times.splice(0, expired);
+    const kept = times.findIndex((time) => !isExpired(time));
+    if (kept !== 0) times.splice(0, kept < 0 ? times.length : kept);
     return times;
   }
 
-  function dropExpiredClients(): void {
-    for (let i = 0; i < MAX_DROPPED; i++) {
-      const [leastRecent] = clients.rvalues();
-      if (leastRecent === undefined) return;
-      // A client that was only peeked at has no times, and is dropped as well.
-      if (leastRecent.length > 0 && !isExpired(leastRecent.at(-1))) return;
-      clients.pop();
-    }
-  }
-
-  function isExpired(time: number | undefined): boolean {
-    return time !== undefined && now - time >= windowMs;
-  }
-
-  /**
-   * Adds a client. If there are already `maxClients`, the new client replaces the least recently
-   * seen client and inherits its times.
-   */
+  /** Adds a client, in the place and with the times of the least recently seen one if needed. */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
     // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200
@@ -138,8 +105,19 @@ export function createLimiter({
     return times;
   }
 
+  function decisionFrom(times: readonly number[]): Decision {
+    const [oldest = now] = times;
+    const remaining = limit - times.length;
+    return { allowed: remaining > 0, limit, remaining, resetMs: oldest + windowMs - now };
+  }
+
   return {
-    consume,
+    consume(client: string): Decision {
+      const times = recentTimesOf(client);
+      const allowed = times.length < limit;
+      if (allowed) times.push(now);
+      return { ...decisionFrom(times), allowed };
+    },
     /** Decides without counting a request, but still adds the client and marks it as seen. */
     peek: (client: string): Decision => decisionFrom(recentTimesOf(client)),
     reset: () => clients.clear(),

@@ -16,7 +16,7 @@ import {
 export interface SharedLimiterOptions extends LimiterOptions {
   /** A `redis://`, `valkey://` or, for TLS, `rediss://` URL. */
   url: string;
-  /** Called when the store becomes unavailable, so decisions are made in memory from then on. */
+  /** Called when the store becomes unavailable. */
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;

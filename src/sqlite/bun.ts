@@ -53,18 +53,15 @@ function open(client: Client): Database {
 /** Adds the method `values` of bun:sqlite, through which drizzle reads rows, to statements. */
 function asBunClient(client: DatabaseSync): Client {
   const prepare = client.prepare.bind(client);
-  const adapted = Object.assign(client, {
-    prepare(query: string) {
-      const statement = prepare(query);
-      return Object.assign(statement, {
-        values(...values: Parameters<typeof statement.all>) {
-          statement.setReturnArrays(true);
-          const rows = statement.all(...values);
-          statement.setReturnArrays(false);
-          return rows;
-        },
-      });
-    },
-  });
-  return adapted as unknown as Client;
+  const prepareWithValues = (query: string) => {
+    const statement = prepare(query);
+    const values = (...given: Parameters<typeof statement.all>) => {
+      statement.setReturnArrays(true);
+      const rows = statement.all(...given);
+      statement.setReturnArrays(false);
+      return rows;
+    };
+    return Object.assign(statement, { values });
+  };
+  return Object.assign(client, { prepare: prepareWithValues }) as unknown as Client;
 }

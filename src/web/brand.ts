@@ -19,8 +19,8 @@ export interface Brand {
    * a return to the start when idle.
    */
   kiosk?: boolean | undefined;
-  /** The idle time after which a kiosk returns to the start. */
-  kioskIdleMs: number;
+  /** The idle time in milliseconds after which a kiosk returns to the start. */
+  kioskIdle: number;
   /** Whether search engines may list the pages and the drivers. */
   allowIndexing?: boolean | undefined;
   /** Links at the foot of every page. A URL is http(s) or a path. */

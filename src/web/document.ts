@@ -20,7 +20,7 @@ interface DocumentOptions extends Omit<PageContext, "texts"> {
 export function renderDocument(options: DocumentOptions): string {
   const { view, language, brand, baseUrl, builtAt } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
-  const { title, kiosk, kioskIdleMs, allowIndexing, links = [] } = brand;
+  const { title, kiosk, kioskIdle, allowIndexing, links = [] } = brand;
   const texts = languages[language];
   const rendered = renderView(view, { brand, language, texts, baseUrl });
   const { text } = html`<!doctype html>
@@ -34,7 +34,7 @@ ${!allowIndexing && html`<meta name="robots" content="noindex">`}
 ${renderPreview(rendered, texts, options)}
 <link rel="icon" href="${logoPath ?? "/favicon.svg"}">
 <link rel="stylesheet" href="${stylePath}">
-<script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdleMs}"></script>
+<script src="${scriptPath}" defer data-base="${basePath}" data-idle="${kiosk && kioskIdle}"></script>
 </head>
 <body>
 <a class="skip" href="#view">${texts.skipToContent}</a>

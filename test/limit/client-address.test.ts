@@ -1,12 +1,12 @@
 /** A client is identified by its peer address and X-Forwarded-For, as src/limit/README.md says. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { createClients, parseCidr } from "../../src/limit/client-address.ts";
+import { type Cidr, createClients, parseCidr } from "../../src/limit/client-address.ts";
 import { runs } from "../runs.ts";
 
 const { keyOf: direct } = createClients({ trusted: [], ipv6Prefix: 64 });
 const { keyOf: proxied, trusts } = createClients({
-  trusted: ["10.0.0.0/8", "fd00::/8", "::1"].map(parseCidr),
+  trusted: networks("10.0.0.0/8", "fd00::/8", "::1"),
   ipv6Prefix: 64,
 });
 
@@ -59,19 +59,9 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a peer with a zone"],
     ["::2", "203.0.113.7", "::/64", "an untrusted peer in the same /64 as a trusted proxy"],
     ["203.0.113.9", "198.51.100.1", "203.0.113.9", "an untrusted peer"],
-    [
-      "10.0.0.1",
-      "198.51.100.1, 203.0.113.7",
-      "203.0.113.7",
-      "an entry that the client added itself",
-    ],
+    ["10.0.0.1", "198.51.100.1, 203.0.113.7", "203.0.113.7", "a client's own entry"],
     ["10.0.0.1", "203.0.113.7, 10.1.1.1", "203.0.113.7", "two proxies"],
-    [
-      "10.0.0.1",
-      "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1",
-      "203.0.113.7",
-      "three proxies, and white space",
-    ],
+    ["10.0.0.1", "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1", "203.0.113.7", "white space"],
     ["10.0.0.1", "10.3.3.3, 10.2.2.2", "10.3.3.3", "only trusted addresses, so the leftmost"],
     ["10.0.0.1", `203.0.113.7${", 10.2.2.2".repeat(99)}`, "203.0.113.7", "99 trusted hops"],
     ["10.0.0.1", "203.0.113.7, , ,", "203.0.113.7", "empty elements"],
@@ -89,12 +79,7 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     ["10.0.0.1", "64:ff9b::203.0.113.7", "203.0.113.7", "NAT64"],
     ["10.0.0.1", "64:ff9b::203.0.113.8, 203.0.113.7", "203.0.113.7", "NAT64 left of the client"],
     ["64:ff9b::10.0.0.1", "203.0.113.7", "10.0.0.1", "a peer with a proxy's address in NAT64"],
-    [
-      "10.0.0.1",
-      "203.0.113.7, 64:ff9b::10.0.0.2",
-      "10.0.0.2",
-      "an entry with a proxy's address in NAT64",
-    ],
+    ["10.0.0.1", "203.0.113.7, 64:ff9b::10.0.0.2", "10.0.0.2", "a proxy's address in NAT64"],
     ["10.0.0.1", "unknown", "10.0.0.1", "an invalid entry, so the proxy"],
     ["10.0.0.1", "203.0.113.7, junk", "10.0.0.1", "an invalid last entry"],
     ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "an invalid entry before a proxy"],
@@ -164,7 +149,7 @@ describe("a CIDR", () => {
     ["::1", "::1", 128],
     ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
   ])("%p is parsed", (text, address, bits) => {
-    expect(parseCidr(text).map(String)).toEqual([address, String(bits)]);
+    expect(parseCidr(text)?.map(String)).toEqual([address, String(bits)]);
   });
 
   test.each([
@@ -184,19 +169,18 @@ describe("a CIDR", () => {
     "fe80::1%eth0",
     " 10.0.0.0/8",
     "10.0.0.0/255.0.0.0",
-  ])("%p is invalid, and the error quotes the text", (text) => {
-    expect(() => parseCidr(text)).toThrow(RangeError);
-    expect(() => parseCidr(text)).toThrow(JSON.stringify(text));
+  ])("%p is invalid", (text) => {
+    expect(parseCidr(text)).toBeUndefined();
   });
 
   test("a CIDR with address bits beyond its prefix covers the whole network", () => {
-    const { keyOf } = createClients({ trusted: [parseCidr("10.200.3.4/9")], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: networks("10.200.3.4/9"), ipv6Prefix: 64 });
     expect(keyOf("10.128.0.1", "203.0.113.7")).toBe("203.0.113.7");
     expect(keyOf("10.127.0.1", "203.0.113.7")).toBe("10.127.0.1");
   });
 
   test("a CIDR that covers all IPv4 addresses covers no IPv6 addresses", () => {
-    const { keyOf } = createClients({ trusted: [parseCidr("0.0.0.0/0")], ipv6Prefix: 64 });
+    const { keyOf } = createClients({ trusted: networks("0.0.0.0/0"), ipv6Prefix: 64 });
     expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
 });
@@ -212,3 +196,7 @@ test.each([
 ])("the peer %p is trusted: %p", (peer, isTrusted) => {
   expect(trusts(peer)).toBe(isTrusted);
 });
+
+function networks(...texts: string[]): Cidr[] {
+  return texts.map((text) => parseCidr(text) ?? expect.unreachable());
+}

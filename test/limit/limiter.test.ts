@@ -144,25 +144,6 @@ describe("exact", () => {
     );
   });
 
-  test("waiting for resetMs, rounded up to seconds, is enough, and waiting a second less is not", () => {
-    for (const secondsLater of [0, 0.001, 0.4, 0.999, 1, 1.5]) {
-      const window = createWindow({ limit: 1, windowMs: 2000, maxClients: 1 });
-      window.consume("a", 10_000);
-      const nowMs = 10_000 + 1000 * secondsLater;
-      const waitMs = 1000 * Math.ceil(window.consume("a", nowMs).resetMs / 1000);
-      expect(window.consume("a", nowMs + waitMs - 1000).allowed).toBe(false);
-      expect(window.consume("a", nowMs + waitMs).allowed).toBe(true);
-    }
-  });
-
-  test("a client that keeps trying is allowed when its oldest request leaves the window", () => {
-    const window = createWindow({ limit: 2, windowMs: 100, maxClients: 1 });
-    const allowedAt = Array.from({ length: 250 }, (_, i) => i).filter(
-      (nowMs) => window.consume("a", nowMs).allowed,
-    );
-    expect(allowedAt).toEqual([0, 1, 100, 101, 200, 201]);
-  });
-
   test("a limit of 100,000 allows exactly 100,000 requests", () => {
     const window = createWindow({ limit: 100_000, windowMs: 500, maxClients: 2 });
     const allowedOf = (nowMsOf: (i: number) => number) =>
@@ -186,14 +167,6 @@ describe("clocks", () => {
     }
     expect(window.consume("a", 1099).allowed).toBe(false);
     expect(window.consume("a", 1100).allowed).toBe(true);
-  });
-
-  test("old requests still leave the window after 50 days, when 32-bit milliseconds wrap around", () => {
-    const window = createWindow({ limit: 3, windowMs: 1000, maxClients: 100 });
-    for (let i = 0; i < 300; i++) window.consume(`${i % 100}`, 0);
-    for (let i = 99; i >= 0; i--) {
-      expect(window.consume(`${i}`, WRAP + 10)).toMatchObject({ remaining: 2, resetMs: 1000 });
-    }
   });
 
   test("invalid times from the clock cause no error and free nothing", () => {
@@ -266,31 +239,6 @@ describe("bounded", () => {
     expect(window.size).toBe(3);
   });
 
-  test("beyond the cap, a refused new client keeps its place and is allowed after resetMs", () => {
-    const window = createWindow({ limit: 2, windowMs: 1000, maxClients: 2 });
-    for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.consume("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
-    expect(window.consume("new client", 50)).toMatchObject({ allowed: false, resetMs: 950 });
-    expect(window.consume("another new client", 60)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(window.consume("new client", 999).allowed).toBe(false);
-    expect(window.consume("new client", 1000)).toMatchObject({ allowed: true, remaining: 1 });
-  });
-
-  test("beyond the cap, rotating addresses gains nothing once the remaining requests are used up", () => {
-    const window = createWindow({ limit: 3, windowMs: 100_000, maxClients: 50 });
-    for (let i = 0; i < 50; i++) window.consume(`client ${i}`, i);
-    const allowed = Array.from({ length: 5000 }, (_, i) => window.consume(`${i}`, 50 + i)).filter(
-      (decision) => decision.allowed,
-    );
-    expect(allowed).toHaveLength(3 * 50 - 50);
-  });
-
-  test("a new client does not inherit expired requests", () => {
-    const window = createWindow({ limit: 5, windowMs: 100, maxClients: 2 });
-    for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.consume("new client", 100)).toMatchObject({ remaining: 4, resetMs: 100 });
-  });
-
   test("expired clients are dropped a few at a time, but faster than new clients arrive", () => {
     const window = createWindow({ limit: 30, windowMs: 1000, maxClients: 10_000 });
     for (let i = 0; i < 5000; i++) window.consume(`old ${i}`, i % 10);
@@ -311,35 +259,8 @@ describe("bounded", () => {
 });
 
 describe("a peek", () => {
-  const options = { limit: 2, windowMs: 1000, maxClients: 2 };
-
-  test("counts nothing and returns the current budget", () => {
-    const window = createWindow(options);
-    for (const nowMs of [0, 1]) {
-      expect(window.peek("a", nowMs)).toEqual({
-        allowed: true,
-        limit: 2,
-        remaining: 2,
-        resetMs: 1000,
-      });
-    }
-    window.consume("a", 10);
-    window.consume("a", 20);
-    expect(window.peek("a", 1009)).toMatchObject({ allowed: false, remaining: 0, resetMs: 1 });
-    expect(window.peek("a", 1010)).toMatchObject({ allowed: true, remaining: 1, resetMs: 10 });
-  });
-
-  test("admits a new client, which keeps the count that it inherits beyond the cap", () => {
-    const window = createWindow(options);
-    for (const client of ["a", "a", "b"]) window.consume(client, 0);
-    expect(window.peek("new client", 40)).toMatchObject({ allowed: false, resetMs: 960 });
-    expect(window.peek("new client", 50)).toMatchObject({ allowed: false, resetMs: 950 });
-    expect(window.consume("another new client", 60)).toMatchObject({ allowed: true, remaining: 0 });
-    expect(window.size).toBe(2);
-  });
-
   test("adds only clients that are dropped eventually", () => {
-    const window = createWindow({ ...options, maxClients: 10 });
+    const window = createWindow({ limit: 2, windowMs: 1000, maxClients: 10 });
     for (let i = 0; i < 10; i++) window.peek(`${i}`, 0);
     window.consume("a", 1);
     window.consume("b", 1002);

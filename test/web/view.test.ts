@@ -23,7 +23,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
   return renderDocument({
     view,
     language: "en",
-    brand: { title: "Roadbook", kioskIdleMs: 1000, ...brand },
+    brand: { title: "Roadbook", kioskIdle: 1000, ...brand },
     baseUrl: "https://rb.example/rb",
     basePath: "/rb",
     scriptPath: "/assets/page.js",

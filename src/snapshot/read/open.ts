@@ -70,8 +70,9 @@ export function openInPlace(path: string): Promise<VerifiedDatabase> {
 
 export function snapshotError(source: string | Uint8Array, error: unknown): SnapshotError {
   const file = typeof source === "string" ? source : undefined;
-  if (error instanceof SnapshotError)
+  if (error instanceof SnapshotError) {
     return new SnapshotError(error.reason, file, error.isTransient);
+  }
   const isTransient = /^(E[A-Z]+|SQLITE_(IOERR|NOMEM|CANTOPEN|BUSY).*)$/.test(codeOf(error));
   const isDamaged = !isTransient && codeOf(error).startsWith("SQLITE");
   const reason = `${isDamaged ? "is damaged" : "cannot be read"}: ${reasonOf(error)}`;
@@ -94,15 +95,9 @@ export async function namingErrors<T>(
  * Opens a copy of the file at `path`, and removes the copy's name. The system deletes the copy when
  * it is closed. A file system that can share blocks between files, such as XFS, copies nothing.
  */
-async function openCopy(
-  path: string,
-  bytes: number,
-  copyFolder: string,
-): Promise<VerifiedDatabase> {
+async function openCopy(path: string, bytes: number, copyFolder: string) {
   let folder = "";
-  const remove = () => {
-    if (folder !== "") rmSync(folder, { recursive: true, force: true });
-  };
+  const remove = () => folder && rmSync(folder, { recursive: true, force: true });
   process.on("exit", remove);
   try {
     await mkdir(copyFolder, { recursive: true, mode: 0o700 });
@@ -114,9 +109,9 @@ async function openCopy(
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
+    const reason = `cannot be copied (${needed}): ${reasonOf(error)}`;
     const advice = "serve takes another folder with --cache-dir";
-    const reason = `cannot be copied (${needed}): ${reasonOf(error)}; ${advice}`;
-    throw new SnapshotError(reason, undefined, true);
+    throw new SnapshotError(`${reason}; ${advice}`, undefined, true);
   } finally {
     remove();
     process.off("exit", remove);
@@ -127,13 +122,15 @@ async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedD
   await using file = await openFile(path);
   const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
-  const db = sqlite.openImmutable(path, isMapped);
-  return { db, sha256, close: () => db.$client.close() };
+  return verified(sqlite.openImmutable(path, isMapped), sha256);
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
-  const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
+  return verified(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256);
+}
+
+function verified(db: Database, sha256: string): VerifiedDatabase {
   return { db, sha256, close: () => db.$client.close() };
 }

@@ -13,10 +13,7 @@ export type Replacement = { meta: Meta } | { refused: SnapshotError };
 /** After a transient error, every fifth check tries to open the file again. */
 const CHECKS_UNTIL_RETRY = 5;
 
-/**
- * Opens a snapshot from its path or its bytes. A large file is copied to `copyFolder`. Throws a
- * {@link SnapshotError} if that fails.
- */
+/** Opens a snapshot with {@link openSnapshot}. */
 export async function openReloadableSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const findSource = () => (typeof source === "string" ? findIdentity(source) : "");
   // Found before the file is opened, so that a replacement in between is noticed.
@@ -72,9 +69,8 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     refused: () => refused,
     /**
      * Checks the file and resolves to the result, or to undefined if nothing has changed. A bad
-     * file is opened again when it changes or, after a transient error, on a later check. With
-     * `isForced`, this check always opens a bad file again. While a file is being written, only its
-     * first error is a result.
+     * file is opened again when it changes, after a transient error on a later check, or if
+     * `isForced` is set. While a file is being written, only its first error is a result.
      */
     refresh: (isForced = false) => enqueue(() => check(isForced)),
     /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */

@@ -101,7 +101,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       // The folder may have been removed by a program that cleans up temporary files.
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       await replaceLocked(path, async ({ path }) => {
-        status.bytes += await save(readBody(response, timeoutMs), path);
+        status.bytes += await save(response, path, timeoutMs);
         (await openInPlace(path)).close();
       });
     } catch (error) {
@@ -138,22 +138,22 @@ function reasonOfFailure(error: unknown): string {
 
 function conditionsOf({ headers }: Response): Record<string, string> {
   const [etag, modified] = [headers.get("etag"), headers.get("last-modified")];
-  if (etag !== null) return { "if-none-match": etag };
-  return modified === null ? {} : { "if-modified-since": modified };
+  if (etag) return { "if-none-match": etag };
+  return modified ? { "if-modified-since": modified } : {};
 }
 
 /**
- * Writes a body to the file `path` and returns the number of bytes. Stops if the
- * body does not begin with the header of a snapshot, or is longer than the header declares, so that
- * a wrong URL cannot fill the disk.
+ * Writes a body to a file and returns the number of bytes. Stops if the body does not begin with
+ * the header of a snapshot, or is longer than the header declares, so that a wrong URL cannot fill
+ * the disk.
  */
-async function save(body: AsyncIterable<Uint8Array>, path: string): Promise<number> {
+async function save({ body }: Response, path: string, timeoutMs: number): Promise<number> {
   let written = 0;
   async function* check() {
     let head: Uint8Array = new Uint8Array();
     let declared = 0;
-    for await (const chunk of body) {
-      if (head.length < HEADER_BYTES) head = Buffer.concat([head, chunk]);
+    for await (const chunk of readBody(body, timeoutMs)) {
+      if (declared === 0) head = Buffer.concat([head, chunk]);
       if (head.length >= HEADER_BYTES) declared ||= parseFileBytes(head);
       written += chunk.length;
       if (declared > 0 && written > declared) {
@@ -167,7 +167,7 @@ async function save(body: AsyncIterable<Uint8Array>, path: string): Promise<numb
   return written;
 }
 
-async function* readBody({ body }: Response, timeoutMs: number): AsyncGenerator<Uint8Array> {
+async function* readBody(body: Response["body"], timeoutMs: number): AsyncGenerator<Uint8Array> {
   try {
     yield* body ?? [];
   } catch (error) {
