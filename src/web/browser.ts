@@ -3,7 +3,7 @@
  * search, and a kiosk's keys and return to the start. Every text it shows stands in the page.
  */
 /// <reference lib="dom" />
-import { clockOf } from "./plural.ts";
+import { clockOf } from "./texts.ts";
 
 /** How long a kiosk highlights each featured driver, waits for the server, and for a letter. */
 const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
@@ -35,7 +35,7 @@ if (wait) {
   const until = Date.now() + 1000 * Number(wait.dataset.seconds);
   setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    wait.textContent = (wait.dataset.text ?? "").replace("#", clockOf(left));
+    wait.textContent = (wait.dataset.text ?? "").replace("{time}", clockOf(left));
     wait.hidden = left === 0;
     wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
   }, 1000);

@@ -1,13 +1,12 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Html, html, withBasePath } from "./html.ts";
-import { dateIn } from "./plural.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import type { Texts } from "./texts/en.ts";
-import { languages } from "./texts.ts";
+import { fill, type Language, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends Omit<PageContext, "texts"> {
+interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
   view: View;
+  language: Language;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
@@ -21,8 +20,9 @@ export function renderDocument(options: DocumentOptions): string {
   const { view, language, brand, baseUrl, builtAt } = options;
   const { basePath, scriptPath, stylePath, logoPath } = options;
   const { title, kiosk, kioskIdleMs, allowIndexing, links = [] } = brand;
-  const texts = languages[language];
-  const rendered = renderView(view, { brand, language, texts, baseUrl });
+  const context = { brand, baseUrl, ...translationIn(language) };
+  const { texts, formatDate } = context;
+  const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
@@ -54,7 +54,7 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${texts.dataFrom(dateIn(language, builtAt))}</p>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(builtAt) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(

@@ -6,16 +6,12 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import { clockOf, countIn, dateIn } from "./plural.ts";
-import type { Texts } from "./texts/en.ts";
-import type { Language } from "./texts.ts";
+import { clockOf, fill, type Translation } from "./texts.ts";
 import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
 /** The context in which a view is rendered. */
-export interface PageContext {
+export interface PageContext extends Translation {
   brand: Brand;
-  language: Language;
-  texts: Texts;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
 }
@@ -51,10 +47,10 @@ export function renderView(view: View, context: PageContext): Rendered {
 }
 
 function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
-  const { brand, language, texts } = context;
+  const { brand, texts, formatCount } = context;
   const found = [
-    countIn(language, counts.public_users, texts.driverCount),
-    countIn(language, counts.companies, texts.companyCount),
+    formatCount(counts.public_users, texts.driverCount),
+    formatCount(counts.companies, texts.companyCount),
   ].join(", ");
   const cards = featured.map(
     (user) => html`<li class="card">
@@ -65,7 +61,7 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
       </p>
     </li>`,
   );
-  const heading = brand.title === DEFAULT_TITLE ? texts.title : texts.driversOf(brand.title);
+  const heading = brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
     name: texts.title,
     description: `${texts.description} ${found}.`,
@@ -78,9 +74,9 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
   const { query, drivers, companies, searchesLeft = Number.POSITIVE_INFINITY } = view;
-  const { brand, language, texts } = context;
-  const driverCount = countIn(language, drivers.length, texts.driverCount);
-  const companyCount = countIn(language, companies.length, texts.companyCount);
+  const { brand, texts, formatCount } = context;
+  const driverCount = formatCount(drivers.length, texts.driverCount);
+  const companyCount = formatCount(companies.length, texts.companyCount);
   const driverRows = drivers.map((driver) => {
     const { name, spelling } = markMatches(driver.name, query);
     const since = driver.created_at && sinceOf(driver.created_at, context);
@@ -90,7 +86,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   });
   const companyRows = companies.map((company) => {
     const { name, spelling } = markMatches(company.name, query);
-    const members = countIn(language, company.member_count, texts.members);
+    const members = formatCount(company.member_count, texts.members);
     // A company has no page here, but searching for its whole name may find related names.
     const search = fold(company.name) !== fold(query) && searchPath(company.name);
     const url = ownUrl(brand.companyLink, company.id, context) ?? search;
@@ -103,15 +99,15 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   ];
   const boards = all.filter(([, rows]) => rows.length > 0);
   return {
-    name: texts.resultsFor(query),
+    name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
-    main: html`<h1>${texts.resultsFor(query)}</h1>
+    main: html`<h1>${fill(texts.resultsFor, { query })}</h1>
     <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
       companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
       searchesLeft <= FEW_SEARCHES &&
-      html`<span class="left"> · ${countIn(language, searchesLeft, texts.searchesLeft)}</span>`
+      html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
       boards.length === 0 &&
@@ -129,15 +125,15 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
-  const { language, texts, brand } = context;
+  const { texts, brand, formatCount, formatDate, formatNumber } = context;
   const { id, name, company } = user;
   const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
   const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const facts = [
-    [texts.memberSince, dateIn(language, user.created_at)],
-    [texts.achievements, achievements.length.toLocaleString(language)],
-    [texts.totalPoints, points.toLocaleString(language)],
+    [texts.memberSince, formatDate(user.created_at)],
+    [texts.achievements, formatNumber(achievements.length)],
+    [texts.totalPoints, formatNumber(points)],
     [texts.roles, user.roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
   const ownPage = ownUrl(brand.driverLink, id, context);
@@ -145,7 +141,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     name,
     description: joinDetails(
       company && `${company.name}, ${company.role}`,
-      countIn(language, points, texts.points),
+      formatCount(points, texts.points),
       sinceOf(user.created_at, context),
     ),
     path: `/drivers/${id}`,
@@ -171,7 +167,7 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     )}
     ${
       shown.length < achievements.length &&
-      renderButton(`/drivers/${id}?achievements=all`, texts.allAchievements(achievements.length))
+      renderButton(`/drivers/${id}?achievements=all`, fill(texts.allAchievements, { count: achievements.length }))
     }
   </article>`,
   };
@@ -180,17 +176,17 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
 /** The ring of the drawing shows the tier that the driver has reached. */
 function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
   const { achievement, tier, unlocked_at } = entry;
-  const { language, texts, brand } = context;
+  const { texts, brand, formatCount, formatDate } = context;
   const { name, description, icon, type, tier: tiers, points } = achievement;
-  const reached = tiers > 1 && tiers >= tier ? texts.tierOf(tier, tiers) : texts.tier(tier);
+  const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
     <div>
       <h4>${name}</h4>
       <p>${description}</p>
-      <p class="quiet">${reached} · ${countIn(language, points, texts.points)} ·
-        <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
+      <p class="quiet">${fill(reached, { tier, tiers })} · ${formatCount(points, texts.points)} ·
+        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p>
     </div>
   </li>`;
 }
@@ -200,7 +196,7 @@ function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   const { problem, waitSeconds: seconds } = view;
   const wait =
     seconds !== undefined &&
-    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait("#")}">${texts.wait(clockOf(seconds))}</p>
+    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait}">${fill(texts.wait, { time: clockOf(seconds) })}</p>
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
     name: texts.problems[problem],
@@ -215,8 +211,8 @@ function renderButton(url: string, text: string): Html {
   return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
 
-function sinceOf(time: string, { language, texts }: PageContext): string {
-  return `${texts.memberSince} ${dateIn(language, time)}`;
+function sinceOf(time: string, { formatDate, texts }: PageContext): string {
+  return `${texts.memberSince} ${formatDate(time)}`;
 }
 
 function joinDetails(...details: (string | null | undefined)[]): string {

@@ -1,7 +1,7 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
 import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
-import type { Texts } from "./texts/en.ts";
+import type { Texts } from "./texts.ts";
 
 export type StartView = ReturnType<typeof readStart>;
 export type ResultsView = ReturnType<typeof readResults> & {
