@@ -63,16 +63,15 @@ function runKiosk(idleMs: number, state: Storage): void {
     probe.src = `${base}/favicon.svg?${Date.now()}`;
   }
 
-  function leave(url: string): void {
+  function leave(url = `${base}/`): void {
     state.removeItem("typed");
     clearTimeout(typing);
     go(url);
   }
 
   function search(): void {
-    const text = field.value.trim();
     clearTimeout(typing);
-    if (text === "") leave(`${base}/`);
+    if (field.value.trim() === "") leave();
     else go(`${base}/?${new URLSearchParams({ q: field.value })}`);
   }
 
@@ -88,7 +87,7 @@ function runKiosk(idleMs: number, state: Storage): void {
     idling = setTimeout(() => {
       waitForIdle();
       state.setItem("idle", "yes");
-      leave(`${base}/`);
+      leave();
     }, idleMs);
   }
 
@@ -97,9 +96,8 @@ function runKiosk(idleMs: number, state: Storage): void {
   }
   // Shortcuts such as Ctrl+T, which a page can prevent if the browser was started with --app.
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key)) {
-      event.preventDefault();
-    }
+    const { ctrlKey, metaKey, altKey, key } = event;
+    if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();
   });
   for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {

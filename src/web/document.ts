@@ -17,10 +17,9 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, brand, baseUrl, builtAt } = options;
-  const { basePath, scriptPath, stylePath, logoPath } = options;
-  const { title, kiosk, kioskIdleMs, allowIndexing, links = [] } = brand;
-  const context = { brand, baseUrl, ...translationIn(language) };
+  const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
+  const { title, kiosk, kioskIdleMs, allowIndexing, links = [] } = options.brand;
+  const context = { ...options, ...translationIn(language) };
   const { texts, formatDate } = context;
   const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
@@ -54,7 +53,7 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(builtAt) })}</p>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.builtAt) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -72,22 +71,22 @@ ${
  * SVGs, so drawings are linked as PNGs.
  */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
-  const { description, path, avatar } = rendered;
+  const { description, path, avatar, name } = rendered;
   const { brand, baseUrl, logoPath } = options;
-  const name = path === undefined ? texts.title : rendered.name;
-  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
+  const title = path === undefined ? texts.title : name;
   const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
+  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
   const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
 <meta property="og:site_name" content="${brand.title}">
 <meta property="og:type" content="${avatar ? "profile" : "website"}">
-<meta property="og:title" content="${name}">
+<meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
 <meta name="twitter:card" content="summary">
-<meta name="twitter:title" content="${name}">
+<meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
 }

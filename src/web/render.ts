@@ -27,41 +27,25 @@ export interface Rendered {
   main: Html;
 }
 
-/** The remaining searches are shown only if there are at most this many. */
-const FEW_SEARCHES = 5;
-
 /** How many achievements a driver's page shows at first. */
 const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
-  switch (view.kind) {
-    case "start":
-      return renderStart(view, context);
-    case "results":
-      return renderResults(view, context);
-    case "driver":
-      return renderDriver(view, context);
-    case "problem":
-      return renderProblem(view, context);
-  }
+  if (view.kind === "start") return renderStart(view, context);
+  if (view.kind === "results") return renderResults(view, context);
+  return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
 function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
   const { brand, texts, formatCount } = context;
-  const found = [
-    formatCount(counts.public_users, texts.driverCount),
-    formatCount(counts.companies, texts.companyCount),
-  ].join(", ");
+  const drivers = formatCount(counts.public_users, texts.driverCount);
+  const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
   const cards = featured.map(
-    (user) => html`<li class="card">
-      ${renderAvatar(user, context)}
-      <p>
-        <a href="/drivers/${user.id}">${user.name}</a>
-        <span>${user.company?.name}</span>
-      </p>
-    </li>`,
+    (user) => html`<li class="card">${renderAvatar(user, context)}
+      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${user.company?.name}</span></p></li>`,
   );
-  const heading = brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
+  const heading =
+    brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
     name: texts.title,
     description: `${texts.description} ${found}.`,
@@ -73,7 +57,7 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, drivers, companies, searchesLeft = Number.POSITIVE_INFINITY } = view;
+  const { query, drivers, companies, searchesLeft = Infinity } = view;
   const { brand, texts, formatCount } = context;
   const driverCount = formatCount(drivers.length, texts.driverCount);
   const companyCount = formatCount(companies.length, texts.companyCount);
@@ -93,11 +77,10 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
-  const all: [string, Html[]][] = [
-    [texts.drivers, driverRows],
-    [texts.companies, companyRows],
-  ];
-  const boards = all.filter(([, rows]) => rows.length > 0);
+  const boards = [
+    { heading: texts.drivers, rows: driverRows },
+    { heading: texts.companies, rows: companyRows },
+  ].filter(({ rows }) => rows.length > 0);
   return {
     name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
@@ -106,7 +89,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
       companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
-      searchesLeft <= FEW_SEARCHES &&
+      searchesLeft <= 5 &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
@@ -114,27 +97,25 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
       ${renderButton("/", texts.otherDrivers)}`
     }
-    <div class="boards">
-      ${boards.map(
-        ([heading, rows]) => html`<section><h2>${heading}</h2>
+    <div class="boards">${boards.map(
+      ({ heading, rows }) => html`<section><h2>${heading}</h2>
       <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`,
-      )}
-    </div>`,
+    )}</div>`,
   };
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
   const { texts, brand, formatCount, formatDate, formatNumber } = context;
-  const { id, name, company } = user;
+  const { id, name, company, roles, created_at } = user;
   const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
   const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const facts = [
-    [texts.memberSince, formatDate(user.created_at)],
+    [texts.memberSince, formatDate(created_at)],
     [texts.achievements, formatNumber(achievements.length)],
     [texts.totalPoints, formatNumber(points)],
-    [texts.roles, user.roles.map(({ name }) => name).join(", ")],
+    [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
   const ownPage = ownUrl(brand.driverLink, id, context);
   return {
@@ -142,53 +123,49 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
     description: joinDetails(
       company && `${company.name}, ${company.role}`,
       formatCount(points, texts.points),
-      sinceOf(user.created_at, context),
+      sinceOf(created_at, context),
     ),
     path: `/drivers/${id}`,
     avatar: user.avatar_url,
     main: html`<article>
-    <header class="sign">
-      ${renderAvatar(user, context)}
-      <div>
-        <h1>${name}</h1>
-        ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
-      </div>
-    </header>
-    <dl class="facts">
-      ${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}
-    </dl>
+    <header class="sign">${renderAvatar(user, context)}<div>
+      <h1>${name}</h1>
+      ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
+    </div></header>
+    <dl class="facts">${facts.map(
+      ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
+    )}</dl>
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
     <h2>${texts.achievements}</h2>
     ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
     ${groups.map(
       ([kind, entries]) => html`<section><h3>${kind}</h3>
-      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul>
-    </section>`,
+      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul></section>`,
     )}
     ${
       shown.length < achievements.length &&
-      renderButton(`/drivers/${id}?achievements=all`, fill(texts.allAchievements, { count: achievements.length }))
+      renderButton(
+        `/drivers/${id}?achievements=all`,
+        fill(texts.allAchievements, { count: achievements.length }),
+      )
     }
   </article>`,
   };
 }
 
 /** The ring of the drawing shows the tier that the driver has reached. */
-function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
-  const { achievement, tier, unlocked_at } = entry;
-  const { texts, brand, formatCount, formatDate } = context;
+function renderAchievement(
+  { achievement, tier, unlocked_at }: AchievementEntry,
+  { texts, brand, formatCount, formatDate }: PageContext,
+): Html {
   const { name, description, icon, type, tier: tiers, points } = achievement;
   const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
-    <div>
-      <h4>${name}</h4>
-      <p>${description}</p>
+    <div><h4>${name}</h4><p>${description}</p>
       <p class="quiet">${fill(reached, { tier, tiers })} · ${formatCount(points, texts.points)} ·
-        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p>
-    </div>
-  </li>`;
+        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p></div></li>`;
 }
 
 /** If the limit is reached, the page's script counts down, then shows the hidden button. */
@@ -230,9 +207,9 @@ function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: Pa
 }
 
 function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl }: PageContext) {
-  const { id, name, avatar_url } = user;
-  const url = avatar_url === completeAvatar(id, null, baseUrl) ? undefined : avatar_url;
-  return renderPicture("avatar", drawAvatar(id, name), url);
+  const isDrawn = user.avatar_url === completeAvatar(user.id, null, baseUrl);
+  const url = isDrawn ? undefined : user.avatar_url;
+  return renderPicture("avatar", drawAvatar(user.id, user.name), url);
 }
 
 /**

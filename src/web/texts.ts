@@ -24,13 +24,12 @@ export type Language = keyof typeof languages;
 
 export type Translation = ReturnType<typeof translate>;
 
-/** Creating formats takes longer than rendering a page, so each language's are kept. */
-const translations = new Map<Language, Translation>();
+const translations: Partial<Record<Language, Translation>> = {};
 
+/** Creating formats takes longer than rendering a page, so each language's are kept. */
 export function translationIn(language: Language): Translation {
-  const kept = translations.get(language) ?? translate(language);
-  translations.set(language, kept);
-  return kept;
+  translations[language] ??= translate(language);
+  return translations[language];
 }
 
 function translate(language: Language) {
