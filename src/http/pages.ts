@@ -78,7 +78,6 @@ export function createPages(service: PagesService) {
   };
 
   const routes = plugin
-    // The start page, or the results of a search.
     .get("/", async ({ request, server }) => {
       const query = URL.parse(request.url)?.searchParams.getAll("q").at(-1)?.trim() ?? "";
       const text = normalizeText(query);

@@ -5,9 +5,7 @@ import { PNG_START } from "./png.ts";
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 
-/** A community's settings for all pages. */
 export interface Brand {
-  /** The community's name. */
   title: string;
   /**
    * Adapts the page to an unattended screen: keys under the search field, no link off the site, and

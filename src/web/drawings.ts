@@ -87,6 +87,7 @@ const glyphs = [
 
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
+
 /**
  * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
  * the tier. Without its symbol, it is the background of a picture, which may be transparent.

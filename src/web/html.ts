@@ -2,6 +2,7 @@
 
 export class Html {
   readonly text: string;
+
   constructor(text: string) {
     this.text = text;
   }

@@ -4,7 +4,6 @@ import zlib from "node:zlib";
 /** Whether a shape covers this point of a 64×64 view box. */
 export type Covers = (x: number, y: number) => boolean;
 
-/** The signature at the start of every PNG file. */
 export const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
 const SIZE = 256;

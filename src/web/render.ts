@@ -9,7 +9,6 @@ import { markMatches } from "./mark.ts";
 import { clockOf, fill, type Translation } from "./texts.ts";
 import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
-/** The context in which a view is rendered. */
 export interface PageContext extends Translation {
   brand: Brand;
   /** The URL of the start page, without a trailing slash. */
@@ -22,10 +21,12 @@ export interface Rendered {
   description: string;
   /** The canonical path. A problem has none. */
   path?: string;
-  /** The URL of the driver's avatar. */
   avatar?: string;
   main: Html;
 }
+
+/** The remaining searches are shown only if there are at most this many. */
+const FEW_SEARCHES = 5;
 
 /** How many achievements a driver's page shows at first. */
 const NEWEST_ACHIEVEMENTS = 24;
@@ -89,7 +90,7 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
     <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
       companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
-      searchesLeft <= 5 &&
+      searchesLeft <= FEW_SEARCHES &&
       html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
