@@ -7,11 +7,9 @@ import { type Body, Content, fail } from "./result.ts";
 import { DRAWING_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-interface DrawingsService extends Pick<Service, "snapshot"> {
-  page: { accent?: string | undefined } | undefined;
-}
+type Branded = { page: { accent?: string | undefined } | undefined };
 
-export const drawings = (service: DrawingsService) =>
+export const drawings = (service: Pick<Service, "snapshot"> & Branded) =>
   new Elysia({ strictPath: true })
     // A private driver has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -32,9 +30,7 @@ export const drawings = (service: DrawingsService) =>
     .get("/favicon.svg", () => svg(drawFavicon(service.page?.accent ?? DEFAULT_ACCENT)))
     .get("/sign.png", () => png(drawSignPng(service.page?.accent ?? DEFAULT_ACCENT)));
 
-function png(bytes: Body): Content {
-  return new Content("image/png", bytes, { cache: "public" });
-}
+const png = (bytes: Body) => new Content("image/png", bytes, { cache: "public" });
 
 function svg(text: string): Content {
   const headers = { "content-security-policy": DRAWING_POLICY };

@@ -17,15 +17,8 @@ import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
 /** A script or style sheet. The file name changes with the content. */
-export interface PageAsset {
-  file: string;
-  text: string;
-}
-
+export type PageAsset = { file: string; text: string };
 export type PageAssets = Record<"script" | "style", PageAsset>;
-
-/** Robots that fetch a linked page to show a preview, and that obey robots.txt. */
-const PREVIEW_ROBOTS = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
 
 export interface Pages extends Brand {
   /** Defaults to the language that the reader's browser asks for. */
@@ -45,20 +38,16 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
   countSearch: CountSearch | undefined;
 }
 
-/**
- * How long a browser may show results again without asking. Showing them again would count as
- * another search.
- */
-const RESULTS_CACHE_CONTROL = "private, max-age=60";
-
 /** Returns the routes, and the page for an unknown path. */
 export function createPages(service: PagesService) {
   const { page, countSearch, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
-    // Search engines may list profiles only if the operator allows indexing.
+    // Search engines may list profiles only if the operator allows indexing. The named robots fetch
+    // a linked page to show a preview, and obey this file.
+    const previews = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
     const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
-      : `User-agent: *\nDisallow: /\n\n${PREVIEW_ROBOTS}\nAllow: /`;
+      : `User-agent: *\nDisallow: /\n\n${previews}\nAllow: /`;
     return new Content("text/plain; charset=utf-8", `${rules}\n`, { cache: "public" });
   });
   if (!page) {
@@ -71,8 +60,8 @@ export function createPages(service: PagesService) {
   const show = (request: Request, { meta }: Snapshot, view: View, headers = {}): Content => {
     const language = page.language ?? languageOf(request);
     const problem = view.kind === "problem" ? view.problem : undefined;
-    const urls = { ...paths, basePath, baseUrl: baseUrl(request) };
-    const html = renderDocument({ brand: page, language, ...urls, view, builtAt: meta.built_at });
+    const shown = { view, language, brand: page, builtAt: meta.built_at };
+    const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
       // A page that asks for more letters is no error.
       status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
@@ -88,28 +77,25 @@ export function createPages(service: PagesService) {
   };
 
   const routes = plugin
-    // The start page, or the results of a search.
     .get("/", async ({ request, server }) => {
       const query = URL.parse(request.url)?.searchParams.getAll("q").at(-1)?.trim() ?? "";
       const text = normalizeText(query);
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
       const data = snapshot();
-      if (query === "") {
-        const featured = page.featured ?? data.meta.featured;
-        return show(request, data, readStart(data, featured, baseUrl(request)));
-      }
-      if (!isSearch) {
-        return show(request, data, { kind: "problem", problem: "invalid_query", query });
-      }
+      if (query === "")
+        return show(request, data, readStart(data, baseUrl(request), page.featured));
+      const problem = { kind: "problem" as const, query };
+      if (!isSearch) return show(request, data, { ...problem, problem: "invalid_query" });
       if (decision && !decision.allowed) {
         const waitSeconds = toSeconds(decision.resetMs);
-        const limited = { kind: "problem", problem: "rate_limited", query, waitSeconds } as const;
+        const limited = { ...problem, problem: "rate_limited", waitSeconds } as const;
         return show(request, data, limited, { "retry-after": String(waitSeconds) });
       }
       const found = readResults(data, text, baseUrl(request));
       const view = { ...found, query, searchesLeft: decision?.remaining };
-      return show(request, data, view, { "cache-control": RESULTS_CACHE_CONTROL });
+      // Loading the results again would count as another search.
+      return show(request, data, view, { "cache-control": "private, max-age=60" });
     })
     // On an error, a client that does not prefer HTML gets the API's JSON.
     .get("/drivers/:driverId", ({ request, params }) => {
@@ -123,14 +109,15 @@ export function createPages(service: PagesService) {
     })
     .get("/assets/:file", ({ params }) => files.get(params.file) ?? fail("route_not_found"));
 
-  /** Returns undefined if the client should get JSON. */
-  function notFoundPage(request: Request): Content | undefined {
-    const isApi = /^\/api(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
-    if (isApi || !prefersPage(request)) return undefined;
-    return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
-  }
-
-  return { routes, notFoundPage };
+  return {
+    routes,
+    /** Returns undefined if the client should get JSON. */
+    notFoundPage(request: Request): Content | undefined {
+      const isApi = /^\/api(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+      if (isApi || !prefersPage(request)) return undefined;
+      return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
+    },
+  };
 }
 
 /** Returns the paths of the assets, and the content of each by its file name. */
@@ -140,8 +127,8 @@ function nameAssets({ assets: { script, style }, accent, logo }: Pages) {
     files.set(file, new Content(type, body, { cache: "immutable", isShared: true, headers }));
     return `/assets/${file}`;
   };
-  const styleFile = accent ? style.file.replace(".css", `-${accent.slice(1)}.css`) : style.file;
-  const styleText = accent ? style.text + styleOf(accent) : style.text;
+  const styleFile = style.file.replace(".css", accent ? `-${accent.slice(1)}.css` : ".css");
+  const styleText = style.text + (accent ? styleOf(accent) : "");
   return {
     files,
     scriptPath: add(script.file, "text/javascript; charset=utf-8", script.text),
@@ -159,8 +146,7 @@ function prefersPage(request: Request): boolean {
 }
 
 function languageOf(request: Request): Language {
-  const known = Object.keys(languages) as Language[];
-  const [best] = preferencesOf(request).languages(known) as Language[];
+  const [best] = preferencesOf(request).languages(Object.keys(languages)) as Language[];
   return best ?? "en";
 }
 

@@ -10,10 +10,9 @@ export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
   return new Elysia({ strictPath: true })
     .get("/sitemap.xml", ({ request }) => {
       const base = baseUrl(request);
-      const pages = snapshot().users.listPages();
-      const sitemaps = pages.map(
-        (page) => html`<sitemap><loc>${base}/sitemaps/${page}.xml</loc></sitemap>\n`,
-      );
+      const sitemaps = snapshot()
+        .users.listPages()
+        .map((page) => html`<sitemap><loc>${base}/sitemaps/${page}.xml</loc></sitemap>\n`);
       return xml(html`<sitemapindex xmlns="${NAMESPACE}">\n${sitemaps}</sitemapindex>`);
     })
     .get("/sitemaps/:file", ({ request, params }) => {

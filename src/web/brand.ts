@@ -5,14 +5,7 @@ import { PNG_START } from "./png.ts";
 export const DEFAULT_TITLE = "Roadbook";
 export const DEFAULT_ACCENT = "#ffc61a";
 
-/** The minimum contrast of text at WCAG 2 level AA. */
-const MIN_CONTRAST = 4.5;
-
-export const MAX_LOGO_BYTES = 256 * 1024;
-
-/** A community's settings for all pages. */
 export interface Brand {
-  /** The community's name. */
   title: string;
   /**
    * Adapts the page to an unattended screen: keys under the search field, no link off the site, and
@@ -35,10 +28,11 @@ export interface Brand {
 
 export type Logo = ReturnType<typeof parseLogo>;
 
-/** The colour of text on `accent`. Black or white always reaches the minimum contrast. */
+/** The colour of text on `accent`, with the minimum contrast at WCAG 2 level AA, or more. */
 export function textColourOn(accent: string): string {
-  const colours = ["#141414", "#ffffff", "#000000"];
-  return colours.find((colour) => contrastOf(colour, accent) >= MIN_CONTRAST) ?? "#000000";
+  // White or black always reaches it.
+  const readable = ["#141414", "#ffffff"].find((colour) => contrastOf(colour, accent) >= 4.5);
+  return readable ?? "#000000";
 }
 
 /** The WCAG 2 contrast ratio of two colours, from 1 to 21. */
@@ -69,9 +63,8 @@ export function styleOf(accent: string): string {
  * whose message continues a sentence that begins with the logo's name.
  */
 export function parseLogo(bytes: Uint8Array) {
-  if (bytes.length > MAX_LOGO_BYTES) {
-    throw new RangeError(`is larger than ${MAX_LOGO_BYTES / 1024} KB, the maximum for a logo`);
-  }
+  const isLarge = bytes.length > 256 * 1024;
+  if (isLarge) throw new RangeError("is larger than 256 KB, the maximum for a logo");
   const isPng = PNG_START.equals(bytes.subarray(0, PNG_START.length));
   if (!isPng && !SVG_START.test(new TextDecoder().decode(bytes))) {
     throw new RangeError("is neither an SVG nor a PNG");
@@ -82,5 +75,5 @@ export function parseLogo(bytes: Uint8Array) {
   return { file, type, bytes: bytes.slice() };
 }
 
-/** Matches an optional XML prolog and the root tag of an SVG. */
+/** An optional XML prolog and the root tag of an SVG. */
 const SVG_START = /^(?:\s|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>)*<svg[\s/>]/s;

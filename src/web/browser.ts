@@ -3,7 +3,7 @@
  * search, and a kiosk's keys and return to the start. Every text it shows stands in the page.
  */
 /// <reference lib="dom" />
-import { clockOf } from "./plural.ts";
+import { clockOf } from "./texts.ts";
 
 /** How long a kiosk highlights each featured driver, waits for the server, and for a letter. */
 const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
@@ -35,7 +35,7 @@ if (wait) {
   const until = Date.now() + 1000 * Number(wait.dataset.seconds);
   setInterval(() => {
     const left = Math.max(0, Math.ceil((until - Date.now()) / 1000));
-    wait.textContent = (wait.dataset.text ?? "").replace("#", clockOf(left));
+    wait.textContent = (wait.dataset.text ?? "").replace("{time}", clockOf(left));
     wait.hidden = left === 0;
     wait.nextElementSibling?.toggleAttribute("hidden", left > 0);
   }, 1000);
@@ -63,16 +63,15 @@ function runKiosk(idleMs: number, state: Storage): void {
     probe.src = `${base}/favicon.svg?${Date.now()}`;
   }
 
-  function leave(url: string): void {
+  function leave(url = `${base}/`): void {
     state.removeItem("typed");
     clearTimeout(typing);
     go(url);
   }
 
   function search(): void {
-    const text = field.value.trim();
     clearTimeout(typing);
-    if (text === "") leave(`${base}/`);
+    if (field.value.trim() === "") leave();
     else go(`${base}/?${new URLSearchParams({ q: field.value })}`);
   }
 
@@ -88,7 +87,7 @@ function runKiosk(idleMs: number, state: Storage): void {
     idling = setTimeout(() => {
       waitForIdle();
       state.setItem("idle", "yes");
-      leave(`${base}/`);
+      leave();
     }, idleMs);
   }
 
@@ -97,9 +96,8 @@ function runKiosk(idleMs: number, state: Storage): void {
   }
   // Shortcuts such as Ctrl+T, which a page can prevent if the browser was started with --app.
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^F\d/.test(event.key)) {
-      event.preventDefault();
-    }
+    const { ctrlKey, metaKey, altKey, key } = event;
+    if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();
   });
   for (const type of ["pointerdown", "keydown", "input", "wheel"]) {
     addEventListener(type, () => {

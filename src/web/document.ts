@@ -1,13 +1,12 @@
 /** Renders the complete HTML document around a view: head, search form and footer. */
 import { type Html, html, withBasePath } from "./html.ts";
-import { dateIn } from "./plural.ts";
 import { type PageContext, type Rendered, renderView } from "./render.ts";
-import type { Texts } from "./texts/en.ts";
-import { languages } from "./texts.ts";
+import { fill, type Language, type Texts, translationIn } from "./texts.ts";
 import type { View } from "./view.ts";
 
-interface DocumentOptions extends Omit<PageContext, "texts"> {
+interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
   view: View;
+  language: Language;
   /** The path under which the server is mounted; empty for the root. */
   basePath: string;
   scriptPath: string;
@@ -18,11 +17,11 @@ interface DocumentOptions extends Omit<PageContext, "texts"> {
 }
 
 export function renderDocument(options: DocumentOptions): string {
-  const { view, language, brand, baseUrl, builtAt } = options;
-  const { basePath, scriptPath, stylePath, logoPath } = options;
-  const { title, kiosk, kioskIdle, allowIndexing, links = [] } = brand;
-  const texts = languages[language];
-  const rendered = renderView(view, { brand, language, texts, baseUrl });
+  const { view, language, baseUrl, basePath, scriptPath, stylePath, logoPath } = options;
+  const { title, kiosk, kioskIdle, allowIndexing, links = [] } = options.brand;
+  const context = { ...options, ...translationIn(language) };
+  const { texts, formatDate } = context;
+  const rendered = renderView(view, context);
   const { text } = html`<!doctype html>
 <html lang="${language}"${kiosk && html` class="kiosk"`}>
 <head>
@@ -54,7 +53,7 @@ ${renderPreview(rendered, texts, options)}
   ${kiosk && renderKeys(texts)}
 </header>
 <main id="view">${rendered.main}</main>
-<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${texts.dataFrom(dateIn(language, builtAt))}</p>
+<p class="printed">${baseUrl}${rendered.path ?? "/"} · ${fill(texts.dataFrom, { date: formatDate(options.builtAt) })}</p>
 ${
   !kiosk &&
   html`<footer>${links.map(
@@ -72,22 +71,22 @@ ${
  * SVGs, so drawings are linked as PNGs.
  */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
-  const { description, path, avatar } = rendered;
+  const { description, path, avatar, name } = rendered;
   const { brand, baseUrl, logoPath } = options;
-  const name = path === undefined ? texts.title : rendered.name;
-  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
+  const title = path === undefined ? texts.title : name;
   const sign = baseUrl + (logoPath?.endsWith(".png") ? logoPath : "/sign.png");
+  const isDrawn = avatar?.startsWith(`${baseUrl}/avatars/`);
   const image = isDrawn ? avatar?.replace(/\.svg$/, ".png") : (avatar ?? sign);
   const url = path !== undefined && baseUrl + path;
   return html`<meta name="description" content="${description}">
 ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" content="${url}">`}
 <meta property="og:site_name" content="${brand.title}">
 <meta property="og:type" content="${avatar ? "profile" : "website"}">
-<meta property="og:title" content="${name}">
+<meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:image" content="${image}">
 <meta name="twitter:card" content="summary">
-<meta name="twitter:title" content="${name}">
+<meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
 }

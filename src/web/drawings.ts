@@ -5,21 +5,15 @@
 import type { Achievement } from "../domain/model.ts";
 import { rgbOf, textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
-import { type Colour, type Covers, encodePng, packPixels } from "./png.ts";
-
-/** The golden angle, which keeps the hues of consecutive ids far apart. */
-const GOLDEN_ANGLE = 137.508;
+import { type Covers, drawPng } from "./png.ts";
 
 /** Patterns behind the initials: hills, lanes, tunnels and so on, in a 64×64 view box. */
 const patterns: { path: string; covers: Covers }[] = [
   {
     path: "M-8 50 Q12 26 32 40 T72 30 V72 H-8Z",
-    covers(x, y) {
-      // Two quadratic Bézier curves, each with `t` from 0 to 1.
-      const t = ((x + 8) % 40) / 40;
-      const [start, control, end] = x < 32 ? [50, 26, 40] : [40, 54, 30];
-      return y > start * (1 - t) ** 2 + 2 * control * t * (1 - t) + end * t ** 2;
-    },
+    // Two quadratic Bézier curves, which meet at x = 32.
+    covers: (x, y, t = ((x + 8) % 40) / 40) =>
+      y > (x < 32 ? 50 - 48 * t + 38 * t * t : 40 + 28 * t - 38 * t * t),
   },
   { path: "M32 0 L64 64 H0Z", covers: (x, y) => y > 2 * Math.abs(x - 32) },
   { path: "M0 0 H64 L0 64Z", covers: (x, y) => x + y < 64 },
@@ -38,58 +32,44 @@ const patterns: { path: string; covers: Covers }[] = [
   },
 ];
 
-/** Saturation and lightness in percent. The hue comes from the driver's id. */
-type Tone = readonly [saturation: number, lightness: number];
-
-const GROUND: Tone = [48, 30];
-const PATTERN: Tone = [52, 40];
+/** Saturation and lightness in percent, of the ground and the pattern. The id gives the hue. */
+const tones: [saturation: number, lightness: number][] = [
+  [48, 30],
+  [52, 40],
+];
 
 /** Draws an avatar as an SVG: the driver's initials on a pattern and colour derived from the id. */
 export function drawAvatar(id: number, name: string): string {
-  const [ground, fill] = [GROUND, PATTERN].map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
-  const path = patterns[id % patterns.length]?.path;
+  const [ground, fill] = tones.map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
   const monogram = monogramOf(name);
   const size = monogram.length > 1 ? 25 : 32;
-  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="${ground}"/><path d="${path}" fill="${fill}"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
+  return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="256" height="256"><rect width="64" height="64" fill="${ground}"/><path d="${patterns[id % patterns.length]?.path}" fill="${fill}"/><text x="32" y="33" text-anchor="middle" dominant-baseline="central" font-family="system-ui,'Noto Sans',sans-serif" font-size="${size}" font-weight="700" fill="#fff">${monogram}</text></svg>`
     .text;
 }
 
-function hueOf(id: number): number {
-  return Math.round((id * GOLDEN_ANGLE) % 360);
-}
-
-/** The packed pixels of each pattern, which are slow to compute. */
-const packedPatterns = new Map<number, Uint8Array<ArrayBuffer>>();
+/** Multiples of the golden angle, which keeps the hues of consecutive ids far apart. */
+const hueOf = (id: number) => Math.round((id * 137.508) % 360);
 
 /** Draws the avatar as a 256×256 PNG, without the initials because Roadbook ships no font. */
 export function drawAvatarPng(id: number): Uint8Array<ArrayBuffer> {
-  const index = id % patterns.length;
-  const { covers } = patterns[index] ?? { covers: () => false };
-  const packed = packedPatterns.get(index) ?? packPixels(covers);
-  packedPatterns.set(index, packed);
-  return encodePng(packed, toRgb(hueOf(id), GROUND), toRgb(hueOf(id), PATTERN));
+  const [ground = [], fill = []] = tones.map(([s, l]) => toRgb(hueOf(id), s, l));
+  return drawPng(patterns[id % patterns.length]?.covers ?? (() => false), ground, fill);
 }
 
 /** Converts HSL to RGB as described in CSS Color 4, section 7.1. */
-function toRgb(hue: number, [saturation, lightness]: Tone): Colour {
+function toRgb(hue: number, saturation: number, lightness: number): number[] {
   const amplitude = (saturation / 100) * Math.min(lightness, 100 - lightness);
-  const channel = (offset: number) => {
+  return [0, 8, 4].map((offset) => {
     const k = (offset + hue / 30) % 12;
     return Math.round(2.55 * (lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-  };
-  return [channel(0), channel(8), channel(4)];
+  });
 }
-
-const LETTER_OR_DIGIT = /[\p{L}\p{N}]\p{M}*/u;
 
 /** The initials: the first letters of the first and last words that contain a letter. */
 function monogramOf(name: string): string {
-  const letters = name
-    .normalize("NFC")
-    .split(/[\s._|[\](){}-]+/u)
-    .flatMap((word) => LETTER_OR_DIGIT.exec(word)?.[0] ?? [])
-    .map((letter) => letter.toUpperCase());
-  const [first = "?", ...others] = letters;
+  const words = name.normalize("NFC").split(/[\s._|[\](){}-]+/u);
+  const letters = words.flatMap((word) => /[\p{L}\p{N}]\p{M}*/u.exec(word)?.[0] ?? []);
+  const [first = "?", ...others] = letters.map((letter) => letter.toUpperCase());
   return first + (others.at(-1) ?? "");
 }
 
@@ -113,12 +93,11 @@ const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
  * the tier. Without its symbol, it is the background of a picture, which may be transparent.
  */
 export function drawBadge(
-  badge: Pick<Achievement, "name" | "type" | "tier">,
+  { name, type, tier }: Pick<Achievement, "name" | "type" | "tier">,
   hasSymbol = true,
 ): string {
-  const { name, type, tier } = badge;
   const hue = hash(type) % 360;
-  const glyph = glyphs[hash(name) % glyphs.length] ?? "";
+  const glyph = glyphs[hash(name) % glyphs.length];
   const rotation = (hash(`${name}/turn`) % 6) * 60;
   const rim = rims[Math.min(Math.max(tier, 1), rims.length) - 1] ?? "";
   return html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" width="128" height="128"><path d="M32 2 L58 17 V47 L32 62 L6 47 V17Z" fill="${rim}" stroke="${rim}" stroke-width="4" stroke-linejoin="round"/><path d="M32 8 L53 20 V44 L32 56 L11 44 V20Z" fill="hsl(${hue} 45% 24%)"/><path d="M32 8 L53 20 V44Z" fill="hsl(${hue} 45% 32%)" transform="rotate(${rotation} 32 32)"/>${hasSymbol && html`<path d="${glyph}" fill="#fff" fill-rule="evenodd"/>`}</svg>`
@@ -134,7 +113,7 @@ export function drawFavicon(accent: string): string {
 /** The icon's road on a square, as a 256×256 PNG, because few programs preview SVGs. */
 export function drawSignPng(accent: string): Uint8Array<ArrayBuffer> {
   const [ground = [], road = []] = [accent, textColourOn(accent)].map(rgbOf);
-  return encodePng(packPixels(coversRoad), ground, road);
+  return drawPng(coversRoad, ground, road);
 }
 
 function coversRoad(x: number, y: number): boolean {
@@ -146,9 +125,6 @@ function coversRoad(x: number, y: number): boolean {
 
 /** The 32-bit FNV-1a hash of the text's UTF-16 code units. */
 function hash(text: string): number {
-  let bits = 0x811c9dc5;
-  for (let index = 0; index < text.length; index++) {
-    bits = Math.imul(bits ^ text.charCodeAt(index), 0x01000193);
-  }
-  return bits >>> 0;
+  const step = (bits: number, unit: string) => Math.imul(bits ^ unit.charCodeAt(0), 0x01000193);
+  return text.split("").reduce(step, 0x811c9dc5) >>> 0;
 }

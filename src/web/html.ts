@@ -18,13 +18,7 @@ export function withBasePath(page: string, basePath: string): string {
 
 type Value = Html | string | number | false | null | undefined | readonly Value[];
 
-const entities: Record<string, string> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
+const names: Record<string, string> = { "&": "amp", "<": "lt", ">": "gt", '"': "quot", "'": "#39" };
 
 /** Escapes strings and numbers, joins lists, and omits `false`, `null` and `undefined`. */
 export function html(parts: TemplateStringsArray, ...values: Value[]): Html {
@@ -35,5 +29,5 @@ function toText(value: Value): string {
   if (value === undefined || value === null || value === false) return "";
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(toText).join("");
-  return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");
+  return String(value).replace(/[&<>"']/g, (character) => `&${names[character]};`);
 }

@@ -7,10 +7,6 @@ import { fold, writeDigraphs } from "../search/fold.ts";
 import { spellQuery, toLatin } from "../search/spellings.ts";
 import { Html, html } from "./html.ts";
 
-/** A character together with its combining marks. */
-const LETTER = /\P{M}\p{M}*|\p{M}+/gu;
-const SPACE = /^\p{White_Space}/u;
-
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 const spellings = [
   fold,
@@ -18,28 +14,25 @@ const spellings = [
   (text: string) => fold(toLatin(text.normalize("NFC"))),
 ];
 
-interface Marked {
-  name: Html;
-  /** The spelling that matches, if no letter could be marked and the name does not show it. */
-  spelling: string | undefined;
-}
-
 /**
- * Wraps each occurrence of the query in `<mark>`. If the query does not occur, wraps its words
- * instead.
+ * Wraps each occurrence of the query in `<mark>`, or else each of its words. `spelling` is the one
+ * that matches, if no letter could be marked and the name does not show it.
  */
-export function markMatches(name: string, query: string): Marked {
-  const letters = name.match(LETTER) ?? [];
+export function markMatches(name: string, query: string) {
+  // Each character together with its combining marks.
+  const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   let spelling: string | undefined;
   for (const spell of spellings) {
     const text = spell(name);
-    const pieces = letters.map((letter) => (SPACE.test(letter) ? " " : spell(letter)));
+    const pieces = letters.map((letter) =>
+      /^\p{White_Space}/u.test(letter) ? " " : spell(letter),
+    );
     for (const words of spellQuery(query).map((spelled) => listWords(text, spelled))) {
       if (words.length === 0) continue;
       spelling ??= text;
       // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
-      const found = pieces.join("") === text ? findLetters(pieces, words) : undefined;
-      if (!found) continue;
+      const found = pieces.join("") === text ? findLetters(pieces, words) : new Set();
+      if (found.size === 0) continue;
       const marked = letters.map((letter, at) => [
         found.has(at) && !found.has(at - 1) && open,
         letter,
@@ -48,8 +41,7 @@ export function markMatches(name: string, query: string): Marked {
       return { name: html`${marked}`, spelling: undefined };
     }
   }
-  const isShown = spelling === undefined || spelling === name.toLowerCase();
-  return { name: html`${name}`, spelling: isShown ? undefined : spelling };
+  return { name: html`${name}`, spelling: spelling === name.toLowerCase() ? undefined : spelling };
 }
 
 /** The parts of the query to mark in `text`: the query itself, or else all of its words. */
@@ -59,11 +51,8 @@ function listWords(text: string, query: string): string[] {
   return words.every((word) => word.length > 1 && text.includes(word)) ? words : [];
 }
 
-/**
- * Returns the indexes of the pieces that the words cover. Undefined if a word occurs only where it
- * starts or ends within a piece.
- */
-function findLetters(pieces: readonly string[], words: readonly string[]): Set<number> | undefined {
+/** The indexes of the pieces that the words cover, where these start and end between pieces. */
+function findLetters(pieces: readonly string[], words: readonly string[]): Set<unknown> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
   const isBoundary = (at: number) => owners[at - 1] !== owners[at];
@@ -75,5 +64,5 @@ function findLetters(pieces: readonly string[], words: readonly string[]): Set<n
       for (const owner of owners.slice(at, end)) found.add(owner);
     }
   }
-  return found.size > 0 ? found : undefined;
+  return found;
 }

@@ -6,16 +6,11 @@ import { type Brand, DEFAULT_TITLE } from "./brand.ts";
 import { drawAvatar, drawBadge } from "./drawings.ts";
 import { Html, html } from "./html.ts";
 import { markMatches } from "./mark.ts";
-import { clockOf, countIn, dateIn } from "./plural.ts";
-import type { Texts } from "./texts/en.ts";
-import type { Language } from "./texts.ts";
+import { clockOf, fill, type Translation } from "./texts.ts";
 import type { DriverView, ProblemView, ResultsView, StartView, View } from "./view.ts";
 
-/** The context in which a view is rendered. */
-export interface PageContext {
+export interface PageContext extends Translation {
   brand: Brand;
-  language: Language;
-  texts: Texts;
   /** The URL of the start page, without a trailing slash. */
   baseUrl: string;
 }
@@ -26,7 +21,6 @@ export interface Rendered {
   description: string;
   /** The canonical path. A problem has none. */
   path?: string;
-  /** The URL of the driver's avatar. */
   avatar?: string;
   main: Html;
 }
@@ -38,34 +32,21 @@ const FEW_SEARCHES = 5;
 const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
-  switch (view.kind) {
-    case "start":
-      return renderStart(view, context);
-    case "results":
-      return renderResults(view, context);
-    case "driver":
-      return renderDriver(view, context);
-    case "problem":
-      return renderProblem(view, context);
-  }
+  if (view.kind === "start") return renderStart(view, context);
+  if (view.kind === "results") return renderResults(view, context);
+  return view.kind === "driver" ? renderDriver(view, context) : renderProblem(view, context);
 }
 
 function renderStart({ featured, counts }: StartView, context: PageContext): Rendered {
-  const { brand, language, texts } = context;
-  const found = [
-    countIn(language, counts.public_users, texts.driverCount),
-    countIn(language, counts.companies, texts.companyCount),
-  ].join(", ");
+  const { brand, texts, formatCount } = context;
+  const drivers = formatCount(counts.public_users, texts.driverCount);
+  const found = `${drivers}, ${formatCount(counts.companies, texts.companyCount)}`;
   const cards = featured.map(
-    (user) => html`<li class="card">
-      ${renderAvatar(user, context)}
-      <p>
-        <a href="/drivers/${user.id}">${user.name}</a>
-        <span>${user.company?.name}</span>
-      </p>
-    </li>`,
+    (user) => html`<li class="card">${renderAvatar(user, context)}
+      <p><a href="/drivers/${user.id}">${user.name}</a> <span>${user.company?.name}</span></p></li>`,
   );
-  const heading = brand.title === DEFAULT_TITLE ? texts.title : texts.driversOf(brand.title);
+  const heading =
+    brand.title === DEFAULT_TITLE ? texts.title : fill(texts.driversOf, { title: brand.title });
   return {
     name: texts.title,
     description: `${texts.description} ${found}.`,
@@ -77,10 +58,10 @@ function renderStart({ featured, counts }: StartView, context: PageContext): Ren
 }
 
 function renderResults(view: ResultsView, context: PageContext): Rendered {
-  const { query, drivers, companies, searchesLeft = Number.POSITIVE_INFINITY } = view;
-  const { brand, language, texts } = context;
-  const driverCount = countIn(language, drivers.length, texts.driverCount);
-  const companyCount = countIn(language, companies.length, texts.companyCount);
+  const { query, drivers, companies, searchesLeft = Infinity } = view;
+  const { brand, texts, formatCount } = context;
+  const driverCount = formatCount(drivers.length, texts.driverCount);
+  const companyCount = formatCount(companies.length, texts.companyCount);
   const driverRows = drivers.map((driver) => {
     const { name, spelling } = markMatches(driver.name, query);
     const since = driver.created_at && sinceOf(driver.created_at, context);
@@ -90,109 +71,102 @@ function renderResults(view: ResultsView, context: PageContext): Rendered {
   });
   const companyRows = companies.map((company) => {
     const { name, spelling } = markMatches(company.name, query);
-    const members = countIn(language, company.member_count, texts.members);
+    const members = formatCount(company.member_count, texts.members);
     // A company has no page here, but searching for its whole name may find related names.
     const search = fold(company.name) !== fold(query) && searchPath(company.name);
     const url = ownUrl(brand.companyLink, company.id, context) ?? search;
     return html`<p>${url ? html`<a href="${url}">${name}</a>` : html`<b>${name}</b>`}
       <span>${joinDetails(spelling, members)}</span></p>`;
   });
-  const all: [string, Html[]][] = [
-    [texts.drivers, driverRows],
-    [texts.companies, companyRows],
-  ];
-  const boards = all.filter(([, rows]) => rows.length > 0);
+  const boards = [
+    { heading: texts.drivers, rows: driverRows },
+    { heading: texts.companies, rows: companyRows },
+  ].filter(({ rows }) => rows.length > 0);
   return {
-    name: texts.resultsFor(query),
+    name: fill(texts.resultsFor, { query }),
     description: `${driverCount}, ${companyCount}`,
     path: searchPath(query),
-    main: html`<h1>${texts.resultsFor(query)}</h1>
+    main: html`<h1>${fill(texts.resultsFor, { query })}</h1>
     <p class="counts">${drivers.length < MAX_RESULTS ? driverCount : texts.firstDrivers}, ${
       companies.length < MAX_RESULTS ? companyCount : texts.firstCompanies
     }${
       searchesLeft <= FEW_SEARCHES &&
-      html`<span class="left"> · ${countIn(language, searchesLeft, texts.searchesLeft)}</span>`
+      html`<span class="left"> · ${formatCount(searchesLeft, texts.searchesLeft)}</span>`
     }</p>
     ${
       boards.length === 0 &&
       html`<div class="problem"><h2>${texts.problems.nothing}</h2><p>${texts.advice.nothing}</p></div>
       ${renderButton("/", texts.otherDrivers)}`
     }
-    <div class="boards">
-      ${boards.map(
-        ([heading, rows]) => html`<section><h2>${heading}</h2>
+    <div class="boards">${boards.map(
+      ({ heading, rows }) => html`<section><h2>${heading}</h2>
       <ul class="board">${rows.map((row) => html`<li>${row}</li>`)}</ul></section>`,
-      )}
-    </div>`,
+    )}</div>`,
   };
 }
 
 function renderDriver(view: DriverView, context: PageContext): Rendered {
   const { user, achievements, showsAll } = view;
-  const { language, texts, brand } = context;
-  const { id, name, company } = user;
+  const { texts, brand, formatCount, formatDate, formatNumber } = context;
+  const { id, name, company, roles, created_at } = user;
   const shown = showsAll ? achievements : achievements.slice(0, NEWEST_ACHIEVEMENTS);
   const groups = [...Map.groupBy(shown, ({ achievement }) => achievement.type)];
   const points = achievements.reduce((sum, { achievement }) => sum + achievement.points, 0);
   const facts = [
-    [texts.memberSince, dateIn(language, user.created_at)],
-    [texts.achievements, achievements.length.toLocaleString(language)],
-    [texts.totalPoints, points.toLocaleString(language)],
-    [texts.roles, user.roles.map(({ name }) => name).join(", ")],
+    [texts.memberSince, formatDate(created_at)],
+    [texts.achievements, formatNumber(achievements.length)],
+    [texts.totalPoints, formatNumber(points)],
+    [texts.roles, roles.map(({ name }) => name).join(", ")],
   ].filter(([, value]) => value);
   const ownPage = ownUrl(brand.driverLink, id, context);
   return {
     name,
     description: joinDetails(
       company && `${company.name}, ${company.role}`,
-      countIn(language, points, texts.points),
-      sinceOf(user.created_at, context),
+      formatCount(points, texts.points),
+      sinceOf(created_at, context),
     ),
     path: `/drivers/${id}`,
     avatar: user.avatar_url,
     main: html`<article>
-    <header class="sign">
-      ${renderAvatar(user, context)}
-      <div>
-        <h1>${name}</h1>
-        ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
-      </div>
-    </header>
-    <dl class="facts">
-      ${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}
-    </dl>
+    <header class="sign">${renderAvatar(user, context)}<div>
+      <h1>${name}</h1>
+      ${company && html`<p><bdi>${company.name}</bdi>, <bdi>${company.role}</bdi></p>`}
+    </div></header>
+    <dl class="facts">${facts.map(
+      ([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`,
+    )}</dl>
     ${ownPage && renderButton(ownPage, texts.fullProfile)}
     <h2>${texts.achievements}</h2>
     ${achievements.length === 0 && html`<p>${texts.noAchievements}</p>`}
     ${groups.map(
       ([kind, entries]) => html`<section><h3>${kind}</h3>
-      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul>
-    </section>`,
+      <ul class="badges">${entries.map((entry) => renderAchievement(entry, context))}</ul></section>`,
     )}
     ${
       shown.length < achievements.length &&
-      renderButton(`/drivers/${id}?achievements=all`, texts.allAchievements(achievements.length))
+      renderButton(
+        `/drivers/${id}?achievements=all`,
+        fill(texts.allAchievements, { count: achievements.length }),
+      )
     }
   </article>`,
   };
 }
 
 /** The ring of the drawing shows the tier that the driver has reached. */
-function renderAchievement(entry: AchievementEntry, context: PageContext): Html {
-  const { achievement, tier, unlocked_at } = entry;
-  const { language, texts, brand } = context;
+function renderAchievement(
+  { achievement, tier, unlocked_at }: AchievementEntry,
+  { texts, brand, formatCount, formatDate }: PageContext,
+): Html {
   const { name, description, icon, type, tier: tiers, points } = achievement;
-  const reached = tiers > 1 && tiers >= tier ? texts.tierOf(tier, tiers) : texts.tier(tier);
+  const reached = tiers > 1 && tiers >= tier ? texts.tierOf : texts.tier;
   const picture = brand.icons ? URL.parse(icon, brand.icons.replace(/\/*$/, "/"))?.href : undefined;
   return html`<li>
     ${renderPicture("badge", drawBadge({ name, type, tier }, !picture), picture)}
-    <div>
-      <h4>${name}</h4>
-      <p>${description}</p>
-      <p class="quiet">${reached} · ${countIn(language, points, texts.points)} ·
-        <time datetime="${unlocked_at}">${dateIn(language, unlocked_at)}</time></p>
-    </div>
-  </li>`;
+    <div><h4>${name}</h4><p>${description}</p>
+      <p class="quiet">${fill(reached, { tier, tiers })} · ${formatCount(points, texts.points)} ·
+        <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p></div></li>`;
 }
 
 /** If the limit is reached, the page's script counts down, then shows the hidden button. */
@@ -200,7 +174,7 @@ function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   const { problem, waitSeconds: seconds } = view;
   const wait =
     seconds !== undefined &&
-    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait("#")}">${texts.wait(clockOf(seconds))}</p>
+    html`<p class="wait" role="timer" data-seconds="${seconds}" data-text="${texts.wait}">${fill(texts.wait, { time: clockOf(seconds) })}</p>
     <p class="button" hidden><a href="">${texts.tryAgain}</a></p>`;
   return {
     name: texts.problems[problem],
@@ -215,8 +189,8 @@ function renderButton(url: string, text: string): Html {
   return html`<p class="button"><a href="${url}">${text}</a></p>`;
 }
 
-function sinceOf(time: string, { language, texts }: PageContext): string {
-  return `${texts.memberSince} ${dateIn(language, time)}`;
+function sinceOf(time: string, { formatDate, texts }: PageContext): string {
+  return `${texts.memberSince} ${formatDate(time)}`;
 }
 
 function joinDetails(...details: (string | null | undefined)[]): string {
@@ -234,9 +208,9 @@ function ownUrl(template: string | undefined, id: number, { brand, baseUrl }: Pa
 }
 
 function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl }: PageContext) {
-  const { id, name, avatar_url } = user;
-  const url = avatar_url === completeAvatar(id, null, baseUrl) ? undefined : avatar_url;
-  return renderPicture("avatar", drawAvatar(id, name), url);
+  const isDrawn = user.avatar_url === completeAvatar(user.id, null, baseUrl);
+  const url = isDrawn ? undefined : user.avatar_url;
+  return renderPicture("avatar", drawAvatar(user.id, user.name), url);
 }
 
 /**

@@ -1,11 +1,61 @@
-/** The page's languages. */
-import { cs } from "./texts/cs.ts";
-import { de } from "./texts/de.ts";
-import { en, type Texts } from "./texts/en.ts";
-import { es } from "./texts/es.ts";
-import { fr } from "./texts/fr.ts";
-import { pl } from "./texts/pl.ts";
+/**
+ * The page's texts, counts, dates and times in each language. To add a language, copy
+ * texts/en.json, translate it and list it here. German and Spanish address the reader as “du” and
+ * “tú”, French as “vous”. Polish is informal and Czech formal, and neither has past tenses that
+ * depend on the reader's gender.
+ */
+import cs from "./texts/cs.json" with { type: "json" };
+import de from "./texts/de.json" with { type: "json" };
+import en from "./texts/en.json" with { type: "json" };
+import es from "./texts/es.json" with { type: "json" };
+import fr from "./texts/fr.json" with { type: "json" };
+import pl from "./texts/pl.json" with { type: "json" };
+
+/** The text for each CLDR plural category of whole numbers. */
+type Forms = Partial<Record<Intl.LDMLPluralRule, string>>;
+
+export type Texts = {
+  [Key in keyof typeof en]: (typeof en)[Key] extends { one: string } ? Forms : (typeof en)[Key];
+};
 
 export const languages = { en, de, pl, fr, es, cs } satisfies Record<string, Texts>;
 
 export type Language = keyof typeof languages;
+
+export type Translation = ReturnType<typeof translate>;
+
+const translations: Partial<Record<Language, Translation>> = {};
+
+/** Creating formats takes longer than rendering a page, so each language's are kept. */
+export function translationIn(language: Language): Translation {
+  translations[language] ??= translate(language);
+  return translations[language];
+}
+
+function translate(language: Language) {
+  const texts: Texts = languages[language];
+  const plurals = new Intl.PluralRules(language);
+  const numbers = new Intl.NumberFormat(language);
+  const dates = new Intl.DateTimeFormat(language, { dateStyle: "long", timeZone: "UTC" });
+  return {
+    texts,
+    formatNumber: (value: number) => numbers.format(value),
+    /** The date in UTC. */
+    formatDate: (time: string) => dates.format(new Date(time)),
+    /** A text such as “3 drivers”. */
+    formatCount: (count: number, forms: Forms) =>
+      fill(forms[plurals.select(count)] ?? "{count}", { count: numbers.format(count) }),
+  };
+}
+
+/** Replaces each placeholder, such as {title}, with the value of that name. */
+export function fill(text: string, values: Record<string, string | number>): string {
+  return text.replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+}
+
+/** A waiting time such as 59:05 or 1:00:00. The page's script calls this too. */
+export function clockOf(seconds: number): string {
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [first, ...rest.map((part) => String(part).padStart(2, "0"))].join(":");
+}

@@ -1,7 +1,7 @@
 /** Reads the data of each view from a snapshot. This module never touches HTML. */
 import type { AchievementEntry, UserSearchResult } from "../domain/model.ts";
 import type { Snapshot } from "../snapshot/read/open.ts";
-import type { Texts } from "./texts/en.ts";
+import type { Texts } from "./texts.ts";
 
 export type StartView = ReturnType<typeof readStart>;
 export type ResultsView = ReturnType<typeof readResults> & {
@@ -10,7 +10,7 @@ export type ResultsView = ReturnType<typeof readResults> & {
   /** How many more searches the limit allows; undefined if there is no limit. */
   searchesLeft: number | undefined;
 };
-export type DriverView = Exclude<ReturnType<typeof readDriver>, ProblemView>;
+export type DriverView = Extract<ReturnType<typeof readDriver>, { kind: "driver" }>;
 export type View = StartView | ResultsView | DriverView | ProblemView;
 
 export interface ProblemView {
@@ -22,13 +22,13 @@ export interface ProblemView {
   waitSeconds?: number;
 }
 
-/** Leaves out featured drivers who have become private. */
-export function readStart({ meta, users }: Snapshot, featured: readonly number[], baseUrl: string) {
-  const shown = featured.flatMap((id) => {
+/** Leaves out featured drivers who have become private. The snapshot's own are the default. */
+export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: readonly number[]) {
+  const featured = (ids ?? meta.featured).flatMap((id) => {
     const user = users.findProfile(id, baseUrl);
     return "missing" in user ? [] : [user];
   });
-  return { kind: "start" as const, featured: shown, counts: meta.counts };
+  return { kind: "start" as const, featured, counts: meta.counts };
 }
 
 /** `query` is a normalized text. Drivers who share name and company also have their join dates. */
@@ -51,11 +51,10 @@ export function readDriver(
   showsAll: boolean,
   baseUrl: string,
 ) {
-  const missing = (problem: ProblemView["problem"]): ProblemView => ({ kind: "problem", problem });
-  if (id === undefined) return missing("user_not_found");
-  const user = users.findProfile(id, baseUrl);
-  if ("missing" in user) return missing(user.missing);
-  const text = users.findAchievements(id);
+  const user =
+    id === undefined ? { missing: "user_not_found" as const } : users.findProfile(id, baseUrl);
+  if ("missing" in user) return { kind: "problem" as const, problem: user.missing };
+  const text = users.findAchievements(user.id);
   const achievements: AchievementEntry[] = typeof text === "string" ? JSON.parse(text) : [];
   return { kind: "driver" as const, user, achievements, showsAll };
 }

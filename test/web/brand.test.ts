@@ -31,7 +31,7 @@ test("text is readable on any accent colour", () => {
 });
 
 test("a custom name replaces Roadbook in the title and on the sign", async () => {
-  await using target = Object.assign(await open({ title: ' Truckers <& "Friends"> ' }), disposal);
+  const target = await open({ title: ' Truckers <& "Friends"> ' });
   for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43"]) {
     const page = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
     const name = "Truckers &lt;&amp; &quot;Friends&quot;&gt;";
@@ -39,13 +39,8 @@ test("a custom name replaces Roadbook in the title and on the sign", async () =>
     expect(page).toContain(`aria-label="${name}, home">${name}</a>`);
     expect(page).not.toContain("Roadbook");
   }
+  await target.close();
 });
-
-const disposal = {
-  async [Symbol.asyncDispose](this: { close(): Promise<void> }) {
-    await this.close();
-  },
-};
 
 test("a custom colour changes the icon, and the style sheet's content and file name", async () => {
   const [plain, dark] = [await open({}), await open({ accent: "0A3D62" })];

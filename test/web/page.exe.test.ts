@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
-import type { ChangeLine } from "../../src/domain/dataset.ts";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/settings.ts";
 import { drawAvatar, drawAvatarPng } from "../../src/web/drawings.ts";
@@ -39,12 +38,11 @@ interface Opened {
 interface OpenOptions extends RoadbookOptions {
   size?: keyof typeof sizes;
   javaScriptEnabled?: boolean;
-  locale?: string;
 }
 
 /** Starts a server with the test community, opens a browser window, and closes both after `use`. */
 async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>): Promise<void> {
-  const { size = "desktop", javaScriptEnabled, locale, ...others } = options;
+  const { size = "desktop", javaScriptEnabled = true, ...others } = options;
   const shown = { dataset: community, page: true, featured: [42, 45] };
   const roadbook = await createRoadbook({ ...shown, ...others });
   const requested: string[] = [];
@@ -61,8 +59,8 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   const [width, height] = sizes[size];
   const context = await browser?.newContext({
     viewport: { width, height },
-    locale: locale ?? "en-GB",
-    ...(javaScriptEnabled !== undefined && { javaScriptEnabled }),
+    locale: "en-GB",
+    javaScriptEnabled,
   });
   if (!context) throw new Error("no browser");
   const { origin, port } = server.url;
@@ -103,6 +101,10 @@ async function open(options: OpenOptions, use: (opened: Opened) => Promise<void>
   }
 }
 
+function testPage(name: string, options: OpenOptions, use: Parameters<typeof open>[1]): void {
+  test(name, () => open(options, use), PATIENCE_MS);
+}
+
 async function searchFor(page: Page, text: string): Promise<void> {
   await page.getByRole("searchbox").fill(text);
   await page.keyboard.press("Enter");
@@ -113,12 +115,15 @@ async function waitForHeading(page: Page, text: string | RegExp): Promise<void> 
 }
 
 describe.skipIf(!tryBrowser)("in a browser", () => {
-  test.each([true, false])(
-    "back, forward and the same search again within a minute count nothing (JavaScript: %p)",
-    (javaScriptEnabled) =>
-      open({ javaScriptEnabled }, async ({ page, origin, requested }) => {
-        const searches = () => requested.filter((path) => path.startsWith("/?q="));
-        await page.goto(origin);
+  test.each([
+    { javaScriptEnabled: true, basePath: "/rb" },
+    { javaScriptEnabled: false, basePath: "" },
+  ])(
+    "back, forward and the same search again count nothing, and all stays under the base path: %j",
+    ({ basePath, ...options }) =>
+      open({ ...options, ...(basePath && { basePath }) }, async ({ page, origin, requested }) => {
+        const searches = () => requested.filter((path) => path.startsWith(`${basePath}/?q=`));
+        await page.goto(origin + basePath);
         await waitForHeading(page, "Who is on the road");
         await searchFor(page, "nowak");
         await waitForHeading(page, "Results for “nowak”");
@@ -135,212 +140,115 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
         await waitForHeading(page, "Who is on the road");
         await searchFor(page, "nowak");
         await waitForHeading(page, "Results for “nowak”");
-        expect(searches()).toEqual(["/?q=nowak"]);
+        expect(searches()).toEqual([`${basePath}/?q=nowak`]);
         await searchFor(page, "baltic");
         await page.getByRole("listitem").filter({ hasText: "Baltic Express" }).waitFor();
-        expect(searches()).toEqual(["/?q=nowak", "/?q=baltic"]);
+        expect(searches()).toEqual([`${basePath}/?q=nowak`, `${basePath}/?q=baltic`]);
+        expect(requested.filter((path) => !path.startsWith(basePath))).toEqual([]);
       }),
     PATIENCE_MS,
   );
 
-  test(
-    "with a base path, every request and every URL stays under that path",
-    () =>
-      open({ basePath: "/rb" }, async ({ page, origin, requested }) => {
-        await page.goto(`${origin}/rb`);
-        await searchFor(page, "nowak");
-        // The start page links to this driver too, so wait for the results.
-        await waitForHeading(page, "Results for “nowak”");
-        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
-        await waitForHeading(page, "Łukasz Nowak");
-        expect(page.url()).toBe(`${origin}/rb/drivers/42`);
-        await page.goBack();
-        await waitForHeading(page, "Results for “nowak”");
-        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).waitFor();
-        await page.getByRole("link", { name: "Roadbook, home" }).click();
-        await waitForHeading(page, "Who is on the road");
-        expect(page.url()).toBe(`${origin}/rb/`);
-        expect(requested.filter((path) => !path.startsWith("/rb"))).toEqual([]);
-      }),
-    PATIENCE_MS,
-  );
-
-  test(
-    "the start page loads one style sheet, one script and nothing unnecessary",
-    () =>
-      open({ featured: [] }, async ({ page, origin, requested }) => {
-        await page.goto(origin, { waitUntil: "networkidle" });
-        expect(requested.map((path) => path.replace(/-[\w-]+\./, ".")).sort()).toEqual([
-          "/",
-          "/assets/page.css",
-          "/assets/page.js",
-          "/favicon.svg",
-        ]);
-      }),
-    PATIENCE_MS,
-  );
-
-  const states: [string, string, string | RegExp][] = [
-    ["a private profile", "/drivers/43", "This driver keeps to themselves"],
-    ["an unknown driver", "/drivers/999999", "No such driver"],
-    ["an invalid id", "/drivers/abc", "No such driver"],
-    ["one letter", "/?q=a", "One letter is not enough"],
-    ["no result", "/?q=zzzzqq", "Results for “zzzzqq”"],
-  ];
-
-  test.each(states)(
-    "%s gets a heading and a link to other drivers",
-    (_, path, text) =>
-      open({}, async ({ page, origin }) => {
-        await page.goto(origin + path);
-        await waitForHeading(page, text);
-        await page.getByRole("link", { name: "See other drivers" }).click();
-        await waitForHeading(page, "Who is on the road");
-      }),
-    PATIENCE_MS,
-  );
-
-  test(
+  testPage(
     "print shows messages, the address and the date, but no forms and links",
-    () =>
-      open({ searchLimit: 2 }, async ({ page, origin }) => {
-        await page.goto(`${origin}/?q=zzzzqq`);
-        await page.emulateMedia({ media: "print" });
-        expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
-        expect(await page.getByText(`${origin}/?q=zzzzqq · Data from`).isVisible()).toBeTrue();
-        expect(await page.getByText("1 search left").isVisible()).toBeFalse();
-        expect(await page.getByRole("search").isVisible()).toBeFalse();
-        expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
-      }),
-    PATIENCE_MS,
-  );
-
-  test(
-    "when the searches are used up, the page counts down, then offers to try again",
-    () =>
-      open({ searchLimit: 1 }, async ({ page, origin }) => {
-        await page.clock.install();
-        await page.goto(origin);
-        await searchFor(page, "nowak");
-        await page.getByText("0 searches left").waitFor();
-        await searchFor(page, "baltic");
-        await waitForHeading(page, "Time for a break");
-        const timer = page.getByRole("timer");
-        expect(await timer.textContent()).toMatch(/^Next search in (1:00:00|59:59)\.$/);
-        await page.clock.runFor(61_000);
-        expect(await timer.textContent()).toMatch(/^Next search in 5[89]:\d\d\.$/);
-        expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
-        await page.clock.fastForward(3_600_000);
-        await page.getByRole("link", { name: "Try again" }).click();
-        await timer.waitFor();
-      }),
-    PATIENCE_MS,
-  );
-
-  test(
-    "everything works with the keyboard",
-    () =>
-      open({}, async ({ page, origin }) => {
-        await page.goto(origin);
-        for (const name of ["Skip to content", "Roadbook, home"]) {
-          await page.keyboard.press("Tab");
-          expect(
-            await page.evaluate(() => {
-              const { activeElement } = document;
-              return activeElement?.getAttribute("aria-label") ?? activeElement?.textContent;
-            }),
-          ).toBe(name);
-        }
-        await page.keyboard.press("Tab");
-        await page.keyboard.type("nowak");
-        await page.keyboard.press("Enter");
-        await waitForHeading(page, "Results for “nowak”");
-        const focused = () => page.evaluate(() => document.activeElement?.textContent);
-        for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
-          await page.keyboard.press("ArrowDown");
-          expect(await focused()).toBe(name);
-        }
-        for (const name of ["Anna Nowak", ""]) {
-          await page.keyboard.press("ArrowUp");
-          expect(await focused()).toBe(name);
-        }
-        await page.keyboard.press("Escape");
-        expect(await page.getByRole("searchbox").inputValue()).toBe("");
-        await page.keyboard.press("ArrowDown");
-        await page.keyboard.press("/");
-        await page.keyboard.type("a/b");
-        expect(await page.getByRole("searchbox").inputValue()).toBe("a/b");
-        await page.keyboard.press("Tab");
-        await page.keyboard.press("Tab");
-        await page.keyboard.press("Enter");
-        await page.waitForURL("**/drivers/*");
-      }),
-    PATIENCE_MS,
-  );
-
-  const drivers = [
-    ["start page", "/", ".card"],
-    ["results", "/?q=ann", ".board li"],
-  ] as const;
-  test.each(drivers)(
-    "the avatars of the %s are drawings until the picture has loaded, and rows are clickable",
-    (_, path, row) =>
-      open({ featured: [42, 45] }, async ({ page, origin }) => {
-        const avatar = page.locator(".avatar").first();
-        /** Whether the drawing is covered. */
-        const isCovered = async () => {
-          const shown = await avatar.screenshot({ animations: "disabled" });
-          await avatar.locator("img").evaluate((image) => image.remove());
-          return !shown.equals(await avatar.screenshot({ animations: "disabled" }));
-        };
-        const hosts = /^https?:.*\.png$/;
-        const body =
-          '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9H0z"/></svg>';
-        await page.route(hosts, (route) => route.abort());
-        await page.goto(origin + path);
-        expect(await isCovered()).toBeFalse();
-        // A host that never responds.
-        await page.route(hosts, () => {});
-        await page.goto(origin + path, { waitUntil: "domcontentloaded" });
-        expect(await isCovered()).toBeFalse();
-        await page.route(hosts, (route) => route.fulfill({ contentType: "image/svg+xml", body }));
-        await page.goto(origin + path);
-        expect(await isCovered()).toBeTrue();
-        const box = await page.locator(row).first().boundingBox();
-        if (!box) throw new Error("no row");
-        await page.mouse.click(box.x + box.width - 5, box.y + 5);
-        await page.waitForURL("**/drivers/*", { waitUntil: "commit" });
-      }),
-    PATIENCE_MS,
-  );
-
-  test(
-    "the page is in the reader's language, or in the language that the operator sets",
-    async () => {
-      await open({ locale: "de-AT" }, async ({ page, origin }) => {
-        await page.goto(origin);
-        await waitForHeading(page, "Wer unterwegs ist");
-        await searchFor(page, "nowak");
-        await waitForHeading(page, "Ergebnisse für „nowak“");
-      });
-      const titles = {
-        pl: "Kto jest w trasie",
-        fr: "Qui est sur la route",
-        es: "Quién está en ruta",
-        cs: "Kdo je na cestách",
-      };
-      for (const [locale, title] of Object.entries(titles)) {
-        await open({ locale }, async ({ page, origin }) => {
-          await page.goto(origin);
-          await waitForHeading(page, title);
-        });
-      }
-      await open({ locale: "de-AT", language: "en" }, async ({ page, origin }) => {
-        await page.goto(origin);
-        await waitForHeading(page, "Who is on the road");
-      });
+    { searchLimit: 2 },
+    async ({ page, origin }) => {
+      await page.goto(`${origin}/?q=zzzzqq`);
+      await page.emulateMedia({ media: "print" });
+      expect(await page.getByText("Nobody by that name").isVisible()).toBeTrue();
+      expect(await page.getByText(`${origin}/?q=zzzzqq · Data from`).isVisible()).toBeTrue();
+      expect(await page.getByText("1 search left").isVisible()).toBeFalse();
+      expect(await page.getByRole("search").isVisible()).toBeFalse();
+      expect(await page.locator("main a, footer").filter({ visible: true }).count()).toBe(0);
     },
-    PATIENCE_MS,
+  );
+
+  testPage(
+    "when the searches are used up, the page counts down, then offers to try again",
+    { searchLimit: 1 },
+    async ({ page, origin }) => {
+      await page.clock.install();
+      await page.goto(origin);
+      await searchFor(page, "nowak");
+      await page.getByText("0 searches left").waitFor();
+      await searchFor(page, "baltic");
+      await waitForHeading(page, "Time for a break");
+      const timer = page.getByRole("timer");
+      expect(await timer.textContent()).toMatch(/^Next search in (1:00:00|59:59)\.$/);
+      await page.clock.runFor(61_000);
+      expect(await timer.textContent()).toMatch(/^Next search in 5[89]:\d\d\.$/);
+      expect(await page.getByRole("link", { name: "Try again" }).count()).toBe(0);
+      await page.clock.fastForward(3_600_000);
+      await page.getByRole("link", { name: "Try again" }).click();
+      await timer.waitFor();
+    },
+  );
+
+  testPage("everything works with the keyboard", {}, async ({ page, origin }) => {
+    await page.goto(origin);
+    for (const name of ["Skip to content", "Roadbook, home"]) {
+      await page.keyboard.press("Tab");
+      expect(
+        await page.evaluate(() => {
+          const { activeElement } = document;
+          return activeElement?.getAttribute("aria-label") ?? activeElement?.textContent;
+        }),
+      ).toBe(name);
+    }
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("nowak");
+    await page.keyboard.press("Enter");
+    await waitForHeading(page, "Results for “nowak”");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    for (const name of ["Anna Nowak", "Łukasz Nowak", "Łukasz Nowak"]) {
+      await page.keyboard.press("ArrowDown");
+      expect(await focused()).toBe(name);
+    }
+    for (const name of ["Anna Nowak", ""]) {
+      await page.keyboard.press("ArrowUp");
+      expect(await focused()).toBe(name);
+    }
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("searchbox").inputValue()).toBe("");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("/");
+    await page.keyboard.type("a/b");
+    expect(await page.getByRole("searchbox").inputValue()).toBe("a/b");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/drivers/*");
+  });
+
+  testPage(
+    "avatars are drawings until the picture has loaded, and rows are clickable",
+    {},
+    async ({ page, origin }) => {
+      const avatar = page.locator(".avatar").first();
+      /** Whether the drawing is covered. */
+      const isCovered = async () => {
+        const shown = await avatar.screenshot({ animations: "disabled" });
+        await avatar.locator("img").evaluate((image) => image.remove());
+        return !shown.equals(await avatar.screenshot({ animations: "disabled" }));
+      };
+      const hosts = /^https?:.*\.png$/;
+      const body =
+        '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9H0z"/></svg>';
+      await page.route(hosts, (route) => route.abort());
+      await page.goto(`${origin}/?q=ann`);
+      expect(await isCovered()).toBeFalse();
+      // A host that never responds.
+      await page.route(hosts, () => {});
+      await page.goto(`${origin}/?q=ann`, { waitUntil: "domcontentloaded" });
+      expect(await isCovered()).toBeFalse();
+      await page.route(hosts, (route) => route.fulfill({ contentType: "image/svg+xml", body }));
+      await page.goto(`${origin}/?q=ann`);
+      expect(await isCovered()).toBeTrue();
+      const box = await page.locator(".board li").first().boundingBox();
+      if (!box) throw new Error("no row");
+      await page.mouse.click(box.x + box.width - 5, box.y + 5);
+      await page.waitForURL("**/drivers/*", { waitUntil: "commit" });
+    },
   );
 
   test("the PNG of an avatar matches the SVG without the initials", async () => {
@@ -370,141 +278,111 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
     await page.close();
   });
 
-  test(
-    "a kiosk has no links off the site and no context menu, and returns to the start page",
-    () =>
-      open({ kiosk: true, size: "kiosk" }, async ({ page, origin }) => {
-        await page.clock.install();
-        await page.goto(`${origin}/drivers/42`);
-        await waitForHeading(page, "Łukasz Nowak");
-        const externalLinks = await page
-          .locator("a")
-          .evaluateAll((links) =>
-            links
-              .map((link) => link.getAttribute("href") ?? "")
-              .filter((href) => !/^(\/|#view|\/drivers\/\d+)$/.test(href)),
-          );
-        expect(externalLinks).toEqual([]);
-        const isPrevented = await page.evaluate(
-          () =>
-            !document.body.dispatchEvent(
-              new MouseEvent("contextmenu", { bubbles: true, cancelable: true }),
-            ),
-        );
-        expect(isPrevented).toBeTrue();
-        // The clock also runs by itself, so there is time to spare on a busy machine.
-        await page.clock.fastForward(80_000);
-        await waitForHeading(page, "Łukasz Nowak");
-        await page.mouse.click(5, 5);
-        await page.clock.fastForward(80_000);
-        await waitForHeading(page, "Łukasz Nowak");
-        await page.clock.fastForward(50_000);
-        await waitForHeading(page, "Who is on the road");
-      }),
-    PATIENCE_MS,
+  testPage(
+    "a kiosk finds drivers as a visitor types on its keys, and its history leads nowhere",
+    { kiosk: true, size: "kiosk", searchLimit: 0 },
+    async ({ page, origin }) => {
+      await page.goto(origin);
+      const before = await page.evaluate(() => history.length);
+      const showsMenu = await page.evaluate(() =>
+        document.body.dispatchEvent(
+          new MouseEvent("contextmenu", { bubbles: true, cancelable: true }),
+        ),
+      );
+      expect(showsMenu).toBeFalse();
+      const press = async (...names: string[]) => {
+        for (const name of names) await page.getByRole("button", { name, exact: true }).click();
+      };
+      await press("A", "N", "N", "O", "Backspace");
+      await waitForHeading(page, "Results for “ann”");
+      await press("A", "Space", "N");
+      await waitForHeading(page, "Results for “anna n”");
+      const field = page.getByRole("searchbox");
+      expect(await field.inputValue()).toBe("anna n");
+      // A keyboard works as well.
+      await page.keyboard.type("owa");
+      await waitForHeading(page, "Results for “anna nowa”");
+      await page.getByRole("link", { name: "Anna Nowak" }).click();
+      await waitForHeading(page, "Anna Nowak");
+      expect(await field.inputValue()).toBe("");
+      await searchFor(page, "nowak");
+      await waitForHeading(page, "Results for “nowak”");
+      for (let times = 0; times < 5; times++) await press("Backspace");
+      await waitForHeading(page, "Who is on the road");
+      expect(await page.evaluate(() => history.length)).toBe(before);
+    },
   );
 
-  test(
-    "a kiosk finds drivers as a visitor types on its keys, and its history leads nowhere",
-    () =>
-      open({ kiosk: true, size: "kiosk", searchLimit: 0 }, async ({ page, origin }) => {
-        await page.goto(origin);
-        const before = await page.evaluate(() => history.length);
-        const press = async (...names: string[]) => {
-          for (const name of names) await page.getByRole("button", { name, exact: true }).click();
-        };
-        await press("A", "N", "N", "O", "Backspace");
-        await waitForHeading(page, "Results for “ann”");
-        await press("A", "Space", "N");
-        await waitForHeading(page, "Results for “anna n”");
-        const field = page.getByRole("searchbox");
-        expect(await field.inputValue()).toBe("anna n");
-        // A keyboard works as well.
-        await page.keyboard.type("owa");
-        await waitForHeading(page, "Results for “anna nowa”");
-        await page.getByRole("link", { name: "Anna Nowak" }).click();
-        await waitForHeading(page, "Anna Nowak");
-        expect(await field.inputValue()).toBe("");
+  testPage(
+    "for a whole day, every kiosk visitor finds the start page, even after server restarts",
+    { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
+    async ({ page, origin, problems, apply, pauseServer }) => {
+      await page.clock.install();
+      await page.goto(origin);
+      const highlighted = page.locator(".card.sign");
+      // A touch starts the time again. The clock also runs by itself, so there is time to spare.
+      await page.goto(`${origin}/drivers/42`);
+      await page.clock.fastForward(60_000);
+      await page.mouse.click(5, 5);
+      await page.clock.fastForward(60_000);
+      await waitForHeading(page, "Łukasz Nowak");
+      await page.goto(origin);
+      const entries = await page.evaluate(() => history.length);
+      for (let hour = 0; hour < 24; hour += 6) {
         await searchFor(page, "nowak");
         await waitForHeading(page, "Results for “nowak”");
-        for (let times = 0; times < 5; times++) await press("Backspace");
+        await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
+        await waitForHeading(page, "Łukasz Nowak");
+        await page.evaluate(() => scrollTo(0, 9999));
+        await page.getByRole("searchbox").fill("x");
+        const resume = hour % 12 === 6 && (await pauseServer());
+        const failed = resume && page.waitForEvent("requestfailed");
+        await page.clock.fastForward(91_000);
+        if (resume) {
+          await failed;
+          await waitForHeading(page, "Łukasz Nowak");
+          resume();
+          await page.clock.fastForward(11_000);
+        }
         await waitForHeading(page, "Who is on the road");
-        expect(await page.evaluate(() => history.length)).toBe(before);
-      }),
-    PATIENCE_MS,
-  );
-
-  const becomePrivate: ChangeLine = { type: "user", id: 42, public: false };
-
-  test(
-    "for a whole day, every kiosk visitor finds the start page, even after server restarts",
-    () =>
-      open(
-        { kiosk: true, kioskIdle: "90s", size: "kiosk", searchLimit: 0 },
-        async ({ page, origin, problems, apply, pauseServer }) => {
-          await page.clock.install();
-          await page.goto(origin);
-          const highlighted = page.locator(".card.sign");
-          const entries = await page.evaluate(() => history.length);
-          for (let hour = 0; hour < 24; hour += 6) {
-            await searchFor(page, "nowak");
-            await waitForHeading(page, "Results for “nowak”");
-            await page.getByRole("link", { name: "Łukasz Nowak", exact: true }).click();
-            await waitForHeading(page, "Łukasz Nowak");
-            await page.evaluate(() => scrollTo(0, 9999));
-            await page.getByRole("searchbox").fill("x");
-            const resume = hour % 12 === 6 && (await pauseServer());
-            const failed = resume && page.waitForEvent("requestfailed");
-            await page.clock.fastForward(91_000);
-            if (resume) {
-              await failed;
-              await waitForHeading(page, "Łukasz Nowak");
-              resume();
-              await page.clock.fastForward(11_000);
-            }
-            await waitForHeading(page, "Who is on the road");
-            await highlighted.waitFor();
-            const state = await page.evaluate(() => ({
-              y: scrollY,
-              typed: document.querySelector("input")?.value,
-              path: location.pathname + location.search,
-              entries: history.length,
-            }));
-            expect(state).toEqual({ y: 0, typed: "", path: "/", entries });
-            // While the kiosk is unattended, it highlights the drivers in turn.
-            const names = new Set<string | null>();
-            for (let turn = 0; turn < 3; turn++) {
-              names.add(await highlighted.getByRole("link").textContent());
-              await page.clock.runFor(8000);
-            }
-            expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
-            const resumeAgain = await pauseServer();
-            const failedAgain = page.waitForEvent("requestfailed");
-            await page.clock.fastForward(91_000);
-            await failedAgain;
-            expect(await page.getByRole("listitem").count()).toBe(2);
-            resumeAgain();
-            await page.clock.fastForward(6 * 3_600_000);
-            await highlighted.waitFor();
-          }
-          await apply([becomePrivate]);
-          await page.clock.fastForward(91_000);
-          await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
-          await highlighted.getByText("Anna Nowak").waitFor();
-          // Ignores the refused connections, which the browser logs.
-          problems.splice(0);
-        },
-      ),
-    PATIENCE_MS,
+        await highlighted.waitFor();
+        const state = await page.evaluate(() => ({
+          y: scrollY,
+          typed: document.querySelector("input")?.value,
+          path: location.pathname + location.search,
+          entries: history.length,
+        }));
+        expect(state).toEqual({ y: 0, typed: "", path: "/", entries });
+        // While the kiosk is unattended, it highlights the drivers in turn.
+        const names = new Set<string | null>();
+        for (let turn = 0; turn < 3; turn++) {
+          names.add(await highlighted.getByRole("link").textContent());
+          await page.clock.runFor(8000);
+        }
+        expect([...names].sort()).toEqual(["Anna Nowak", "Łukasz Nowak"]);
+        const resumeAgain = await pauseServer();
+        const failedAgain = page.waitForEvent("requestfailed");
+        await page.clock.fastForward(91_000);
+        await failedAgain;
+        expect(await page.getByRole("listitem").count()).toBe(2);
+        resumeAgain();
+        await page.clock.fastForward(6 * 3_600_000);
+        await highlighted.waitFor();
+      }
+      await apply([{ type: "user", id: 42, public: false }]);
+      await page.clock.fastForward(91_000);
+      await page.getByText("Łukasz Nowak").waitFor({ state: "detached" });
+      await highlighted.getByText("Anna Nowak").waitFor();
+      // Ignores the refused connections, which the browser logs.
+      problems.splice(0);
+    },
   );
 
   test.each([
     ["/", false],
     ["/?q=nowak", false],
     ["/?q=zzzzqq", false],
-    ["/?q=a", false],
     ["/drivers/42", false],
-    ["/drivers/43", false],
     ["/?q=ann", true],
   ])(
     "%s (kiosk: %p) is accessible, fits the window and has large targets, at any size and in both modes",

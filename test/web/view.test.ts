@@ -5,16 +5,15 @@ import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
 import { markMatches } from "../../src/web/mark.ts";
-import { countIn } from "../../src/web/plural.ts";
-import { type Language, languages } from "../../src/web/texts.ts";
+import { fill, type Language, languages, translationIn } from "../../src/web/texts.ts";
 import type { DriverView, ResultsView, View } from "../../src/web/view.ts";
 import { user } from "../datasets.ts";
 import { community, openInProcess } from "../support.ts";
 
 /** The HTML of a page. */
-async function load(path: string, options: object = {}): Promise<string> {
+async function load(path: string, options: object = {}, headers = { accept: "text/html" }) {
   const target = await openInProcess({ dataset: community, page: true, ...options });
-  const html = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
+  const html = await (await target.fetch(path, { headers })).text();
   await target.close();
   return html;
 }
@@ -75,6 +74,12 @@ test("the script is under 3 KB compressed, and the style sheet is under 4 KB", a
 
 test("the start page has the public featured drivers, and says whose drivers they are", async () => {
   const html = await load("/", { featured: [42, 43, 999] });
+  // The only files that the page loads from here.
+  const loaded = html.matchAll(
+    /<(?:link rel="(?:icon|stylesheet)" href|script src)="(\S+?)(?:-\w+)?\.\w+"/g,
+  );
+  const files = ["/favicon", "/assets/page", "/assets/page"];
+  expect([...loaded].map(([, file]) => file)).toEqual(files);
   expect([...html.matchAll(/href="\/drivers\/(\d+)"/g)].map(([, id]) => id)).toEqual(["42"]);
   expect(html).toMatch(/<h1>Who is on the road<\/h1>\s*<p class="counts">3 drivers, 5 companies</);
   expect(await load("/", { title: "Baltic Convoys" })).toContain(
@@ -143,7 +148,7 @@ describe("a community's own", () => {
     const kiosk = { ...own, kiosk: true };
     const found = await load("/?q=jan", kiosk);
     for (const page of [found, await load("/drivers/42", kiosk)]) {
-      expect(page).not.toMatch(/href="https:\/\/(hub|x)|imprint|vtc|rules|"\/rb\/docs/i);
+      expect(page).not.toMatch(/<a [^>]*href="(?!\/|#)|imprint|vtc|rules|"\/(rb\/)?docs/i);
     }
     expect(found).toContain('href="/rb/?q=Jan+Trans"');
     // The name itself would only lead to the same page.
@@ -261,29 +266,52 @@ describe.each(Object.entries(languages))("in the language %s", (language, texts)
   const counts = [...Array(200).keys(), 1_000_000];
   const forms = [...new Set(counts.map((count) => rules.select(count)))].sort();
 
-  /** Lists every text with its path. The plural forms of a count are one text. */
-  function* listTexts(value: object, path = ""): Generator<[string, unknown]> {
-    for (const [key, inner] of Object.entries(value)) {
-      const name = `${path}/${key}`;
-      if (typeof inner === "object" && !("one" in inner)) yield* listTexts(inner, name);
-      else yield [name, inner];
-    }
-  }
+  /** Every text with its path and placeholders. The plural forms of a count are one text. */
+  const describeTexts = (value: object, path = ""): [string, string[]][] =>
+    Object.entries(value).flatMap(([key, text]: [string, string | object]) => {
+      if (typeof text !== "string" && !("one" in text))
+        return describeTexts(text, `${path}/${key}`);
+      const variants = typeof text === "string" ? [text] : Object.values(text).map(String);
+      const placeholders = variants.map((each) => (each.match(/\{.*?\}/g) ?? []).sort().join());
+      return [[`${path}/${key}`, [...new Set(placeholders)]]];
+    });
 
-  test("no text is missing or blank, and counts have all plural forms", () => {
-    const named = [...listTexts(texts)];
-    expect(named.map(([name]) => name)).toEqual([...listTexts(languages.en)].map(([name]) => name));
-    for (const [name, text] of named) {
-      if (typeof text === "string") expect([name, text.trim()]).toEqual([name, text]);
-      if (typeof text === "string") expect([name, text]).not.toEqual([name, ""]);
-      if (typeof text !== "object" || text === null) continue;
-      expect([name, Object.keys(text).sort()]).toEqual([name, forms]);
-      for (const form of Object.values(text))
-        expect([name, form]).toEqual([name, expect.stringContaining("#")]);
+  test("the texts have the same keys and placeholders as in English, and all plural forms", () => {
+    expect(describeTexts(texts)).toEqual(describeTexts(languages.en));
+    for (const [key, text] of Object.entries(texts)) {
+      const isCount = typeof text === "object" && "one" in text;
+      if (isCount) expect([key, Object.keys(text).sort()]).toEqual([key, forms]);
+      const all = typeof text === "string" ? [text] : Object.values(text as object).map(String);
+      for (const each of all)
+        expect([key, each]).toEqual([key, expect.stringMatching(/^\S.*\S$/s)]);
     }
-    expect(texts.resultsFor("Żuk")).toContain("Żuk");
-    expect(texts.tierOf(2, 3)).toMatch(/2.*3/);
   });
+
+  test("the page is in the language that the reader's browser asks for", async () => {
+    const headers = { "accept-language": `${language}-AT,x;q=0.5`, accept: "text/html" };
+    expect(await load("/", {}, headers)).toContain(`<h1>${texts.title}</h1>`);
+    expect(await load("/", { language: "pl" }, headers)).toContain("<h1>Kto jest w trasie</h1>");
+  });
+});
+
+test("a placeholder is replaced wherever it stands, and the value is not read for more", () => {
+  expect(fill("{a} {b} {a}", { a: "{b}", b: "$&" })).toBe("{b} $& {b}");
+});
+
+test.each([
+  ["/drivers/43", 403, "This driver keeps to themselves"],
+  ["/drivers/999999", 404, "No such driver"],
+  ["/drivers/abc", 404, "No such driver"],
+  ["/?q=a", 200, "One letter is not enough"],
+  ["/?q=zzzzqq", 200, "Results for “zzzzqq”"],
+])("%s is a %d with a heading and a link to other drivers", async (path, status, heading) => {
+  const target = await openInProcess({ dataset: community, page: true });
+  const response = await target.fetch(path, { headers: { accept: "text/html" } });
+  const html = await response.text();
+  await target.close();
+  expect(response.status).toBe(status);
+  expect(html).toContain(`<h1>${heading}</h1>`);
+  expect(html).toContain('<a href="/">See other drivers</a>');
 });
 
 test.each([
@@ -293,10 +321,10 @@ test.each([
   ["es", "1 conductor", ["1 empresa", "2 empresas", "112 empresas", "1.000.000 de empresas"]],
   ["de", "1 Fahrer", ["1 Firma", "2 Firmen", "112 Firmen", "1.000.000 Firmen"]],
 ] as [Language, string, string[]][])("counts in %s: %s, %j", (language, driver, companies) => {
-  const { driverCount, companyCount } = languages[language];
-  expect(countIn(language, 1, driverCount)).toBe(driver);
+  const { texts, formatCount } = translationIn(language);
+  expect(formatCount(1, texts.driverCount)).toBe(driver);
   for (const text of companies) {
     const count = Number(text.replace(/\D/g, ""));
-    expect(countIn(language, count, companyCount).replace(/\s/g, " ")).toBe(text);
+    expect(formatCount(count, texts.companyCount).replace(/\s/g, " ")).toBe(text);
   }
 });
