@@ -115,15 +115,6 @@ test.if(hasDpkg || isRequired)(
   },
 );
 
-const hasLintian = Bun.which("lintian") !== null;
-if (!hasLintian) console.warn("lintian is missing: the Debian package is not checked");
-test.if(hasLintian || isRequired)("lintian finds no errors in the package", async () => {
-  // The test's package is not compressed, because that takes half a minute.
-  const tags = "uses-no-compression-for-control-tarball,uses-no-compression-for-data-tarball";
-  const command = ["lintian", "--allow-root", "--fail-on", "error", "--suppress-tags", tags];
-  expect(await run([...command, await buildDeb()])).toMatchObject({ code: 0 });
-});
-
 const manPage = formatManPage(new Date(0));
 
 test("the manual page lists every command, flag and variable", () => {
