@@ -100,7 +100,7 @@ async function bundleTypes(): Promise<void> {
       // Makes the paths in generated comments relative to this folder instead of absolute.
       cwd: compiled,
       input: { [name]: join(compiled, `${file}.d.ts`) },
-      external: (id: string) => !/^[./]/.test(id),
+      external: (id: string) => !/^[./]/.test(id) || id.endsWith(".json"),
       plugins: [dts({ dtsInput: true, tsconfig: false })],
     });
     await bundle.write({ dir: join(out, "types"), format: "esm" });

@@ -18,9 +18,10 @@ export type Texts = {
   [Key in keyof typeof en]: (typeof en)[Key] extends { one: string } ? Forms : (typeof en)[Key];
 };
 
-export const languages = { en, de, pl, fr, es, cs } satisfies Record<string, Texts>;
+/** Written out, because the package's types must not depend on the texts. */
+export type Language = "en" | "de" | "pl" | "fr" | "es" | "cs";
 
-export type Language = keyof typeof languages;
+export const languages: Record<Language, Texts> = { en, de, pl, fr, es, cs };
 
 export type Translation = ReturnType<typeof translate>;
 
