@@ -1,7 +1,4 @@
-/**
- * Finds the names that match a query, best first. src/search/README.md has the rules. The index
- * only proposes candidates, and each candidate is then compared with the query.
- */
+/** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
 import { spellQuery } from "../../search/spellings.ts";
 import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
@@ -19,7 +16,6 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query need a separate lookup. long-names.ts explains when. */
   readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -39,7 +35,6 @@ export class NameSearch {
     return hits.best();
   }
 
-  /** Adds all matches among the candidates of rare covers. There are few such names. */
   #addRare(hits: Hits, covers: Cover[]): void {
     for (const { rank, folded } of this.#candidates.listRare(covers)) {
       for (const { text } of covers) hits.add(rank, tierOf(folded, text));
@@ -47,9 +42,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. There are
-   * too many such names to compare, so each tier is read from posting lists that contain few other
-   * names. `anywhere` are the covers of the queries without a boundary.
+   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. Too many
+   * names have them, so each tier is read from posting lists with few other names. `anywhere` are
+   * the queries' covers without a boundary.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -88,7 +83,6 @@ export class NameSearch {
   }
 }
 
-/** The ranks of matching names, each with the best tier found for it. */
 class Hits {
   readonly #tiers = new Map<number, Tier>();
   readonly #limit: number;
