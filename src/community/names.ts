@@ -1,7 +1,6 @@
 /**
- * Generates random names of users and companies in many scripts. data/words.json holds the words,
- * and the weighted patterns that combine them. A random word replaces each `{placeholder}` in a
- * pattern.
+ * Generates random names in many scripts. data/words.json holds the words and the weighted patterns.
+ * A random word replaces each `{placeholder}` in a pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
@@ -23,7 +22,7 @@ export function drawCompanyName(random: Random): CompanyName {
   return { name, tag: letters.toUpperCase(), language };
 }
 
-/** Draws a user's name. Members mostly use the company's language and often add its tag. */
+/** Members mostly use the company's language and often add its tag. */
 export function drawUserName(random: Random, company: CompanyName | undefined): string {
   const own = company && random.chance(0.85) && byCode.get(company.language);
   const language = own || random.pick(byShare);
@@ -35,7 +34,7 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-/** The candidate words for each placeholder in a pattern. */
+/** The words for each placeholder. */
 type Lists = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
@@ -91,11 +90,7 @@ function weighted(patterns: Record<string, number>, full: string): Pattern[] {
 }
 
 function draw(random: Random, pattern: Pattern, lists: Lists): string {
-  let name = "";
-  for (const [at, part] of pattern.entries()) {
-    name += at % 2 === 0 ? part : drawWord(random, part, lists);
-  }
-  return name;
+  return pattern.map((part, at) => (at % 2 ? drawWord(random, part, lists) : part)).join("");
 }
 
 function drawWord(random: Random, word: string, lists: Lists): string {

@@ -4,7 +4,7 @@
  */
 export type Random = ReturnType<typeof createRandom>;
 
-/** Creates the generator for item number `index`. Each index has its own sequence of numbers. */
+/** Each `index` has its own sequence of numbers. */
 export function createRandom(seed: number, index = 0) {
   let state = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b) ^ index;
   /** A number from 0 (inclusive) to 1 (exclusive). */

@@ -1,6 +1,6 @@
 /**
- * Folds names and queries, so that "lodz" finds "Łódź". README.md lists the steps. Snapshots contain
- * folded names, so any change here requires a new schema version.
+ * Folds names and queries, so that "lodz" finds "Łódź". README.md lists the steps. Snapshots
+ * contain folded names, so any change here requires a new schema version.
  */
 import { collapseSpaces } from "../domain/text.ts";
 

@@ -11,7 +11,7 @@ const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Names in ascending order of their sort keys, which is stable. `text` is in this order too, because
+ * Names in ascending order of their sort keys, then as added. `text` is in this order too, because
  * posting lists are built twice as fast when neighbouring names are close in memory.
  */
 export interface FoldedNames {

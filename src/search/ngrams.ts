@@ -46,8 +46,8 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns n-grams that every name with the text after the boundary has. All of them are rare, unless
- * the text has only frequent n-grams. Those overlap, so that a name in all their lists either
+ * Returns n-grams that every name with the text after the boundary has. All of them are rare,
+ * unless the text has only frequent n-grams. Those overlap, so that a name in all their lists either
  * contains the text or repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
@@ -63,7 +63,7 @@ export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsF
   return ngrams.length > 0 ? ngrams : [first, ...overlappingNgrams(inside, isFrequent)];
 }
 
-/** If any of the n-grams is rare, returns only the shortest rare prefix of the first such n-gram. */
+/** If any of the n-grams is rare, returns only the shortest rare prefix of the first such one. */
 function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
   const characters = [...text];
   const last = characters.length - MAX_NGRAM;

@@ -1,6 +1,6 @@
 /**
- * Makes the posting lists of all names, in the UTF-8 order of their n-grams, with a radix sort of the
- * positions at which n-grams start. ngrams.ts defines which n-grams are listed.
+ * Makes the posting lists of all names, in the UTF-8 order of their n-grams, with a radix sort of
+ * the positions at which n-grams start. ngrams.ts defines which n-grams are listed.
  */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
@@ -113,8 +113,8 @@ function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
 }
 
 /**
- * A part has at most `maxPositions` positions, unless the same byte follows at all of them. `counts`
- * has the number of positions for each byte that follows `text`.
+ * A part has at most `maxPositions` positions, unless the same byte follows at all of them.
+ * `counts` has the number of positions for each byte that follows `text`.
  */
 function groupByNextByte(
   { boundary, text }: Pick<Part, "boundary" | "text">,

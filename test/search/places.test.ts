@@ -106,19 +106,7 @@ function* datasetLines() {
   }
 }
 
-const wanted = [
-  "lodz",
-  "ODZ",
-  "saint jo",
-  "mü",
-  "Jo Saint",
-  "san",
-  "an",
-  "ς",
-  "ß",
-  "a\u200b",
-  "\u00ada",
-];
+const wanted = ["saint jo", "mü", "Jo Saint", "san", "an", "ς", "ß", "a\u200b", "\u00ada"];
 
 /** Yields fixed queries, then `count` queries made by cutting, changing or combining names. */
 function* drawQueries(names: Place[], count: number): Generator<string> {

@@ -9,8 +9,8 @@ import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 
 /**
- * Whether a name that equals a query can come after many names that only begin with the query. Users
- * with shorter names come first, so this takes a user with several spellings.
+ * Whether a name that equals a query can come after many names that only begin with the query.
+ * Users with shorter names come first, so this takes a user with several spellings.
  */
 export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
   const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
