@@ -1,13 +1,8 @@
 /**
- * Decides at random which achievements a user has unlocked, and when. Each achievement in
- * data/achievements.json has some of these fields:
- * - `rarity`: the percentage of eligible users who have the achievement
- * - `after`: the id of another achievement, which must be unlocked first
- * - `years`: the anniversary of joining on which it is unlocked
- * - `on`: the day of the year on which it is unlocked (MM-DD)
- * - `hours`: the hours of the day between which it is unlocked (UTC)
- * - `once`: whether its tier is always 1
- * - `owner`: whether only company owners can unlock it
+ * Decides at random which achievements a user has unlocked, and when. In data/achievements.json,
+ * `rarity` is the percentage of the eligible users, `after` the achievement that comes first,
+ * `years` the anniversary of joining, `on` the day (MM-DD), `hours` the hours between which it is
+ * unlocked (UTC), `once` whether its tier is always 1, and `owner` whether only owners can have it.
  */
 import data from "../../data/achievements.json" with { type: "json" };
 import type { AchievementLine } from "../domain/model.ts";

@@ -28,12 +28,8 @@ interface GivenCompany extends CompanyName {
   isOwned: boolean;
 }
 
-interface GivenUser {
+interface GivenUser extends Partial<Pick<PublicUserLine, "name" | "company" | "roles">> {
   public?: boolean;
-  name?: string;
-  company?: { id: number; role: string };
-  roles?: number[];
-  /** 1 is the average. */
   eagerness?: number;
 }
 

@@ -46,9 +46,9 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns n-grams that every name with the text after the boundary has. All of them are rare,
- * unless the text has only frequent n-grams. Those overlap, so that a name in all their lists either
- * contains the text or repeats 12 code points.
+ * Returns n-grams that every name with the text after the boundary has. They are rare, unless the
+ * text has only frequent n-grams. Those overlap, so that a name in all their lists either contains
+ * the text or repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);

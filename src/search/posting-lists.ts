@@ -19,10 +19,7 @@ export interface PostingList {
   isFrequent: boolean;
 }
 
-/**
- * The positions of all n-grams that start with `boundary`, followed by `text` and then a byte from
- * `firstByte` to `lastByte`.
- */
+/** The positions of all n-grams that start with `boundary`, `text` and a byte in a range. */
 interface Part {
   boundary: Boundary;
   text: readonly number[];
@@ -87,20 +84,17 @@ export function* listPostings(
     }
   }
 
-  for (const part of allPositions(names)) {
+  const all = { text: [], firstByte: 0, lastByte: 0xff, count: names.text.length };
+  // Boundary markers sort after ASCII characters and before all other characters.
+  const parts: Part[] = [
+    { ...all, boundary: "", lastByte: 0x7f },
+    { ...all, boundary: START },
+    { ...all, boundary: WORD },
+    { ...all, boundary: "", firstByte: 0x80 },
+  ];
+  for (const part of parts) {
     yield* listParts(groupByNextByte(part, countNextBytes(names, part), maxPositions));
   }
-}
-
-/** Boundary markers sort after ASCII characters and before all other characters. */
-function allPositions({ text }: FoldedNames): Part[] {
-  const part = { text: [], firstByte: 0, lastByte: 0xff, count: text.length };
-  return [
-    { ...part, boundary: "", lastByte: 0x7f },
-    { ...part, boundary: START },
-    { ...part, boundary: WORD },
-    { ...part, boundary: "", firstByte: 0x80 },
-  ];
 }
 
 function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
@@ -241,7 +235,6 @@ function isContinuation(byte = 0): boolean {
   return byte >> 6 === 0b10;
 }
 
-/** Copies the distinct document ids of a range. Returns their number. */
 function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Uint32Array): number {
   let size = 0;
   let last = -1;

@@ -7,7 +7,7 @@ import { ngramsOf } from "../../src/search/ngrams.ts";
 import { listPostings } from "../../src/search/posting-lists.ts";
 import { runs } from "../runs.ts";
 
-// With a single letter, all positions of a part have the same next byte, however long the n-gram is.
+// With a single letter, the same byte follows at all positions, however long the n-gram is.
 const name = fc
   .constantFrom("ab1 -\u093cकがÀàŁ한🚚𐐨߿\uffee", "ab", "a", "𠀀")
   .chain((letters) =>

@@ -17,22 +17,14 @@ const MAX_MOVES = 4096;
 /** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
 const REBUILD_SHARE = 100;
 
-interface Name {
+interface Entry {
+  rank: number;
   id: number;
   folded: string;
   memberCount: number;
 }
 
-interface Entry extends Name {
-  rank: number;
-}
-
-/** The folded name at a rank, before and after all changes. Undefined means the rank is free. */
-interface Change {
-  rank: number;
-  before: string | undefined;
-  after: string | undefined;
-}
+type Name = Omit<Entry, "rank">;
 
 interface FrequentNgram {
   ngram: string;
@@ -174,7 +166,11 @@ function prepare(db: Sqlite, kind: NameKind) {
 }
 
 /** Applies changes in rank order. Returns false if the frequent n-grams no longer fit the names. */
-function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
+function changeNgrams(
+  db: Sqlite,
+  kind: NameKind,
+  changes: { rank: number; before: string | undefined; after: string | undefined }[],
+): boolean {
   const rows = db
     .prepare<FrequentNgram>(`SELECT ngram, count, list FROM ${kind}_frequent_ngram`)
     .all();
@@ -223,7 +219,6 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
   return true;
 }
 
-/** Returns whether the given rare n-grams still have short lists. */
 function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,

@@ -7,7 +7,6 @@ import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates, type Cover } from "./candidates.ts";
 import { needsEqualLookup } from "./long-names.ts";
 
-/** The places in a name where a query can occur, best tier first. */
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
   { boundary: START, tier: 2 },
   { boundary: WORD, tier: 3 },
@@ -109,7 +108,6 @@ class Hits {
     }
   }
 
-  /** Whether at least `limit` names match in tier `upTo` or better. */
   areEnough(upTo: number): boolean {
     if (this.#tiers.size < this.#limit) return false;
     let count = 0;

@@ -175,7 +175,7 @@ function firstTermOn(page: Buffer): Buffer {
   return page.subarray(at, at + length);
 }
 
-/** Reads a varint of at most two bytes, as page offsets and term lengths are. */
+/** Page offsets and term lengths take at most two bytes. */
 function readVarint(bytes: Buffer, at: number): [value: number, end: number] {
   const [first = 0, second = 0] = bytes.subarray(at, at + 2);
   return first < 0x80 ? [first, at + 1] : [(first - 0x80) * 0x80 + second, at + 2];

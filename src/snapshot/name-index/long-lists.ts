@@ -24,7 +24,6 @@ const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
-/** The number of the first list that is not full. Full lists are numbered from 0. */
 const FIRST_SPARSE = MAX_LISTS / 2;
 
 /** Returns a function that writes a long list and returns the list's number. */

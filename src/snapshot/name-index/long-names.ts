@@ -24,8 +24,8 @@ export function openLongNames(db: Sqlite, kind: NameKind) {
   const list = db.prepare<{ rank: number; folded: string }>(
     `SELECT rank, folded FROM ${kind}_name WHERE length(folded) >= ${MAX_NGRAM}`,
   );
-  const isLong = (spelling: string) => hasCodePoints(spelling, MAX_NGRAM);
-  const longOf = (spellings: string) => spellings.split(SPELLING_END).filter(isLong);
+  const longOf = (spellings: string) =>
+    spellings.split(SPELLING_END).filter((spelling) => hasCodePoints(spelling, MAX_NGRAM));
   return {
     /** Lists all names that might have a long spelling. */
     listAll: () => list.iterate(),
