@@ -39,7 +39,7 @@ export interface Candidate {
 
 /** The n-grams to look up. Every name that has the text after the boundary contains all of them. */
 export interface Cover {
-  /** Empty if candidates do not have to contain a particular text. */
+  /** Empty for words. */
   text: string;
   boundary: Boundary;
   ngrams: string[];
@@ -100,20 +100,15 @@ export class Candidates {
     return this.#prepared.listRare.all(match, first, second);
   }
 
-  list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
-    const chosen = this.#choose(ngrams);
+  list(cover: Cover): Iterable<Candidate> {
+    const chosen = this.#choose(cover.ngrams);
     const long = chosen.flatMap((ngram) => this.#frequencies.memo(ngram).list ?? []);
     const short = chosen.filter((ngram) => this.#frequencies.memo(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
-    if (long.length === 0) return this.#prepared.listByShort.iterate(match, text);
-    const ranks =
-      short.length > 0
-        ? this.#longLists.filter(
-            JSON.parse(this.#prepared.listShort.get(match)?.ranks ?? "[]"),
-            long,
-          )
-        : this.#longLists.intersect(long);
-    return this.#listByRank(ranks, text, boundary);
+    if (long.length === 0) return this.#prepared.listByShort.iterate(match, cover.text);
+    if (short.length === 0) return this.#listByRank(this.#longLists.intersect(long), cover);
+    const ranks: number[] = JSON.parse(this.#prepared.listShort.get(match)?.ranks ?? "[]");
+    return this.#listByRank(this.#longLists.filter(ranks, long), cover);
   }
 
   /** Returns the names that might equal a text. */
@@ -129,8 +124,7 @@ export class Candidates {
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // A rare n-gram leaves few names. Comparing them is faster than reading a frequent n-gram's
-      // list to rule some of them out.
+      // A rare n-gram leaves few names. Comparing them is faster than reading another list.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // An n-gram that is part of a chosen n-gram rules out no further names.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
@@ -138,11 +132,7 @@ export class Candidates {
     return chosen;
   }
 
-  *#listByRank(
-    ranks: Iterable<number>,
-    text: string,
-    boundary: Boundary,
-  ): Generator<Candidate, void> {
+  *#listByRank(ranks: Iterable<number>, { text, boundary }: Cover): Generator<Candidate, void> {
     const { findByRank, listBeginning, listContaining } = this.#prepared;
     const listBatch = (ranks: number[]) =>
       boundary === START

@@ -68,17 +68,17 @@ export class NameSearch {
 
   /** Adds the best names in tier 5, and possibly more, after all names in better tiers. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
-    const searched = wordsOfQueries.filter((words) => words.length > 0);
-    const covers = searched.map((words) => this.#candidates.coverWords(words));
-    for (const { rank, folded } of this.#candidates.listRare(covers)) {
-      if (searched.some((words) => hasWords(folded, words))) hits.add(rank, 5);
+    const searches = wordsOfQueries
+      .filter((words) => words.length > 0)
+      .map((words) => ({ words, cover: this.#candidates.coverWords(words) }));
+    for (const { rank, folded } of this.#candidates.listRare(searches.map(({ cover }) => cover))) {
+      if (searches.some(({ words }) => hasWords(folded, words))) hits.add(rank, 5);
     }
-    searched.forEach((words, at) => {
-      const cover = covers[at];
-      if (!cover || cover.isRare) return;
+    for (const { words, cover } of searches) {
+      if (cover.isRare) continue;
       const match = (folded: string) => (hasWords(folded, words) ? 5 : undefined);
       hits.addFirst(this.#candidates.list(cover), match, 5);
-    });
+    }
   }
 }
 

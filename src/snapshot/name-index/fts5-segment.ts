@@ -160,19 +160,16 @@ export function renewSeparators(db: Sqlite, table: string): void {
     `UPDATE ${table}_idx SET term = ? WHERE segid = ? AND CAST(term AS BLOB) = ? AND pgno = ?`,
   );
   for (const { segid, separator, pgno, page } of pages) {
-    const first = firstTermOn(Buffer.from(page));
+    const bytes = Buffer.from(page);
+    // The term index begins after the lists, with the offset of the first term.
+    const [offset] = readVarint(bytes, bytes.readUInt16BE(2));
+    const [length, at] = readVarint(bytes, offset);
+    const first = bytes.subarray(at, at + length);
     // The term itself sorts after the term before it, too.
     if (!first.subarray(0, separator.length).equals(separator)) {
       renew.run(first, segid, separator, pgno);
     }
   }
-}
-
-function firstTermOn(page: Buffer): Buffer {
-  // The term index begins after the lists, with the offset of the first term.
-  const [offset] = readVarint(page, page.readUInt16BE(2));
-  const [length, at] = readVarint(page, offset);
-  return page.subarray(at, at + length);
 }
 
 /** Page offsets and term lengths take at most two bytes. */

@@ -59,17 +59,12 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
     .get();
   const blocks = Math.floor((last?.id ?? 0) / MAX_LISTS) + 1;
 
-  function* readAll(list: number): Generator<[number, Bits], void> {
-    for (let block = 0; block < blocks; block++) {
-      const bits = read(list, block);
-      if (bits) yield [block, bits];
-    }
-  }
-
   return {
     /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
     *intersect([first = 0, ...others]: number[]): Generator<number, void> {
-      for (const [block, bits] of readAll(first)) {
+      for (let block = 0; block < blocks; block++) {
+        const bits = read(first, block);
+        if (!bits) continue;
         const disjoint = others.findIndex((list) => {
           const other = read(list, block);
           return !other || !intersect(bits, other);
