@@ -31,7 +31,6 @@ test("names use many scripts, and some have numbers or tags", () => {
   expect(new Set(users.map(({ name }) => name)).size).toBeGreaterThan(users.length / 2);
   for (const { name } of [...users, ...companies]) {
     expect(name).not.toMatch(/[{}]|undefined|^$|^\s|\s$/);
-    // A search needs at least two characters.
     expect([...name].length).toBeWithin(2, 60);
   }
 });

@@ -73,7 +73,7 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
-/** Returns SQL that adds a name. Its parameters are the rank, the folded name and the id. */
+/** The parameters are the rank, the folded name and the id. */
 export function addNameSql(kind: NameKind, folded = "?"): string {
   if (kind === "user") return `INSERT INTO user_name (rank, folded, id) VALUES (?, ${folded}, ?)`;
   return `INSERT INTO company_name (rank, folded, id, member_count)
