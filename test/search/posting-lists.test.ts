@@ -12,7 +12,7 @@ const name = fc
   .constantFrom("ab1 -\u093cकがÀàŁ한🚚𐐨߿\uffee", "ab", "a", "𠀀")
   .chain((letters) =>
     fc
-      .array(fc.constantFrom(...letters), { maxLength: 24 })
+      .array(fc.constantFrom(...letters), { maxLength: 24, size: "max" })
       .map((characters) => fold(characters.join(""))),
   );
 
