@@ -7,7 +7,6 @@ import anyAscii from "any-ascii";
 export interface Named {
   id: number;
   spellings: string[];
-  /** Names in the same tier are sorted by this key, then by id. */
   sortKey: number;
 }
 
@@ -26,7 +25,7 @@ const special: Record<string, string> = {
   ς: "σ",
 };
 
-export function foldAsWritten(text: string): string {
+function foldAsWritten(text: string): string {
   const drop = (s: string) =>
     Array.from(s.normalize("NFKD"))
       .filter((c) => {
@@ -60,7 +59,6 @@ function latinAsWritten(text: string): string {
   ).join("");
 }
 
-/** Returns the folded spellings of a name, possibly with duplicates. */
 export function spellingsAsWritten(name: string): string[] {
   const digraph = Array.from(
     name.normalize("NFC"),
@@ -69,7 +67,6 @@ export function spellingsAsWritten(name: string): string[] {
   return [...new Set([name, digraph, latinAsWritten(name)])].map(foldAsWritten);
 }
 
-/** Returns a function that searches these names and returns the ids of the first ten results. */
 export function searchAsWritten(names: readonly Named[]): (query: string) => number[] {
   // All names form a single text, because calling `includes` for each name would be too slow.
   const texts = names.map(({ spellings }) => `${spellings.join("\n")}\n`);
@@ -77,7 +74,6 @@ export function searchAsWritten(names: readonly Named[]): (query: string) => num
   const ends: number[] = [];
   for (const { length } of texts) ends.push((ends.at(-1) ?? 0) + length);
 
-  /** Returns the names that match one spelling of the query, with their tiers. */
   function findAll(f: string): Map<Named, number> {
     const words = f.split(" ");
     const [first = ""] = words;
@@ -113,7 +109,6 @@ export function searchAsWritten(names: readonly Named[]): (query: string) => num
   };
 }
 
-/** Matches the start of a word. Marks belong to the letter before them. */
 const wordStart = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 
 function tierAsWritten(name: string, f: string, words: string[] | undefined): number | undefined {

@@ -1,13 +1,8 @@
 /**
- * Decides at random which achievements a user has unlocked, and when. Each achievement in
- * data/achievements.json has some of these fields:
- * - `rarity`: the percentage of eligible users who have the achievement
- * - `after`: the id of another achievement, which must be unlocked first
- * - `years`: the anniversary of joining on which it is unlocked
- * - `on`: the day of the year on which it is unlocked (MM-DD)
- * - `hours`: the hours of the day between which it is unlocked (UTC)
- * - `once`: whether its tier is always 1
- * - `owner`: whether only company owners can unlock it
+ * Decides at random which achievements a user has unlocked, and when. In data/achievements.json,
+ * `rarity` is the percentage of the eligible users, `after` the achievement that comes first,
+ * `years` the anniversary of joining, `on` the day (MM-DD), `hours` the hours between which it is
+ * unlocked (UTC), `once` whether its tier is always 1, and `owner` whether only owners can have it.
  */
 import data from "../../data/achievements.json" with { type: "json" };
 import type { AchievementLine } from "../domain/model.ts";
@@ -18,7 +13,7 @@ const FIRST = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
 
-/** Missing fields get defaults, because objects of the same shape make drawing a third faster. */
+/** With defaults, because objects of the same shape make drawing a third faster. */
 const chances = data.map(({ id, points, rarity, after = 0, ...rest }) => {
   const { years = 0, on = "", hours = [], once = false, owner = false } = rest;
   const share = rarity / (data[after - 1]?.rarity ?? 100);
@@ -32,18 +27,15 @@ export function listAchievements(): AchievementLine[] {
 }
 
 interface Career {
-  /** When the user joined, in Unix seconds, like all times here. */
+  /** Unix seconds, like all times here. */
   joined: number;
   until: number;
-  /** How eagerly the user collects achievements; 1 is the average. */
+  /** 1 is the average. */
   eagerness: number;
   isOwner: boolean;
 }
 
-/**
- * Draws a user's unlocks, in order of id. An achievement worth 10 points takes at least one day,
- * and one worth 100 points takes at least 100 days.
- */
+/** In order of id. 10 points take at least one day, and 100 points at least 100 days. */
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
   /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */
@@ -67,9 +59,7 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
   return unlocks;
 }
 
-/**
- * Draws a day and returns its first second. Earlier days are likelier, especially for few points.
- */
+/** Returns a day's first second. Earlier days are likelier, especially for few points. */
 function drawDay(random: Random, from: number, until: number, points: number, on: string): number {
   const span = (until - from) * Math.min(1, points / 25);
   const at = from + span * random.next() * random.next();
@@ -80,7 +70,7 @@ function drawDay(random: Random, from: number, until: number, points: number, on
   return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
 }
 
-/** Draws a second of the day between two hours, or around 16:00 if no hours are given. */
+/** Returns a second of the day, around 16:00 if no hours are given. */
 function drawSecond(random: Random, [first, last]: number[]): number {
   if (first === undefined || last === undefined) {
     return Math.floor(((7 + 9 * (random.next() + random.next())) % 24) * 3600);

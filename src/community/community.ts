@@ -1,7 +1,6 @@
 /**
- * Generates a community of any size as dataset lines, without keeping earlier lines in memory. The
- * same options must give the same bytes on every platform, so this module never uses a clock, a
- * locale, or functions whose last bit depends on the platform (pow, exp, log).
+ * Generates a community of any size as dataset lines. The same options give the same bytes on every
+ * platform: never use a clock, a locale, or functions whose last bit varies (pow, exp, log).
  */
 import demo from "../../data/demo.json" with { type: "json" };
 import data from "../../data/roles.json" with { type: "json" };
@@ -10,7 +9,7 @@ import type { CompanyLine, PrivateUserLine, PublicUserLine } from "../domain/mod
 import { formatTime } from "../domain/time.ts";
 import { drawUnlocks, listAchievements } from "./achievements.ts";
 import { type CompanyName, drawCompanyName, drawUserName } from "./names.ts";
-import { createRandom, type Random } from "./random.ts";
+import { createRandom } from "./random.ts";
 
 export interface CommunityOptions {
   users: number;
@@ -29,12 +28,8 @@ interface GivenCompany extends CompanyName {
   isOwned: boolean;
 }
 
-interface GivenUser {
+interface GivenUser extends Partial<Pick<PublicUserLine, "name" | "company" | "roles">> {
   public?: boolean;
-  name?: string;
-  company?: { id: number; role: string };
-  roles?: number[];
-  /** How eagerly the user collects achievements; 1 is the average. */
   eagerness?: number;
 }
 
@@ -43,7 +38,6 @@ const MEMBER_SHARE = 0.45;
 const DAY = 86_400;
 const OPENING = Date.parse("2014-02-03T00:00:00Z") / 1000;
 const CLOSING = Date.parse("2026-10-31T00:00:00Z") / 1000;
-/** Gives companies different random numbers from users. */
 const COMPANY_SALT = 0x51ed270b;
 
 const { owner } = data.companyRoles;
@@ -99,7 +93,9 @@ export function createCommunity(options: CommunityOptions) {
         avatar_url: null,
         created_at: formatTime(joined),
         company,
-        roles: given?.roles ?? drawRoles(random),
+        roles:
+          given?.roles ??
+          data.roles.filter(({ rarity }) => random.chance(rarity / 100)).map(({ id }) => id),
         achievements: drawUnlocks(random, {
           joined,
           until:
@@ -112,10 +108,7 @@ export function createCommunity(options: CommunityOptions) {
   };
 }
 
-/**
- * Assigns members to companies: a few large ones and a long tail, as in real communities. A
- * company gets 1.6 times as many seats each time its id can be divided by two.
- */
+/** A company gets 1.6 times as many seats each time its id can be divided by two. */
 function createSeats(companies: number, members: number) {
   const classes: { id: number; count: number; size: number }[] = [];
   let total = 0;
@@ -131,7 +124,6 @@ function createSeats(companies: number, members: number) {
     sizeOf(company: number): number {
       return classes.findLast(({ id }) => (company + 1) % id === 0)?.size ?? 0;
     },
-    /** The company that a seat belongs to, and the position of the seat in that company. */
     find(seat: number): { company: number; place: number } | undefined {
       let rest = seat;
       for (const { id, count, size } of classes) {
@@ -154,12 +146,6 @@ function scatter(count: number): (index: number) => number {
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
   while (greatestCommonDivisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;
-}
-
-function drawRoles(random: Random): number[] {
-  const drawn: number[] = [];
-  for (const { id, rarity } of data.roles) if (random.chance(rarity / 100)) drawn.push(id);
-  return drawn;
 }
 
 /** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */

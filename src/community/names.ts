@@ -1,16 +1,15 @@
 /**
- * Generates random names of users and companies in many scripts. data/words.json holds the words,
- * and the weighted patterns that combine them. A random word replaces each `{placeholder}` in a
- * pattern.
+ * Generates random names in many scripts. data/words.json holds the words and the weighted
+ * patterns. A random word replaces each `{placeholder}` in a pattern.
  */
 import data from "../../data/words.json" with { type: "json" };
 import type { Random } from "./random.ts";
 
 export interface CompanyName {
   name: string;
-  /** The abbreviation that members add to their names; empty if there is none. */
+  /** Members add it to their names; empty if there is none. */
   tag: string;
-  /** The language that most members speak, as a code from data/words.json. */
+  /** The code of the language that most members speak. */
   language: string;
 }
 
@@ -23,7 +22,7 @@ export function drawCompanyName(random: Random): CompanyName {
   return { name, tag: letters.toUpperCase(), language };
 }
 
-/** Draws a user's name. Members mostly use the company's language and often add its tag. */
+/** Members mostly use the company's language and often add its tag. */
 export function drawUserName(random: Random, company: CompanyName | undefined): string {
   const own = company && random.chance(0.85) && byCode.get(company.language);
   const language = own || random.pick(byShare);
@@ -35,7 +34,7 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-/** The candidate words for each placeholder in a pattern. */
+/** The words for each placeholder. */
 type Lists = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
@@ -71,7 +70,6 @@ const languages = data.languages.map((entry) => {
   };
 });
 const byCode = new Map(languages.map((language) => [language.code, language]));
-/** Each language, repeated `share` times. */
 const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );
@@ -91,11 +89,7 @@ function weighted(patterns: Record<string, number>, full: string): Pattern[] {
 }
 
 function draw(random: Random, pattern: Pattern, lists: Lists): string {
-  let name = "";
-  for (const [at, part] of pattern.entries()) {
-    name += at % 2 === 0 ? part : drawWord(random, part, lists);
-  }
-  return name;
+  return pattern.map((part, at) => (at % 2 ? drawWord(random, part, lists) : part)).join("");
 }
 
 function drawWord(random: Random, word: string, lists: Lists): string {
@@ -110,12 +104,9 @@ function drawWord(random: Random, word: string, lists: Lists): string {
       if (style < 0.4) return String(1961 + random.below(52));
       return String(style < 0.8 ? 10 + random.below(50) : 100 + random.below(500));
     }
-    case "nick": {
-      // Builds a pronounceable nickname that is rarely drawn twice.
-      let nick = "";
-      for (let count = 2 + random.below(3); count > 0; count--) nick += random.pick(syllables);
-      return nick;
-    }
+    case "nick":
+      // A pronounceable nickname that is rarely drawn twice.
+      return Array.from({ length: 2 + random.below(3) }, () => random.pick(syllables)).join("");
     case "Nick":
       return drawWord(random, "nick", lists).replace(/^./, (first) => first.toUpperCase());
     default:

@@ -4,17 +4,15 @@
  */
 export type Random = ReturnType<typeof createRandom>;
 
-/** Creates the generator for item number `index`. Each index has its own sequence of numbers. */
+/** Each `index` has its own sequence of numbers. */
 export function createRandom(seed: number, index = 0) {
   let state = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b) ^ index;
-  /** A number from 0 (inclusive) to 1 (exclusive). */
   function next(): number {
     state = (state + 0x6d2b79f5) | 0;
     let bits = Math.imul(state ^ (state >>> 15), state | 1);
     bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
     return ((bits ^ (bits >>> 14)) >>> 0) / 0x1_0000_0000;
   }
-  /** An integer from 0 (inclusive) to `n` (exclusive). */
   const below = (n: number) => Math.floor(next() * n);
   const chance = (probability: number) => next() < probability;
   function pick<T>(items: readonly T[]): T {

@@ -21,7 +21,6 @@ export function intersect(bits: Bits, other: Bits): boolean {
   return left !== 0;
 }
 
-/** Yields the positions of the set bits in ascending order. */
 export function* listBits(bits: Bits): Generator<number, void> {
   for (let at = 0; at < bits.length; at++) {
     for (let word = bits[at] ?? 0; word !== 0; word &= word - 1) {

@@ -1,7 +1,6 @@
 /**
- * Folds text. Names and queries are compared in folded form, so that "lodz" finds "Łódź". README.md
- * lists the steps. Snapshots contain folded names, so any change here requires a new schema
- * version.
+ * Folds names and queries, so that "lodz" finds "Łódź". README.md lists the steps. Snapshots
+ * contain folded names, so any change here requires a new schema version.
  */
 import { collapseSpaces } from "../domain/text.ts";
 
@@ -25,7 +24,6 @@ const replacement: Record<string, string> = {
   ς: "σ",
 };
 
-/** Returns `text` in folded form, or an empty string if folding drops every character. */
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
   const lower = decompose(decompose(text).toLowerCase());
@@ -37,7 +35,6 @@ const HAS_DIGRAPH = /[äöüåø]/gi;
 
 const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
-/** Converts `text` to NFC and replaces ä ö ü å ø, in either case, with ae oe ue aa oe. */
 export function writeDigraphs(text: string): string {
   return text
     .normalize("NFC")

@@ -1,25 +1,18 @@
-/**
- * Packs folded names into typed arrays. A million packed names take 40 MB. As JavaScript objects,
- * they would take several times as much memory.
- */
+/** Packs folded names into typed arrays: a million take 40 MB, far less than as objects. */
 import { type Bits, hasBit, setBit } from "./bits.ts";
 import { SPELLING_END } from "./spellings.ts";
 import { wordStartsOf } from "./tiers.ts";
 
-/**
- * The byte that ends each spelling. It never occurs in UTF-8. It sorts after every ASCII byte and
- * before the first byte of every multi-byte character.
- */
+/** Ends each spelling. Never occurs in UTF-8, and sorts between ASCII and all other characters. */
 export const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
-/** The size of a chunk of names. Chunks avoid copying memory. Every name fits in one chunk. */
+/** Names are collected in chunks to avoid copying memory. Every name fits in one chunk. */
 const CHUNK_BYTES = 1 << 20;
 
 /**
- * Names in ascending order of their sort keys. Names with equal keys stay in the order in which
- * they were added. `text` has the names in the same order, because the posting lists are built
- * twice as fast when neighbouring names are close in memory.
+ * Names in ascending order of their sort keys, then as added. `text` is in this order too, because
+ * posting lists are built twice as fast when neighbouring names are close in memory.
  */
 export interface FoldedNames {
   /** All spellings of all names in UTF-8, each followed by {@link NAME_END}. */
@@ -32,7 +25,6 @@ export interface FoldedNames {
   sortKeys: Float64Array;
 }
 
-/** Collects names and then sorts them. The number of names must be known in advance. */
 export class NamePacker {
   readonly #chunks: Pick<FoldedNames, "text" | "laterWords">[] = [];
   /** The offset of each name, counted as if all chunks were one buffer. */
@@ -80,7 +72,8 @@ export class NamePacker {
   }
 
   finish(): FoldedNames {
-    const order = orderOf(this.#sortKeys);
+    const groups = Map.groupBy(this.#sortKeys.keys(), (at) => this.#sortKeys[at] ?? 0);
+    const order = [...groups].sort(([a], [b]) => a - b).flatMap(([, indexes]) => indexes);
     const names = {
       text: Buffer.alloc(this.#bytes),
       laterWords: new Uint32Array((this.#bytes >> 5) + 1),
@@ -110,10 +103,4 @@ export function spellingsAt({ text, starts }: FoldedNames, at: number): Buffer {
   const spellings = text.subarray(starts[at], (starts[at + 1] ?? 1) - 1);
   if (!spellings.includes(NAME_END)) return spellings;
   return Buffer.from(spellings.map((byte) => (byte === NAME_END ? SPELLING_END_BYTE : byte)));
-}
-
-/** Returns the indexes that sort the keys in ascending order. The sort is stable. */
-function orderOf(sortKeys: Float64Array): number[] {
-  const groups = Map.groupBy(sortKeys.keys(), (at) => sortKeys[at] ?? 0);
-  return [...groups].sort(([a], [b]) => a - b).flatMap(([, indexes]) => indexes);
 }

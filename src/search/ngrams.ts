@@ -1,23 +1,17 @@
 /**
  * Splits folded names into the n-grams that the index lists, and queries into the n-grams to look
- * up. All functions are pure. The caller decides which n-grams are frequent.
- * ARCHITECTURE.md shows an example.
+ * up. ARCHITECTURE.md shows an example.
  *
- * An n-gram is *frequent* if it occurs in so many names that comparing a query with all of them
- * would take too long. All other n-grams are *rare*. At each position in a name, the index lists
- * the one-character n-gram. If that n-gram is frequent, the index also lists the two-character
- * n-gram, and so on until it reaches a rare n-gram. The posting list of every rare n-gram is
- * therefore short. Every query of at most 16 code points either is a frequent n-gram or begins with
- * a rare n-gram. Which n-grams are frequent affects how fast a search is, but never what it finds.
+ * An n-gram is *frequent* if it occurs in too many names to compare them all, and otherwise *rare*.
+ * At each position in a name, the index lists the one-character n-gram. While the n-gram is
+ * frequent, the index also lists the n-gram that is one character longer. So every query of at most
+ * 16 code points either is a frequent n-gram or begins with a rare one.
  */
 import { SPELLING_END } from "./spellings.ts";
 import { isWordStart } from "./tiers.ts";
 
-/**
- * Boundary markers. START comes before an n-gram at the start of a name, WORD comes before an
- * n-gram at the start of a later word, and END comes after the end of a name. Folding drops these
- * characters, so no name contains them.
- */
+// Markers around n-grams, for the start of a name, the start of a later word and the end of a name.
+// Folding drops these characters, so no name contains them.
 export const START = "\u0091";
 export const WORD = "\u0092";
 export const END = "\u0093";
@@ -32,15 +26,12 @@ export const MAX_NGRAM = 16;
 /** The maximum number of n-grams to look up for a text. Any more would rule out few candidates. */
 const MAX_COVERING = 3;
 
-/**
- * If a text has no rare n-gram, the n-grams to look up start this many code points apart. Each
- * overlaps the next by 12 code points.
- */
+/** The n-grams to look up for a text without a rare n-gram start this many code points apart. */
 const OVERLAP_STEP = 4;
 
 type IsFrequent = (ngram: string) => boolean;
 
-/** Returns all n-grams of all spellings of a name. The result may contain duplicates. */
+/** The result may contain duplicates. */
 export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
   const ngrams: string[] = [];
   const list = (ngram: string) => ngrams.push(ngram);
@@ -55,10 +46,9 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns the n-grams to look up for a text after a boundary. Every name that has the text there is
- * in the posting lists of all these n-grams. All of them are rare, unless the text has only
- * frequent n-grams. Frequent n-grams overlap, so that a name in all their lists either contains the
- * text or repeats 12 code points.
+ * Returns n-grams that every name with the text after the boundary has. They are rare, unless the
+ * text has only frequent n-grams. Those overlap, so that a name in all their lists either contains
+ * the text or repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);
@@ -73,10 +63,7 @@ export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsF
   return ngrams.length > 0 ? ngrams : [first, ...overlappingNgrams(inside, isFrequent)];
 }
 
-/**
- * Returns n-grams of maximum length that start {@link OVERLAP_STEP} code points apart. If any of
- * them is rare, returns only the shortest rare prefix of the first rare n-gram.
- */
+/** If any of the n-grams is rare, returns only the shortest rare prefix of the first such one. */
 function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
   const characters = [...text];
   const last = characters.length - MAX_NGRAM;
@@ -91,8 +78,8 @@ function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns the shortest rare n-gram that starts at `from`. If all n-grams that start there are
- * frequent, returns the longest of them. Calls `visit` with each n-gram that was tried.
+ * Returns the shortest rare n-gram that starts at `from`, or the longest if all are frequent. Calls
+ * `visit` with each n-gram that was tried.
  */
 function extendWhileFrequent(
   boundary: Boundary,

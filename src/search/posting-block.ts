@@ -1,29 +1,22 @@
 /**
- * Encodes a long posting list in blocks. A block holds the document ids in a fixed range, either as
- * a bitmap or, if there are few, as the distances between them (one or two bytes each).
+ * Encodes a block of a long posting list: the document ids in a fixed range, either as a bitmap or,
+ * if there are few, as the distances between them (one or two bytes each).
  */
 import { type Bits, setBit } from "./bits.ts";
 
 /** The number of document ids per block. A row with a block's bitmap just fits a 4096-byte page. */
 export const BLOCK_DOCS = 32_256;
 
-/** The size of a bitmap, which is also the maximum size of a block. */
 const BITMAP_BYTES = BLOCK_DOCS / 8;
 
-/**
- * The maximum size of a block that is stored as distances. Two rows larger than this do not fit on
- * one page. A bitmap of such a block takes no more space and needs no decoding.
- */
+/** Two larger blocks do not fit on one page, so a bitmap takes no more space and no decoding. */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
 // These buffers are reused, because importing a million names encodes a hundred thousand blocks.
 const bitmap = createBitmap();
 const distances = new Uint8Array(MAX_DISTANCES_BYTES + 2);
 
-/**
- * Encodes the document ids from index `from` up to `to`. They must be in ascending order and belong
- * to the same block.
- */
+/** Encodes the document ids from index `from` up to `to`: ascending, and all of the same block. */
 export function encodeBlock(docIds: Uint32Array, from = 0, to = docIds.length): Uint8Array {
   bitmap.fill(0);
   let size = 0;

@@ -1,7 +1,6 @@
 /**
- * Makes the posting lists of all names with a radix sort of the positions at which n-grams start.
- * The lists are in the UTF-8 order of their n-grams. The sort counts an n-gram before it extends
- * it, so it needs no table of frequent n-grams. ngrams.ts defines which n-grams are listed.
+ * Makes the posting lists of all names, in the UTF-8 order of their n-grams, with a radix sort of
+ * the positions at which n-grams start. ngrams.ts defines which n-grams are listed.
  */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
@@ -9,10 +8,10 @@ import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
 
 /** The posting list of one n-gram. This object and its arrays are reused for the next list. */
 export interface PostingList {
-  /** The n-gram in UTF-8, which takes the first `ngramBytes` bytes. */
+  /** UTF-8 in the first `ngramBytes` bytes. */
   ngram: Buffer;
   ngramBytes: number;
-  /** The document ids of the names with the n-gram, ascending, in the first `size` elements. */
+  /** Ascending, in the first `size` elements. */
   docIds: Uint32Array;
   size: number;
   /** How often the n-gram occurs in all names together. */
@@ -20,54 +19,35 @@ export interface PostingList {
   isFrequent: boolean;
 }
 
-/**
- * The positions of all n-grams that start with `boundary`, followed by `text` and then a byte from
- * `firstByte` to `lastByte`.
- */
-export interface Part {
+/** The positions of all n-grams that start with `boundary`, `text` and a byte in a range. */
+interface Part {
   boundary: Boundary;
-  /** The bytes of the text in UTF-8. */
   text: readonly number[];
   firstByte: number;
   lastByte: number;
   count: number;
 }
 
-/** A range of positions whose n-grams start with the same `bytes` bytes. */
-interface Bucket {
-  from: number;
-  to: number;
-  bytes: number;
-}
-
 /** The positions are sorted in at least this many parts. Each part takes a pass over all names. */
 const PARTS = 8;
 
 /**
- * The maximum number of positions that are sorted together. Two copies of them are in memory, with
- * 8 bytes per position, so they take up to 64 MB. If a part has more positions, the same byte
- * follows at all of them. Then an extra pass makes that n-gram's posting list and divides the part.
+ * The maximum number of positions that are sorted together. Two copies of them, with 8 bytes each,
+ * take up to 64 MB. If a part has more, the same byte follows at all its positions. Then an extra
+ * pass makes that n-gram's posting list and divides the part.
  */
-export const MAX_POSITIONS = 1 << 22;
+const MAX_POSITIONS = 1 << 22;
 
 /** A boundary marker takes two bytes. Each code point takes up to four. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
-/** Returns the maximum number of positions in a sorted part. `bytes` is the size of all names. */
-export function maxPositionsFor(bytes: number): number {
-  return Math.min(MAX_POSITIONS, Math.ceil(bytes / PARTS));
-}
-
-/**
- * Yields the posting lists of all n-grams. N-grams with more than `threshold` positions are
- * frequent. `docIds` contains the document id of each name, in ascending order.
- */
+/** N-grams with more than `threshold` positions are frequent. `docIds` must be ascending. */
 export function* listPostings(
   names: FoldedNames,
   docIds: Uint32Array,
   threshold: number,
 ): Generator<PostingList> {
-  const maxPositions = maxPositionsFor(names.text.length);
+  const maxPositions = Math.min(MAX_POSITIONS, Math.ceil(names.text.length / PARTS));
   // Each pair of elements is a position and the document id of the name at that position.
   const buffers = [new Uint32Array(2 * maxPositions), new Uint32Array(2 * maxPositions)] as const;
   const list: PostingList = {
@@ -82,7 +62,12 @@ export function* listPostings(
   function* listParts(parts: Part[]): Generator<PostingList> {
     for (const part of parts) {
       if (part.count <= maxPositions) {
-        collect(names, docIds, part, buffers[part.text.length % 2 === 0 ? 0 : 1]);
+        const positions = buffers[part.text.length % 2 === 0 ? 0 : 1];
+        let size = 0;
+        visitPositions(names, part, (at, position) => {
+          positions[size++] = position;
+          positions[size++] = docIds[at] ?? 0;
+        });
         yield* sortPart(names.text, part, buffers, threshold, list);
         continue;
       }
@@ -99,23 +84,17 @@ export function* listPostings(
     }
   }
 
-  for (const part of allPositions(names)) {
+  const all = { text: [], firstByte: 0, lastByte: 0xff, count: names.text.length };
+  // Boundary markers sort after ASCII characters and before all other characters.
+  const parts: Part[] = [
+    { ...all, boundary: "", lastByte: 0x7f },
+    { ...all, boundary: START },
+    { ...all, boundary: WORD },
+    { ...all, boundary: "", firstByte: 0x80 },
+  ];
+  for (const part of parts) {
     yield* listParts(groupByNextByte(part, countNextBytes(names, part), maxPositions));
   }
-}
-
-/**
- * Returns all positions in the order of their n-grams. Boundary markers sort after ASCII characters
- * and before all other characters.
- */
-function allPositions({ text }: FoldedNames): Part[] {
-  const part = { text: [], firstByte: 0, lastByte: 0xff, count: text.length };
-  return [
-    { ...part, boundary: "", lastByte: 0x7f },
-    { ...part, boundary: START },
-    { ...part, boundary: WORD },
-    { ...part, boundary: "", firstByte: 0x80 },
-  ];
 }
 
 function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
@@ -128,11 +107,10 @@ function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
 }
 
 /**
- * Groups positions by the byte that follows `text`, for n-grams that start with `boundary` and then
- * `text`. A part has at most `maxPositions` positions, unless the same byte follows at all of them.
- * `counts` contains the number of positions for each following byte.
+ * A part has at most `maxPositions` positions, unless the same byte follows at all of them.
+ * `counts` has the number of positions for each byte that follows `text`.
  */
-export function groupByNextByte(
+function groupByNextByte(
   { boundary, text }: Pick<Part, "boundary" | "text">,
   counts: Uint32Array,
   maxPositions: number,
@@ -149,11 +127,10 @@ export function groupByNextByte(
   return parts;
 }
 
-/** Calls `visit` for each position, in order, with the index of the name and the position. */
 function visitPositions(
   { text, starts, laterWords }: FoldedNames,
   { boundary, text: beginning, firstByte, lastByte }: Part,
-  visit: (at: number, position: number) => void,
+  visit: (nameIndex: number, position: number) => void,
 ): void {
   const bytes = beginning.length;
   for (let at = 0; at < starts.length - 1; at++) {
@@ -178,24 +155,7 @@ function visitPositions(
   }
 }
 
-/** Fills `positions` with the positions in a part, each followed by its document id. */
-function collect(
-  names: FoldedNames,
-  docIds: Uint32Array,
-  part: Part,
-  positions: Uint32Array,
-): void {
-  let size = 0;
-  visitPositions(names, part, (at, position) => {
-    positions[size++] = position;
-    positions[size++] = docIds[at] ?? 0;
-  });
-}
-
-/**
- * Fills `list` for a part in which the same byte follows at all positions. Returns one position in
- * the part, and how often each byte follows the n-gram.
- */
+/** Fills `list` for a part in which one byte follows at all positions. Counts the next bytes. */
 function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: PostingList) {
   const counts = new Uint32Array(256);
   const next = part.text.length + 1;
@@ -213,7 +173,7 @@ function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: Pos
   return { position, counts };
 }
 
-/** Copies `bytes` bytes at a position to `list` as an n-gram. Returns the number of code points. */
+/** Copies `bytes` bytes to `list` as its n-gram. Returns the number of code points. */
 function writeNgram(
   text: Uint8Array,
   position: number,
@@ -243,7 +203,8 @@ function* sortPart(
 ): Generator<PostingList> {
   const ends = new Uint32Array(256);
   const shared = part.text.length;
-  const buckets: Bucket[] = [{ from: 0, to: part.count, bytes: shared }];
+  /** Each bucket is a range of positions whose n-grams start with the same `bytes` bytes. */
+  const buckets = [{ from: 0, to: part.count, bytes: shared }];
   for (let bucket = buckets.pop(); bucket; bucket = buckets.pop()) {
     const { from, to, bytes } = bucket;
     // Sorting by each further byte moves the positions to the other buffer.
@@ -270,12 +231,10 @@ function* sortPart(
   }
 }
 
-/** Whether a byte is a UTF-8 continuation byte. */
 function isContinuation(byte = 0): boolean {
   return byte >> 6 === 0b10;
 }
 
-/** Copies the distinct document ids in a range of positions to `docIds`. Returns their number. */
 function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Uint32Array): number {
   let size = 0;
   let last = -1;
@@ -287,12 +246,12 @@ function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Ui
   return size;
 }
 
-/** Copies a bucket to `target`, sorted by next byte. Sets `ends` to the end of each byte's run. */
+/** Copies a bucket to `target`. Sets `ends` to the end of each byte's run. */
 function sortByNextByte(
   text: Uint8Array,
   positions: Uint32Array,
   target: Uint32Array,
-  { from, to, bytes }: Bucket,
+  { from, to, bytes }: { from: number; to: number; bytes: number },
   ends: Uint32Array,
 ): void {
   ends.fill(0);

@@ -1,8 +1,6 @@
 /**
- * Computes the spellings under which a name is found: the name itself, a form with digraphs for
- * umlauts ("mueller" for Müller) and a form in Latin letters ("ivanov" for Иванов). README.md has
- * the rules. Snapshots contain the spellings, so a change here or a new version of any-ascii
- * requires a new schema version.
+ * Computes the spellings under which a name is found. README.md has the rules. Snapshots contain
+ * the spellings, so a change here or a new version of any-ascii requires a new schema version.
  */
 import anyAscii from "any-ascii";
 import { fold, writeDigraphs } from "./fold.ts";
@@ -28,13 +26,6 @@ export function spellQuery(query: string): string[] {
   return ASCII.test(query) ? [folded] : distinct(folded, fold(toLatin(query.normalize("NFC"))));
 }
 
-/** Returns the folded name itself, without its other spellings. */
-export function firstSpelling(spellings: string): string {
-  const end = spellings.indexOf(SPELLING_END);
-  return end < 0 ? spellings : spellings.slice(0, end);
-}
-
-/** Returns `first` and all non-empty `others`, without duplicates. */
 function distinct(first: string, ...others: string[]): string[] {
   return [...new Set([first, ...others.filter((spelling) => spelling !== "")])];
 }

@@ -1,20 +1,12 @@
-/**
- * Finds the tier in which a folded name matches a folded query. README.md has the rules. Within a
- * tier, results are in the order of the names in the snapshot.
- */
+/** Finds the tier in which a folded name matches a folded query. README.md has the rules. */
 import { SPELLING_END } from "./spellings.ts";
 
 /**
- * Longer queries match nothing. No name is longer, even in NFD, because a name has at most 200 code
- * points and each becomes at most four. This bound protects the server, because
- * normalizing a run of combining marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
+ * Longer queries match nothing. No name is longer, even in NFD. This bound protects the server:
+ * normalizing a run of combining marks takes quadratic time, 2 ms for 800 marks, 20 s for 128 KB.
  */
-export const MAX_QUERY_CODE_POINTS = 800;
+const MAX_QUERY_CODE_POINTS = 800;
 
-/**
- * How a name matches the query. 1: equals it, 2: begins with it, 3: contains it at a word start, 4:
- * contains it anywhere, 5: contains each of its words.
- */
 export type Tier = 1 | 2 | 3 | 4 | 5;
 
 /** Returns the words that a name needs for tier 5, or none if the query cannot match in tier 5. */
@@ -50,17 +42,10 @@ function isSpellingEnd(spellings: string, at: number): boolean {
   return at < 0 || at >= spellings.length || spellings[at] === SPELLING_END;
 }
 
-/**
- * Matches a letter or digit that does not follow another letter or digit. Marks belong to the
- * letter before them.
- */
 const WORD_START = /(?<![\p{L}\p{N}]\p{M}*)[\p{L}\p{N}]/gu;
 const WORD_START_HERE = new RegExp(WORD_START, "uy");
 
-/**
- * Returns the code unit indexes at which words start. RegExp match objects for all long names
- * would take gigabytes of memory, so none are created.
- */
+/** Creates no RegExp match objects, which would take gigabytes of memory for all long names. */
 export function wordStartsOf(name: string): number[] {
   const starts: number[] = [];
   WORD_START.lastIndex = 0;
@@ -80,7 +65,6 @@ export function isTooLong(query: string): boolean {
   return hasCodePoints(query, MAX_QUERY_CODE_POINTS + 1);
 }
 
-/** Whether `text` has at least `count` code points. */
 export function hasCodePoints(text: string, count: number): boolean {
   if (text.length < count) return false;
   return text.length >= 2 * count || [...text].length >= count;
@@ -95,7 +79,6 @@ export function codePointsOf(text: string): number {
   return count;
 }
 
-/** Whether the code unit at `at` is the second half of a surrogate pair. */
 function isSecondHalf(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

@@ -28,9 +28,7 @@ test("42 is Łukasz Nowak of Baltic Express with the most achievements; 43 is pr
 test.each([
   ["companies", "express", "Baltic Express"],
   ["companies", "lodz", "Łódź Logistyka"],
-  ["companies", "ODZ", "Łódź Logistyka"],
   ["companies", "трансъевропа", "Трансъевропа"],
-  ["users", "nowak", "Łukasz Nowak"],
   ["users", "lukasz", "Łukasz Nowak"],
   ["users", "田中", "田中 健"],
   ["users", "shröd", undefined],

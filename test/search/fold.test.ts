@@ -1,7 +1,4 @@
-/**
- * Tests properties of folding that hold for every text, and examples of the steps in
- * src/search/README.md.
- */
+/** Tests properties of folding for every text, and the steps in src/search/README.md. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { fold } from "../../src/search/fold.ts";

@@ -1,7 +1,4 @@
-/**
- * Writing, changing and intersecting long posting lists of several blocks gives the same results as
- * doing so with sets of ranks.
- */
+/** Tests long posting lists of several blocks against sets of ranks. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { BLOCK_DOCS } from "../../src/search/posting-block.ts";
@@ -17,10 +14,7 @@ import { runs } from "../runs.ts";
 const ngrams = ["aa", "bb", "cc"];
 const numbers = new Map(ngrams.map((ngram, list) => [ngram, list]));
 
-/**
- * Maps the ranks of a few names to their n-grams. The ranks are spread over five blocks and are
- * often adjacent.
- */
+/** The n-grams of a few names by rank. The ranks are spread over five blocks and often adjacent. */
 const names = fc
   .array(
     fc.tuple(

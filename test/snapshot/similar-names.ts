@@ -1,24 +1,17 @@
-/**
- * Sets of names with long texts in common, by chance or on purpose. No n-gram in the queries is
- * rare among these names, so a naive search would compare the query with every name.
- */
+/** Sets of names with long texts in common, which a naive search would all compare with a query. */
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import type { Sqlite } from "../../src/sqlite/driver.ts";
 
 export interface SimilarNames {
   kind: NameKind;
-  /** The number of names, large enough that a search reading all of them would be slow. */
   count: number;
   name(at: number): string;
   queries: string[];
-  /**
-   * Queries whose n-grams are in every name, but in another order or spelling. Such queries read
-   * all names.
-   */
+  /** Queries that read all names: each has their n-grams, in another order or spelling. */
   worst?: string[];
 }
 
-/** Returns a company's member count. The counts are scattered, so that ranks do not follow ids. */
+/** Scattered, so that the ranks of companies do not follow their ids. */
 export const membersOf = (index: number) => (index * 7919) % 600;
 
 /** Adds `count` users or companies with the ids 1, 2, 3 and so on. */
@@ -37,7 +30,7 @@ export function fillNames(
   }
 }
 
-const number = (at: number, digits = 6) => String(at).padStart(digits, "0");
+const number = (at: number) => String(at).padStart(6, "0");
 
 const letters = (at: number) => String.fromCharCode(97 + (at % 26));
 
@@ -51,39 +44,12 @@ export const similarNames: Record<string, SimilarNames> = {
     name: (at) => `New Community Member ${number(at)}`,
     queries: [
       "new community member",
-      "new community membe",
-      "new community me",
       "ew community member 0",
-      "new community member 1",
       "new community member 00012",
       "new community member 0001234",
-      "new community member 9",
       "new community members",
       "member community new",
       "new new community member",
-    ],
-  },
-  "default names of companies": {
-    kind: "company",
-    count: 150_000,
-    name: (at) => `New Community Company ${number(at)}`,
-    queries: [
-      "new community company",
-      "new community compan",
-      "new community company 1",
-      "new community company 000777",
-      "company new community",
-    ],
-  },
-  "two repeated words": {
-    kind: "user",
-    count: 60_000,
-    name: (at) => `ab ba ab ba ab ba ab ba ${number(at)}`,
-    queries: [
-      "ab ba ab ba ab bb",
-      "ab ba ab ba ab ba ab",
-      "ba ab ba ab ba ab b",
-      "ab ba ab ba ab ab",
     ],
   },
   "characters that fold to eighteen letters": {
@@ -100,7 +66,6 @@ export const similarNames: Record<string, SimilarNames> = {
       "driver of the great northern community",
       "driver of the great  1 northern community",
       "northern community driver of the great",
-      "northern community",
       "eat northern community",
       "driver of the great 0",
     ],
@@ -111,7 +76,6 @@ export const similarNames: Record<string, SimilarNames> = {
     name: (at) => `${number(at)} haulage and logistics of ${number(at * 7)}`,
     queries: [
       "haulage and logistics of",
-      "aulage and logistics o",
       "haulage and logistics of the",
       "logistics haulage and",
       "0 haulage and logistics of 0",
@@ -124,21 +88,8 @@ export const similarNames: Record<string, SimilarNames> = {
     queries: [
       "electroencephalography internationalization telecommunications",
       "electroencephalographys internationalization telecommunications",
-      "electroencephalography telecommunications",
       "lectroencephalograph nternationalizatio",
       "telecommunications internationalization-0",
-    ],
-  },
-  "a common long prefix": {
-    kind: "user",
-    count: 150_000,
-    name: (at) => `The same long beginning of every name ${number(at)}`,
-    queries: [
-      "the same long beginning of every name 000001",
-      "the same long beginning of every name 00000",
-      "the same long beginning of every name 9999999",
-      "he same long beginning of every name 0",
-      "every name the same long beginning of",
     ],
   },
   "two repeated letters": {
@@ -147,17 +98,6 @@ export const similarNames: Record<string, SimilarNames> = {
     name: (at) => `${"ab".repeat(40)}${number(at)}`,
     queries: ["ab".repeat(20), "ba".repeat(20), `${"ab".repeat(20)}b`, `${"ba".repeat(20)} ab`],
     worst: ["ab".repeat(41)],
-  },
-  "the same text in two contexts": {
-    kind: "user",
-    count: 60_000,
-    name: (at) => `heavy loads by day ${number(at)} light loads by night`,
-    queries: [
-      "heavy loads by night",
-      "light loads by day",
-      "loads by night",
-      "night heavy loads by",
-    ],
   },
   "the same long text in two contexts": {
     kind: "user",
@@ -194,12 +134,7 @@ export const similarNames: Record<string, SimilarNames> = {
     kind: "user",
     count: 20_000,
     name: (at) => `${"\u093f".repeat(90)}क${"\u093f".repeat(90)}क${number(at)}`,
-    queries: [
-      "\u093f".repeat(20),
-      `\u093fक${"\u093f".repeat(20)}`,
-      `क${"\u093f".repeat(20)}`,
-      "\u093f\u093f",
-    ],
+    queries: ["\u093f".repeat(20), `\u093fक${"\u093f".repeat(20)}`, "\u093f\u093f"],
   },
   "names in another script": {
     kind: "user",

@@ -1,11 +1,10 @@
 /**
- * Builds the search index of a snapshot. The index consists of the folded names in rank order, the
- * frequent n-grams and the posting lists. A name's rank is also its document id. find.ts reads the
- * index.
+ * Builds the search index of a snapshot: the folded names in rank order, the frequent n-grams and
+ * the posting lists. A name's rank is also its document id.
  */
 import { type FoldedNames, NamePacker, spellingsAt } from "../../search/folded-names.ts";
 import { listPostings } from "../../search/posting-lists.ts";
-import { firstSpelling, spell } from "../../search/spellings.ts";
+import { SPELLING_END, spell } from "../../search/spellings.ts";
 import { codePointsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
@@ -15,10 +14,9 @@ import { createLongListWriter, isLong, LONG_SHARE } from "./long-lists.ts";
 import { openLongNames } from "./long-names.ts";
 
 /**
- * Ranks have gaps, so that adding a name moves only a few others. If N is this number, one rank is
- * left free after every N names with the same sort key. More ranks are left free after the last
- * name with that key, because most new names are added there: N ranks, plus one for every N names
- * with that key.
+ * Ranks have gaps, so that adding a name moves only a few others. One rank is left free after every
+ * N names with the same sort key, and N plus one for every N names after the last name with that
+ * key, because most new names are added there.
  */
 const NAMES_PER_GAP = 16;
 
@@ -29,14 +27,13 @@ const STEP_LISTED = 1 << 18;
 /** Within a tier, names are ordered by this key and then by id. */
 export const sortKeyOf: Record<NameKind, (row: { folded: string; memberCount: number }) => number> =
   {
-    user: ({ folded }) => codePointsOf(firstSpelling(folded)),
+    user: ({ folded }) => codePointsOf(folded.split(SPELLING_END, 1)[0] ?? ""),
     company: ({ memberCount }) => -memberCount,
   };
 
 /**
- * Indexes the names of all public users or all companies, replacing any existing index. A posting
- * list that holds more than 1/`longShare` of all names becomes a long list. Yields the fraction
- * that is done (0 to 1) after each step, so that the caller can do other work between steps.
+ * Replaces the index of a kind of names. Yields the fraction that is done (0 to 1) after each step,
+ * so that the caller can do other work between steps.
  */
 export function* buildNameIndex(
   db: Sqlite,
@@ -76,7 +73,7 @@ export function* buildNameIndex(
   segment.finish(ranks.length);
 }
 
-/** Returns SQL that adds a name. Its parameters are the rank, the folded name and the id. */
+/** The parameters are the rank, the folded name and the id. */
 export function addNameSql(kind: NameKind, folded = "?"): string {
   if (kind === "user") return `INSERT INTO user_name (rank, folded, id) VALUES (?, ${folded}, ?)`;
   return `INSERT INTO company_name (rank, folded, id, member_count)
@@ -111,7 +108,6 @@ function* readNames(db: Sqlite, kind: NameKind): Generator<number, FoldedNames> 
   return packer.finish();
 }
 
-/** Returns the rank of each name. {@link NAMES_PER_GAP} describes the gaps between ranks. */
 function assignRanks({ sortKeys }: FoldedNames): Uint32Array {
   let rank = 0;
   let lastKey: number | undefined;

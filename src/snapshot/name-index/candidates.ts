@@ -1,6 +1,6 @@
 /**
- * Reads the candidates of a search in rank order. Candidates are the names in the posting lists of
- * the query's n-grams. A candidate might not match the query, so find.ts compares the two.
+ * Reads the candidates of a search in rank order: the names in the posting lists of the query's
+ * n-grams. A candidate might not match the query, so find.ts compares the two.
  */
 import { LRUCache } from "lru-cache";
 import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
@@ -11,23 +11,15 @@ import type { NameKind } from "../format/schema.ts";
 import { openLongLists } from "./long-lists.ts";
 
 /**
- * An n-gram that occurs more often than this in all names is frequent. The posting lists of all
- * other n-grams have at most this many entries. With 100 instead of 200, a file with a million
- * users grows from 184 to 197 MB, and a search for three to eight letters takes a quarter to a half
- * less processor time. With 50, a search takes no less time than with 100.
+ * An n-gram that occurs more often than this in all names is frequent. With 200, the file of a
+ * million users is 7 % smaller, but a search takes up to twice as long. With 50, it takes no less.
  */
 export const FREQUENT_ABOVE = 100;
 
-/**
- * FTS5 intersects at most this many lists. It reads each list to the end, so only the lists of the
- * rarest n-grams are used.
- */
+/** FTS5 reads each list to the end, so it intersects only this many, of the rarest n-grams. */
 const MAX_SHORT_LISTS = 8;
 
-/**
- * At most this many lists of rare n-grams are intersected. They leave so few names that comparing
- * the names is faster than reading another list.
- */
+/** After this many rare lists, comparing the names left is faster than reading another list. */
 const MAX_RARE_LISTS = 3;
 
 /** This many names are read one at a time before batches begin. Usually, ten names are enough. */
@@ -36,11 +28,7 @@ const MAX_SINGLE_READS = 64;
 /** Further names are read in batches of this size, five times as fast as one at a time. */
 const BATCH_NAMES = 1024;
 
-/**
- * The number of n-grams whose frequencies are kept in memory. Most queries have the same few
- * thousand n-grams. Looking up one n-gram in the file takes 1.6 µs, and a whole search takes 60 to
- * 100 µs.
- */
+/** Most queries have the same few thousand n-grams, so their frequencies are kept in memory. */
 const KNOWN_NGRAMS = 4096;
 
 export interface Candidate {
@@ -49,12 +37,9 @@ export interface Candidate {
   folded: string;
 }
 
-/**
- * The n-grams to look up for a text. Every name that has the text after the boundary contains all
- * of these n-grams.
- */
+/** The n-grams to look up. Every name that has the text after the boundary contains all of them. */
 export interface Cover {
-  /** Empty if candidates do not have to contain a particular text. */
+  /** Empty for words. */
   text: string;
   boundary: Boundary;
   ngrams: string[];
@@ -71,10 +56,7 @@ interface Frequency {
 
 const RARE: Frequency = { count: 0, list: null };
 
-/**
- * Changes may let the posting list of a rare n-gram grow to twice its usual length, and two such
- * lists are read together.
- */
+/** Changes may let a rare list grow to twice its length, and two such lists are read together. */
 const MAX_RARE_NAMES = 4 * FREQUENT_ABOVE;
 
 export class Candidates {
@@ -92,10 +74,7 @@ export class Candidates {
     this.#longLists = openLongLists(db, kind);
   }
 
-  /**
-   * Returns the cover of a text after a boundary. If the text must also be at the end of the name,
-   * `end` is `END`.
-   */
+  /** If the text must also be at the end of the name, `end` is `END`. */
   cover(boundary: Boundary, text: string, end = ""): Cover {
     return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
   }
@@ -112,10 +91,7 @@ export class Candidates {
 
   readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
 
-  /**
-   * Returns all candidates of the rare covers, of which there are at most two. They are few and all
-   * of them are compared, so reading them at once is faster than iterating over them.
-   */
+  /** Reads all candidates of the rare covers, at most two, at once: faster than iterating. */
   listRare(covers: Cover[]): Candidate[] {
     const rare = covers.filter(({ isRare }) => isRare);
     if (rare.length === 0) return [];
@@ -124,21 +100,15 @@ export class Candidates {
     return this.#prepared.listRare.all(match, first, second);
   }
 
-  /** Lazily reads the candidates of a single cover. */
-  list({ ngrams, text, boundary }: Cover): Iterable<Candidate> {
-    const chosen = this.#choose(ngrams);
+  list(cover: Cover): Iterable<Candidate> {
+    const chosen = this.#choose(cover.ngrams);
     const long = chosen.flatMap((ngram) => this.#frequencies.memo(ngram).list ?? []);
     const short = chosen.filter((ngram) => this.#frequencies.memo(ngram).list === null);
     const match = matchAll(short.slice(0, MAX_SHORT_LISTS));
-    if (long.length === 0) return this.#prepared.listByShort.iterate(match, text);
-    const ranks =
-      short.length > 0
-        ? this.#longLists.filter(
-            JSON.parse(this.#prepared.listShort.get(match)?.ranks ?? "[]"),
-            long,
-          )
-        : this.#longLists.intersect(long);
-    return this.#listByRank(ranks, text, boundary);
+    if (long.length === 0) return this.#prepared.listByShort.iterate(match, cover.text);
+    if (short.length === 0) return this.#listByRank(this.#longLists.intersect(long), cover);
+    const ranks: number[] = JSON.parse(this.#prepared.listShort.get(match)?.ranks ?? "[]");
+    return this.#listByRank(this.#longLists.filter(ranks, long), cover);
   }
 
   /** Returns the names that might equal a text. */
@@ -154,8 +124,7 @@ export class Candidates {
       .sort((a, b) => a.count - b.count);
     const chosen: string[] = [];
     for (const { ngram, count } of counted) {
-      // A rare n-gram leaves few names. Comparing them is faster than reading a frequent n-gram's
-      // list to rule some of them out.
+      // A rare n-gram leaves few names. Comparing them is faster than reading another list.
       if (counted[0]?.count === 0 && (count > 0 || chosen.length === MAX_RARE_LISTS)) break;
       // An n-gram that is part of a chosen n-gram rules out no further names.
       if (!chosen.some((longer) => longer.includes(ngram))) chosen.push(ngram);
@@ -163,11 +132,7 @@ export class Candidates {
     return chosen;
   }
 
-  *#listByRank(
-    ranks: Iterable<number>,
-    text: string,
-    boundary: Boundary,
-  ): Generator<Candidate, void> {
+  *#listByRank(ranks: Iterable<number>, { text, boundary }: Cover): Generator<Candidate, void> {
     const { findByRank, listBeginning, listContaining } = this.#prepared;
     const listBatch = (ranks: number[]) =>
       boundary === START
@@ -206,12 +171,8 @@ function prepare(db: Sqlite, kind: NameKind) {
       `SELECT count, list FROM ${kind}_frequent_ngram WHERE ngram = ?`,
     ),
     findByRank: db.prepare<Candidate>(`SELECT rank, folded FROM ${kind}_name WHERE rank = ?`),
-    /** Lists the names that have one of the given ranks and contain a text. */
     listContaining: listAmong("name.folded"),
-    /**
-     * Lists the names that have one of the given ranks and a spelling that begins with a text. Pass
-     * SPELLING_END followed by the text.
-     */
+    /** Lists the names with a spelling that begins with a text. Pass SPELLING_END and the text. */
     listBeginning: listAmong("char(10) || name.folded"),
     listByShort: db.prepare<Candidate>(listMatching("instr(name.folded, ?) > 0")),
     listRare: db.prepare<Candidate>(

@@ -1,8 +1,6 @@
 /**
- * Changes the search index of a snapshot one name at a time. The result is an index that build.ts
- * could have built. Names are in the same order, rare n-grams have short posting lists, and no
- * trace of removed names is left. If such a change is impossible or would take longer than a
- * rebuild, the caller must rebuild the index.
+ * Changes the search index of a snapshot one name at a time. Names stay in order, rare n-grams have
+ * short posting lists, and no trace of removed names is left. Otherwise the caller must rebuild it.
  */
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
 import { spell } from "../../search/spellings.ts";
@@ -13,28 +11,20 @@ import { FREQUENT_ABOVE, matchAll } from "./candidates.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
 import { needsEqualLookup, openLongNames } from "./long-names.ts";
 
-/** The maximum number of names to move when making a rank free. */
+/** Moving more names to make a rank free takes too long. */
 const MAX_MOVES = 4096;
 
 /** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
 const REBUILD_SHARE = 100;
 
-interface Name {
+interface Entry {
+  rank: number;
   id: number;
   folded: string;
   memberCount: number;
 }
 
-interface Entry extends Name {
-  rank: number;
-}
-
-/** The folded name at a rank, before and after all changes. Undefined means the rank is free. */
-interface Change {
-  rank: number;
-  before: string | undefined;
-  after: string | undefined;
-}
+type Name = Omit<Entry, "rank">;
 
 interface FrequentNgram {
   ngram: string;
@@ -48,13 +38,13 @@ export class NameChanges {
   readonly #sql: ReturnType<typeof prepare>;
   readonly #neededEqualLookup: boolean;
   readonly #maxChanges: number;
-  /** The removed entry for each changed id, or undefined if the id had no name. */
+  /** By id; undefined if the id had no name. */
   readonly #removed = new Map<number, Entry | undefined>();
-  /** The folded name at each rank before its first change, or undefined if the rank was free. */
+  /** The folded name at each changed rank, or undefined if the rank was free. */
   readonly #before = new Map<number, string | undefined>();
 
   constructor(db: Sqlite, kind: NameKind, rebuildShare = REBUILD_SHARE) {
-    // FTS5 removes an entry at once, instead of adding a mark that the entry is no longer valid.
+    // FTS5 removes an entry at once, instead of only marking it as no longer valid.
     db.exec(`INSERT INTO ${kind}_ngram (${kind}_ngram, rank) VALUES ('secure-delete', 1)`);
     this.#db = db;
     this.#kind = kind;
@@ -88,10 +78,6 @@ export class NameChanges {
     return changes.length <= this.#maxChanges && changeNgrams(this.#db, this.#kind, changes);
   }
 
-  /**
-   * Adds the changed names that still exist. Returns false if there are too many names, or no room
-   * for them.
-   */
   #addAll(): boolean {
     const moved: Name[] = [];
     for (const [id, old] of this.#removed) {
@@ -115,10 +101,7 @@ export class NameChanges {
     this.#sql.addEntry.run(rank, folded, id);
   }
 
-  /**
-   * Frees `rank` by moving each name from there up to the next free rank one rank up. Returns
-   * false if too many names would have to move.
-   */
+  /** Frees `rank` by moving the names up to the next free rank. Returns false if too many. */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];
     for (const entry of this.#sql.listFrom.iterate(rank)) {
@@ -138,7 +121,6 @@ export class NameChanges {
     if (!this.#before.has(rank)) this.#before.set(rank, folded);
   }
 
-  /** Returns the name from the row with this id. */
   #nameOf(id: number): Name | undefined {
     const row = this.#sql.findRow.get(id);
     return row ? { ...row, folded: spell(row.name) } : undefined;
@@ -183,11 +165,12 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/**
- * Applies changes to the posting lists. `changes` must be in rank order. Returns false if the table
- * of frequent n-grams no longer fits the names, which means that the index must be rebuilt.
- */
-function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
+/** Applies changes in rank order. Returns false if the frequent n-grams no longer fit the names. */
+function changeNgrams(
+  db: Sqlite,
+  kind: NameKind,
+  changes: { rank: number; before: string | undefined; after: string | undefined }[],
+): boolean {
   const rows = db
     .prepare<FrequentNgram>(`SELECT ngram, count, list FROM ${kind}_frequent_ngram`)
     .all();
@@ -223,10 +206,6 @@ function changeNgrams(db: Sqlite, kind: NameKind, changes: Change[]): boolean {
   return setCounts(db, kind, changed) && areShort(db, kind, grownRare);
 }
 
-/**
- * Stores the new counts of frequent n-grams. Returns false if one of the counts means that the
- * index must be rebuilt.
- */
 function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boolean {
   const names = db.prepare<{ count: number }>(`SELECT count(*) AS count FROM ${kind}_name`).get();
   const setCount = db.prepare(`UPDATE ${kind}_frequent_ngram SET count = ? WHERE ngram = ?`);
@@ -240,7 +219,6 @@ function setCounts(db: Sqlite, kind: NameKind, changed: Set<FrequentNgram>): boo
   return true;
 }
 
-/** Returns whether the given rare n-grams still have short lists. */
 function areShort(db: Sqlite, kind: NameKind, rare: Set<string>): boolean {
   const findAfter = db.prepare(
     `SELECT 1 FROM ${kind}_ngram WHERE ${kind}_ngram MATCH ? LIMIT 1 OFFSET ?`,

@@ -1,7 +1,4 @@
-/**
- * Finds the names that match a query, best first. src/search/README.md has the rules. The index
- * only proposes candidates, and each candidate is then compared with the query.
- */
+/** Finds the names that match a query, best first. src/search/README.md has the rules. */
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
 import { spellQuery } from "../../search/spellings.ts";
 import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
@@ -10,7 +7,6 @@ import type { NameKind } from "../format/schema.ts";
 import { type Candidate, Candidates, type Cover } from "./candidates.ts";
 import { needsEqualLookup } from "./long-names.ts";
 
-/** The places in a name where a query can occur, best tier first. */
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
   { boundary: START, tier: 2 },
   { boundary: WORD, tier: 3 },
@@ -19,7 +15,6 @@ const PLACES: { boundary: Boundary; tier: Tier }[] = [
 
 export class NameSearch {
   readonly #candidates: Candidates;
-  /** Whether names that equal a query need a separate lookup. long-names.ts explains when. */
   readonly #needsEqualLookup: boolean;
 
   constructor(db: Sqlite, kind: NameKind) {
@@ -39,7 +34,6 @@ export class NameSearch {
     return hits.best();
   }
 
-  /** Adds all matches among the candidates of rare covers. There are few such names. */
   #addRare(hits: Hits, covers: Cover[]): void {
     for (const { rank, folded } of this.#candidates.listRare(covers)) {
       for (const { text } of covers) hits.add(rank, tierOf(folded, text));
@@ -47,9 +41,9 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. There are
-   * too many such names to compare, so each tier is read from posting lists that contain few other
-   * names. `anywhere` are the covers of the queries without a boundary.
+   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. Too many
+   * names have them, so each tier is read from posting lists with few other names. `anywhere` are
+   * the queries' covers without a boundary.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -74,21 +68,20 @@ export class NameSearch {
 
   /** Adds the best names in tier 5, and possibly more, after all names in better tiers. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
-    const searched = wordsOfQueries.filter((words) => words.length > 0);
-    const covers = searched.map((words) => this.#candidates.coverWords(words));
-    for (const { rank, folded } of this.#candidates.listRare(covers)) {
-      if (searched.some((words) => hasWords(folded, words))) hits.add(rank, 5);
+    const searches = wordsOfQueries
+      .filter((words) => words.length > 0)
+      .map((words) => ({ words, cover: this.#candidates.coverWords(words) }));
+    for (const { rank, folded } of this.#candidates.listRare(searches.map(({ cover }) => cover))) {
+      if (searches.some(({ words }) => hasWords(folded, words))) hits.add(rank, 5);
     }
-    searched.forEach((words, at) => {
-      const cover = covers[at];
-      if (!cover || cover.isRare) return;
+    for (const { words, cover } of searches) {
+      if (cover.isRare) continue;
       const match = (folded: string) => (hasWords(folded, words) ? 5 : undefined);
       hits.addFirst(this.#candidates.list(cover), match, 5);
-    });
+    }
   }
 }
 
-/** The ranks of matching names, each with the best tier found for it. */
 class Hits {
   readonly #tiers = new Map<number, Tier>();
   readonly #limit: number;
@@ -115,7 +108,6 @@ class Hits {
     }
   }
 
-  /** Whether at least `limit` names match in tier `upTo` or better. */
   areEnough(upTo: number): boolean {
     if (this.#tiers.size < this.#limit) return false;
     let count = 0;

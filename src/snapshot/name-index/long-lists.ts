@@ -1,8 +1,6 @@
 /**
- * Reads and writes the long posting lists, which hold more than a small share of all names. They
- * are not in FTS5, but in a table with one row per block of document ids. Lists are intersected
- * block by block. If the lists read so far have nothing in common in a block, that block of the
- * other lists is not read. A name's document id is its rank.
+ * Reads and writes the long posting lists, which are not in FTS5, but in a table with one row per
+ * block of document ids, and are intersected block by block. A name's document id is its rank.
  */
 import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
 import { BLOCK_DOCS, createBitmap, decodeBlock, encodeBlock } from "../../search/posting-block.ts";
@@ -14,22 +12,18 @@ import type { NameKind } from "../format/schema.ts";
 export const LONG_SHARE = 512;
 
 /**
- * Lists that hold at least 1/FULL_SHARE of all names are numbered before all other lists. Each row
- * of such a list fills a page. These rows are stored together, so no page is left half empty.
+ * Each row of a list with at least 1/FULL_SHARE of all names fills a page. Such lists are numbered
+ * first, so their rows are stored together and no page is left half empty.
  */
 const FULL_SHARE = 16;
 
-/**
- * The maximum number of lists. Rows are ordered by block and then by list, so changes in rank order
- * take a single pass through the table.
- */
+/** Rows are ordered by block and then by list, so changes in rank order take a single pass. */
 const MAX_LISTS = 2 ** 20;
 const rowIdOf = (list: number, block: number) => block * MAX_LISTS + list;
 const blockOf = (docId = 0) => Math.floor(docId / BLOCK_DOCS);
 
 export const isLong = (count: number, names: number, share = LONG_SHARE) => count > names / share;
 
-/** The number of the first list that is not full. Full lists are numbered from 0. */
 const FIRST_SPARSE = MAX_LISTS / 2;
 
 /** Returns a function that writes a long list and returns the list's number. */
@@ -48,10 +42,6 @@ export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) 
   };
 }
 
-/**
- * Returns a function that reads a block of a list. That function returns undefined if the list has
- * no document ids in the block.
- */
 function openBlocks(db: Sqlite, kind: NameKind) {
   const find = db.prepare<{ ranks: Uint8Array }>(
     `SELECT ranks FROM ${kind}_long_list WHERE id = ?`,
@@ -69,23 +59,18 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
     .get();
   const blocks = Math.floor((last?.id ?? 0) / MAX_LISTS) + 1;
 
-  function* readAll(list: number): Generator<[number, Bits], void> {
-    for (let block = 0; block < blocks; block++) {
-      const bits = read(list, block);
-      if (bits) yield [block, bits];
-    }
-  }
-
   return {
     /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
     *intersect([first = 0, ...others]: number[]): Generator<number, void> {
-      for (const [block, bits] of readAll(first)) {
+      for (let block = 0; block < blocks; block++) {
+        const bits = read(first, block);
+        if (!bits) continue;
         const disjoint = others.findIndex((list) => {
           const other = read(list, block);
           return !other || !intersect(bits, other);
         });
         if (disjoint < 0) for (const offset of listBits(bits)) yield block * BLOCK_DOCS + offset;
-        // This list will probably rule out the whole next block too, so it is read first there.
+        // This list probably rules out the next block too.
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
@@ -104,10 +89,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
   };
 }
 
-/**
- * Changes long lists one name at a time, in rank order. `listOf` returns the number of an n-gram's
- * long list.
- */
+/** Changes long lists one name at a time, in rank order. */
 export function openLongListChanges(
   db: Sqlite,
   kind: NameKind,
@@ -128,10 +110,7 @@ export function openLongListChanges(
     changed.clear();
   }
   return {
-    /**
-     * Adds a rank to the long lists of some n-grams, or removes the rank from them. Returns the
-     * n-grams that have no long list. If a rank is set twice in the same list, the last call wins.
-     */
+    /** Adds a rank to lists or removes it. Returns the n-grams that have no long list. */
     set(ngrams: string[], rank: number, isListed: boolean): string[] {
       if (blockOf(rank) !== block) finish();
       block = blockOf(rank);
