@@ -10,7 +10,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
-import { libraryOptions, type Setting, serveSettings } from "../src/settings.ts";
+import { libraryOptions, type Setting, serveSettings } from "../src/serve-flags.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 

@@ -5,11 +5,11 @@
 import { setTimeout } from "node:timers/promises";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
+import { parseDuration, UsageError } from "./flag-kinds.ts";
 import { failLimited } from "./http/rate-limit.ts";
 import { methodNotAllowed } from "./http/response.ts";
 import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
-import { parseDuration, UsageError } from "./setting-kinds.ts";
 
 const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
 const search = errorsOf("invalid_query", "rate_limited");

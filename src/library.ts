@@ -10,7 +10,7 @@ import type {
 } from "./domain/model.ts";
 import type { LimiterStatus } from "./limit/limiter.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
-import type { RoadbookOptions } from "./settings.ts";
+import type { RoadbookOptions } from "./serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
@@ -42,8 +42,8 @@ export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
+export type { RoadbookOptions } from "./serve-flags.ts";
 export type { NodeListener } from "./server/node-listener.ts";
-export type { RoadbookOptions } from "./settings.ts";
 export { SnapshotError } from "./snapshot/format/file.ts";
 export type { Counts, Meta } from "./snapshot/format/meta.ts";
 export type { ApplyOptions } from "./snapshot/import/apply.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { type Fault, parseFault } from "../src/faults.ts";
 import { createRoadbook } from "../src/roadbook.ts";
-import type { RoadbookOptions } from "../src/settings.ts";
+import type { RoadbookOptions } from "../src/serve-flags.ts";
 import { community } from "./datasets.ts";
 
 const paths = {

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readOptions, type Setting, serveSettings } from "../src/settings.ts";
+import { readOptions, type Setting, serveSettings } from "../src/serve-flags.ts";
 import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
 
 const readme = await Bun.file(join(root, "README.md")).text();

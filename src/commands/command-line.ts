@@ -4,8 +4,15 @@
  */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
-import { boolean, type Environment, parseNamed, UsageError } from "../setting-kinds.ts";
-import { defaultOf, findSimilar, isFlag, type Setting, termOf, variableOf } from "../settings.ts";
+import { boolean, type Environment, parseNamed, UsageError } from "../flag-kinds.ts";
+import {
+  defaultOf,
+  findSimilar,
+  isFlag,
+  type Setting,
+  termOf,
+  variableOf,
+} from "../serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf } from "./help.ts";
 import { writeStdout } from "./output.ts";

@@ -1,10 +1,10 @@
 /**
  * Declares every command with its arguments, its flags and its help. The flags of `serve` are in
- * settings.ts. A command's code is loaded only when that command runs, so that `--version`,
+ * serve-flags.ts. A command's code is loaded only when that command runs, so that `--version`,
  * `--help` and `serve` start fast.
  */
-import * as kinds from "../setting-kinds.ts";
-import { declare, type Settings, serveSettings, type Values } from "../settings.ts";
+import * as kinds from "../flag-kinds.ts";
+import { declare, type Settings, serveSettings, type Values } from "../serve-flags.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {

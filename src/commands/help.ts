@@ -1,6 +1,6 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
 
-import { isFlag, type Setting, termOf, variableOf } from "../settings.ts";
+import { isFlag, type Setting, termOf, variableOf } from "../serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
 
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";

@@ -1,7 +1,7 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
 import { statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
-import { UsageError } from "../setting-kinds.ts";
+import { UsageError } from "../flag-kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";

@@ -5,9 +5,9 @@
 import { closest, distance } from "fastest-levenshtein";
 import type { DatasetLine, EndLine } from "./domain/dataset.ts";
 import { checkStatus, type Fault, parseFault } from "./faults.ts";
+import * as kinds from "./flag-kinds.ts";
 import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
-import * as kinds from "./setting-kinds.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
