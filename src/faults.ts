@@ -81,7 +81,7 @@ function parsePart(name: string, text: string | undefined): Partial<Fault> {
       if (number > 0 && number <= 1) return { rate: number };
       return refuse("have a rate above 0 and at most 1");
     case "times":
-      if (/^\d+$/.test(text ?? "") && number >= 1 && number <= 1e6) return { times: number };
+      if (/^[1-9]\d*$/.test(text ?? "") && number <= 1e6) return { times: number };
       return refuse("have times from 1 to 1000000");
     default:
       return refuse(

@@ -77,7 +77,8 @@ read-only, and every response is JSON. The endpoints of users and search also ex
 - \`HEAD\` is \`GET\` without a body and counts like it. \`OPTIONS\`, a preflight, never counts.
 - Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
 - Both searches share one budget per client. After a 429 or 503, wait for \`Retry-After\`.
-- Name your program and a contact in \`User-Agent\`.`;
+- Name your program and a contact in \`User-Agent\`.
+`.trim();
 
 /** The parts of the document that no route describes. The plugin's default version is 3.0. */
 const documentation = {
