@@ -5,7 +5,6 @@
 import { copyFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createRandom } from "../../src/community/random.ts";
-import { openS3Server } from "../../test/snapshot/remote/s3-server.ts";
 import { openExecutable, root, temporaryFolder } from "../../test/support.ts";
 import { type Connection, connect } from "./connection.ts";
 import { median, megabytesOf, type Options, quantile, tableOf, timed } from "./measure.ts";
@@ -21,8 +20,6 @@ import {
 
 const REQUESTS = 2000;
 const ROUNDS = 5;
-/** The number of rounds for publishing. With ten million users, a round transfers 15 GB. */
-const PUBLISH_ROUNDS = 3;
 
 const metrics = {
   "profile, p50": "s",
@@ -31,8 +28,6 @@ const metrics = {
   "search, p99": "s",
   "start to ready": "s",
   swap: "s",
-  publish: "s",
-  "publish, PUT only": "s",
   apply: "s",
   import: "s",
   "apply, processor time": "s",
@@ -68,7 +63,6 @@ async function measureSizes(sizes: string[]): Promise<Figures[]> {
       ...times,
       "start to ready": await timeStart(path),
       swap: await timeSwap(path, changedPath),
-      ...(await timePublish(path, changedPath)),
     });
   }
   return measured;
@@ -182,27 +176,6 @@ async function timeSwap(path: string, changedPath: string): Promise<number> {
   return seconds;
 }
 
-/**
- * Returns the seconds from the start of a PUT until it ends, and until the server first responds
- * from the new object.
- */
-async function timePublish(path: string, changedPath: string) {
-  const store = await openS3Server();
-  const url = store.url("growth.snapshot");
-  const put = (file = "") => store.put("growth.snapshot", Bun.file(file));
-  await put(path);
-  const flags = ["--snapshot", url, "--refresh", "1s", "--fetch-timeout", "20m"];
-  const server = await openExecutable(flags, undefined, store.env);
-  const puts: number[] = [];
-  const files = [path, changedPath];
-  const publish = await medianOf(PUBLISH_ROUNDS, () =>
-    timeUntilSwapped(server, async () => puts.push(await timed(() => put(files.reverse()[0])))),
-  );
-  await server.close();
-  await store.kill();
-  return { publish, "publish, PUT only": median(puts) / 1000 };
-}
-
 /** Calls `time`, which returns milliseconds, once per round. Returns the median in seconds. */
 async function medianOf(rounds: number, time: () => Promise<number>): Promise<number> {
   const times: number[] = [];
@@ -229,7 +202,7 @@ const digits = (value: number) => String(Number(value.toPrecision(value < 100 ? 
 
 const panels: [title: string, unit: "s" | "MB", metrics: Metric[]][] = [
   ["A request", "s", ["profile, p50", "profile, p99", "search, p50", "search, p99"]],
-  ["Operations", "s", ["start to ready", "swap", "publish", "apply", "import"]],
+  ["Operations", "s", ["start to ready", "swap", "apply", "import"]],
   ["Memory and disk", "MB", ["server's memory", "snapshot file", "import, peak"]],
 ];
 /** The colours of the curves in a panel, with enough contrast in light and dark mode. */
