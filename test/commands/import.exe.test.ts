@@ -42,7 +42,7 @@ describe("errors go to standard error, the exit code is 1, and nothing is writte
 line 1: id: is missing
 line 1: name: is missing
 line 1: hierarchy: is missing
-line 2: must be a JSON object`,
+line 2: must be a valid JSON object`,
     ],
     ["a missing dataset", ["import", "none", "--to", "s"], /^cannot read none: .*$/],
     ["a folder without tables", ["import", "/", "--to", "s"], /^.*users\.csv or companies\.csv.*$/],

@@ -82,8 +82,6 @@ export function formatErrors(errors: LineErrors): string {
     rest -= count;
     const more = count - first.length;
     if (more > 0) texts.push(`  … and ${number(more)} more like this (${number(count)} in all)`);
-    const fix = first[0]?.fix;
-    if (fix !== undefined) texts.push(`  fix: ${fix}`);
   }
   if (rest > 0) texts.push(`… and ${number(rest)} errors of other kinds`);
   return texts.join("\n");
