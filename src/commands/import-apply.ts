@@ -4,7 +4,7 @@ import { openInput } from "../files/lines.ts";
 import { UsageError } from "../flag-kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
-import { DatasetError, formatErrors, type LineErrors } from "../snapshot/import/line-errors.ts";
+import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
 import { describeCounts, endOnSignal, plural, writeSummary } from "./output.ts";
 import { percent, showProgress } from "./progress.ts";
@@ -32,7 +32,8 @@ export async function runImport(
   );
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
-  const left = describeSkipped(skipped, isTables ? "row" : "line");
+  const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
+  const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   writeSummary(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}\n`);
 }
 
@@ -81,16 +82,4 @@ async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
 function describeCleaned(names: number): string {
   if (names === 0) return "";
   return `, removed control characters or extra white space in ${plural(names, "name")}`;
-}
-
-/** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */
-function describeSkipped(
-  { lines, fields, references, hidden }: LineErrors,
-  unit: "line" | "row",
-): string {
-  const counts = { [unit]: lines, field: fields, reference: references };
-  const parts = Object.entries(counts).filter(([, count]) => count > 0);
-  if (parts.length === 0) return "";
-  const list = new Intl.ListFormat("en-GB").format(parts.map(([one, count]) => plural(count, one)));
-  return `, skipped ${list}${hidden > 0 ? `, made ${plural(hidden, "user")} private` : ""}`;
 }

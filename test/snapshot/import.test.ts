@@ -227,7 +227,7 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
     const { report, skipped } = await skip(lines);
     expect(report).toEndWith('got "" (company 1)\n  … and 28 more like this (33 in all)');
     expect((await skip(lines, { maxErrors: 33 })).report).toMatch(/^line 33: .*$/m);
-    expect(skipped.lines).toBe(33);
+    expect(skipped.count).toBe(33);
   });
 
   test("keeps the first of two lines with the same id", async () => {

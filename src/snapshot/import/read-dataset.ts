@@ -28,11 +28,11 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line that names its record, or the invalid part of the line. `invalid` is the line
-   * as parsed, or the valid line that `add` refused. Without this method, every error is final.
+   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the valid line that
+   * `add` refused. Without this method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
-  /** Called after the last line. Returns the errors that can be detected only at that point. */
+  /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
 
@@ -47,7 +47,7 @@ export type Consequence = (typeof consequences)[keyof typeof consequences];
 const END = { type: "end" } as const;
 
 export interface ReadOptions {
-  /** Whether a missing end line is an error. A dataset without an end line may be incomplete. */
+  /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
   /** Whether the snapshot may lose more than half of its users or companies. */
   allowShrink?: boolean | undefined;
@@ -109,7 +109,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
 
   addRow(row: TableRecord | RowError): void {
     if ("record" in row) this.addRecord(row, row.record);
-    else this.report(row, "lines");
+    else this.report(row);
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
@@ -130,19 +130,17 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     }
     for (const { line, ...error } of this.handler.finish()) {
       const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report(located, "fields");
+      this.report(located);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };
   }
 
   /** Reports an error that affects no whole record. It is skipped if the handler can skip. */
-  private report(error: LineError, counter: "lines" | "fields"): void {
+  private report(error: LineError): void {
     const { missing } = error;
     if (missing && this.invalidRecords.has(nameOf(missing))) return;
-    const errors = this.handler.skip ? this.skipped : this.errors;
-    errors[missing ? "references" : counter]++;
-    errors.add(error);
+    (this.handler.skip ? this.skipped : this.errors).add(error);
   }
 
   private addRecord(origin: Origin, record: RawRecord): void {
@@ -177,10 +175,6 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.fail(origin, errors, isEnd ? END : record);
       return;
     }
-    // A trimmed user loses whole fields, and single elements of the lists.
-    const parts = new Set(errors.map(({ field }) => /^\w+(\[\d+\])?/.exec(field)?.[0]));
-    if (consequence === consequences.trimmed) this.skipped.fields += parts.size;
-    else this.skipped.lines++;
     for (const error of errors) {
       const { reason, kind = reason } = error;
       const skipped = { ...error, kind, reason: reason + consequence };
