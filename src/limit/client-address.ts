@@ -13,9 +13,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 const MAX_CACHED_HOPS = 4096;
 
 interface ClientOptions {
-  /** The networks of trusted proxies. */
+  /** Proxies whose X-Forwarded-For is believed. */
   trusted?: Cidr[] | undefined;
-  /** The networks of clients that are not counted. */
+  /** Clients that are not counted. */
   unlimited?: Cidr[] | undefined;
   /** The number of leading bits, 0 to 128, that identify an IPv6 client. */
   ipv6Prefix: number;

@@ -38,7 +38,7 @@ export interface LimiterStatus {
 }
 
 export interface LimiterOptions {
-  /** The maximum number of requests per client in any `windowMs`. Must be at least 1. */
+  /** How many requests a client may make in any `windowMs`; at least 1. */
   limit: number;
   windowMs: number;
   /** Beyond this number, a new client takes the place of another. Defaults to 100,000. */

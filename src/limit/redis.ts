@@ -58,7 +58,6 @@ end
 return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
 `;
 const UNEXPECTED = "unexpected reply from the store";
-const KEY_PREFIX = "roadbook:limit:";
 
 /** Opens a limiter, which starts in memory if the store does not decide within a second. */
 export async function openSharedLimiter({
@@ -164,7 +163,7 @@ async function decide(
   { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
 ): Promise<Decision> {
   const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
-  const reply = await store.send("EVAL", [SCRIPT, "1", KEY_PREFIX + client, ...args]);
+  const reply = await store.send("EVAL", [SCRIPT, "1", `roadbook:limit:${client}`, ...args]);
   if (!Array.isArray(reply)) throw new Error(UNEXPECTED);
   const [allowed, remaining, resetMs] = reply;
   return { allowed: allowed === 1, limit, remaining, resetMs };

@@ -3,7 +3,6 @@
  * the names of files and columns, and never reads a row.
  */
 import { readdirSync } from "node:fs";
-import { readError } from "../files/errors.ts";
 
 /** The columns of each table: those that it must have, and optional ones. */
 const tables = {
@@ -23,12 +22,7 @@ const names = Object.keys(tables) as TableName[];
 
 /** Returns the tables of a folder. A table's file has the table's name and this ending. */
 export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
-  let files: string[];
-  try {
-    files = readdirSync(folder);
-  } catch (error) {
-    throw readError(folder, error);
-  }
+  const files = readdirSync(folder);
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   const found = names.filter((name) => files.includes(`${name}.${ending}`));

@@ -10,21 +10,19 @@ import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
 import { checkColumns, keyOf, type TableName } from "./columns.ts";
-import type { OnRead, Row, Tables } from "./read-tables.ts";
+import type { Row, Tables } from "./read-tables.ts";
 
 /** The same as for the line of an NDJSON file. */
 const MAX_ROW_BYTES = 2 ** 20;
-const SAVE_AS = "save it as CSV UTF-8";
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
-/** Reads the CSV files of a folder. */
-export function openCsv(folder: string, onRead: OnRead): Tables {
+export function openCsv(folder: string): Tables {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
-    open: (table) => load($client, folder, table, onRead),
+    open: (table) => load($client, folder, table),
     query: async (table, rest, selected = "*") =>
       $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
     [Symbol.asyncDispose]: async () => $client.close(),
@@ -32,17 +30,12 @@ export function openCsv(folder: string, onRead: OnRead): Tables {
 }
 
 /** Loads a file into a table of its name, and returns its columns. */
-async function load(
-  db: Sqlite,
-  folder: string,
-  table: TableName,
-  onRead: OnRead,
-): Promise<string[]> {
+async function load(db: Sqlite, folder: string, table: TableName): Promise<string[]> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let columns: string[] = [];
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
-  let [lines, rows] = [0, 0];
+  let lines = 0;
 
   /** `last` is the line on which the record ends. */
   function add(cells: string[], last: number): void {
@@ -66,8 +59,6 @@ async function load(
       return typeof id === "number" ? id : cells[at] || null;
     });
     insert.run(...values, line);
-    rows++;
-    if (rows % 10_000 === 0) onRead(file, rows);
   }
 
   const texts = decode(file, readFileBytes(join(folder, file)));
@@ -82,12 +73,9 @@ async function load(
       return null;
     },
   });
+  parser.write(start);
   try {
-    const all = async function* () {
-      yield start;
-      yield* texts;
-    };
-    await pipeline(all, parser.resume());
+    await pipeline(texts, parser.resume());
   } catch (error) {
     throw error instanceof CsvError
       ? new Error(`${file}, line ${lines + 1}: ${BAD_RECORD}`)
@@ -115,7 +103,8 @@ async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGen
       yield utf8.decode(chunk, { stream: true }).replaceAll("\r", "");
     yield utf8.decode();
   } catch (error) {
-    if (error instanceof TypeError) throw new Error(`${file} is not valid UTF-8; ${SAVE_AS}`);
+    if (error instanceof TypeError)
+      throw new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
     throw error;
   }
 }

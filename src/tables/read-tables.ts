@@ -58,19 +58,8 @@ const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
   avatar_url: toOptionalText,
   company_role: toOptionalText,
 };
-for (const name of [
-  ...["id", "user_id", "role_id", "achievement_id", "company_id"],
-  ...["hierarchy", "tier", "points", "member_count"],
-]) {
-  converters[name] = toInteger;
-}
-
-const tableOf = {
-  role: "roles",
-  achievement: "achievements",
-  company: "companies",
-  user: "users",
-} as const;
+const integers = "id user_id role_id achievement_id company_id hierarchy tier points member_count";
+for (const name of integers.split(" ")) converters[name] = toInteger;
 
 export class TableReader {
   private readonly tables: Tables;
@@ -114,7 +103,7 @@ export class TableReader {
   /** Describes an error in a record, so that it names the row and the column. */
   locate(error: ValidationError, { type, number }: Omit<TableRecord, "record">): RowError {
     const field = error.field.replace(/^company\./, "company_");
-    return { ...error, field, place: this.placeOf(tableOf[type], number) };
+    return { ...error, field, place: this.placeOf(tableOf(type), number) };
   }
 
   private placeOf(table: string, number: unknown): string {
@@ -166,9 +155,8 @@ export class TableReader {
     }
   }
 
-  /** Yields the rows of a table as records. */
   private async *readRecords(type: RecordKey["type"]): AsyncGenerator<Items> {
-    const table = tableOf[type];
+    const table = tableOf(type);
     let count = 0;
     for await (const rows of this.pages(table, USERS_PER_PAGE)) {
       count += rows.length;
@@ -180,7 +168,7 @@ export class TableReader {
   private toRecord(type: RecordKey["type"], row: Row): TableRecord | RowError {
     const { company_id, company_role = "Member", ...fields } = convert(row);
     const { id } = fields;
-    if (!isId(id)) return this.errorIn(tableOf[type], row, mustBeId("id", id));
+    if (!isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
     const number = Number(row.line ?? id);
     // For a private user, the id is enough.
     if (fields.public === false) return { type, record: { type, id, public: false }, number };
@@ -237,9 +225,12 @@ export class TableReader {
     const error = findMissing(type, id, this.known[type]);
     if (error) return error;
     if (type === "role") return void list.set(id, id);
-    if (!Number.isSafeInteger(tier) || Number(tier) < 0) return mustHave("tier", Count, tier);
+    const isCount = Number.isSafeInteger(tier) && Number(tier) >= 0;
+    if (!isCount) return mustBe("tier", Count.description ?? "", tier);
     const seconds = parseTime(String(unlocked_at));
-    if (seconds === undefined) return mustHave("unlocked_at", Timestamp, unlocked_at);
+    if (seconds === undefined) {
+      return mustBe("unlocked_at", Timestamp.description ?? "", unlocked_at);
+    }
     // The highest tier counts, and of several rows with that tier the earliest.
     const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;
     const lead = Number(tier) - (other?.tier ?? -1);
@@ -260,6 +251,10 @@ function convert({ line, ...cells }: Row): RawRecord {
   return fields;
 }
 
+function tableOf(type: RecordKey["type"]): TableName {
+  return type === "company" ? "companies" : `${type}s`;
+}
+
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
@@ -271,13 +266,7 @@ function findMissing(
 ): RowProblem | undefined {
   const field = `${type}_id`;
   if (!isId(id)) return mustBeId(field, id);
+  if (known.has(id)) return undefined;
   const kind = `there is no ${type}`;
-  return known.has(id)
-    ? undefined
-    : { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
-}
-
-function mustHave(field: string, schema: { description?: string }, value: unknown): RowProblem {
-  if (value === undefined) return { field, reason: "is missing" };
-  return mustBe(field, schema.description ?? "", value);
+  return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
 }

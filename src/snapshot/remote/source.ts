@@ -1,7 +1,6 @@
 /**
- * Keeps a local copy of a snapshot that is on another machine. Downloads the snapshot after it has
- * changed, and replaces the copy if every byte of the download is valid. The caller decides when to
- * check for changes.
+ * Keeps a local copy of a snapshot that is on another machine. A download replaces the copy only if
+ * every byte is valid. The caller decides when to check for changes.
  */
 import { createHash } from "node:crypto";
 import { createWriteStream, mkdirSync } from "node:fs";
@@ -28,7 +27,7 @@ export interface SourceOptions {
 /** Where a snapshot comes from, and how fetching it went. */
 export interface SourceStatus {
   url: string;
-  /** When an attempt last found a good snapshot at the source, new or unchanged, in ISO 8601. */
+  /** When the source last had a good snapshot, new or unchanged, in ISO 8601. */
   last_success: string | null;
   /** Why the last attempt failed, or null if it succeeded. */
   error: string | null;
@@ -40,9 +39,8 @@ const START_SHARE = 0.1;
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
 /**
- * Downloads the snapshot. If an earlier process left a copy in the folder, that copy is used when
- * the download fails, or until a slow download completes. Throws an error for the operator if there
- * is neither a download nor a copy.
+ * Downloads the snapshot. A copy that an earlier process left in the folder is used if the download
+ * fails, or until it completes. Throws an error for the operator if there is no copy either.
  */
 export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
   const { name: url } = location;
@@ -77,7 +75,6 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     }
   }
 
-  /** Requests the snapshot once, and resolves to whether the copy has changed. */
   async function download(): Promise<boolean> {
     const { url, headers } = location.prepare();
     const response = await fetch(url, {
@@ -115,10 +112,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
     return true;
   }
 
-  /**
-   * Checks for a new snapshot and resolves to whether the copy has changed. A snapshot that was
-   * refused is downloaded again only after it has changed.
-   */
+  /** Checks for a new snapshot, and resolves to whether the copy has changed. */
   function refresh(): Promise<boolean> {
     lastAttempt = lastAttempt.then(attempt);
     return lastAttempt;
