@@ -83,10 +83,7 @@ export function createLimiter({
     return times;
   }
 
-  /**
-   * Adds a client. If there are too many, the new client inherits the times of the least recently
-   * seen one, so that rotating addresses gains nothing.
-   */
+  /** Adds a client. At the maximum, it inherits the times of the least recently seen client. */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
     // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200

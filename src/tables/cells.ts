@@ -35,10 +35,7 @@ export function toOptionalText(cell: unknown): unknown {
 
 const TIME = /^([\d-]{10})[ T]([\d:.]{8,}) ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 
-/**
- * Returns an RFC 3339 time, or undefined for null and for empty text. Accepts Unix seconds, and how
- * databases write times: with a space, without a zone (which means UTC), or with +01 as the zone.
- */
+/** Makes an RFC 3339 time of Unix seconds, or of a time with a space, +01, or no zone (UTC). */
 export function toTime(cell: unknown): unknown {
   const value = cell instanceof Date ? cell.getTime() / 1000 : toInteger(cell);
   if (cell instanceof Date || Number.isInteger(value)) {

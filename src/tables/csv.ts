@@ -12,7 +12,6 @@ import { toInteger } from "./cells.ts";
 import { checkColumns, keyOf, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
-/** The same as for the line of an NDJSON file. */
 const MAX_ROW_BYTES = 2 ** 20;
 const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 

@@ -28,7 +28,7 @@ export interface Tables extends AsyncDisposable {
 
 /** A record, which has not been validated, except that its id is valid. */
 export interface TableRecord {
-  type: RecordKey["type"];
+  type: RecordType;
   record: RawRecord;
   /** The line of the record's row in a CSV file; otherwise its id. */
   number: number;
@@ -42,6 +42,7 @@ export interface RowError extends ValidationError {
   missing?: RecordKey;
 }
 
+type RecordType = RecordKey["type"];
 type RowProblem = Omit<RowError, "place">;
 type Items = (TableRecord | RowError)[];
 
@@ -127,14 +128,10 @@ export class TableReader {
    * Yields the rows whose id is above `after` and at most `upTo`, in ascending order of their ids.
    * Rows with the same id are in the same page.
    */
-  private async *pages(
-    table: TableName,
-    size: number,
-    after = 0,
-    upTo = MAX_ID,
-  ): AsyncGenerator<Row[]> {
+  private async *pages(table: TableName, after = 0, upTo = MAX_ID): AsyncGenerator<Row[]> {
     if (!this.columns.has(table)) return;
     const key = keyOf(table);
+    const size = key === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
     let [from, limit] = [after, size];
     for (;;) {
       // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
@@ -155,17 +152,17 @@ export class TableReader {
     }
   }
 
-  private async *readRecords(type: RecordKey["type"]): AsyncGenerator<Items> {
+  private async *readRecords(type: RecordType): AsyncGenerator<Items> {
     const table = tableOf(type);
     let count = 0;
-    for await (const rows of this.pages(table, USERS_PER_PAGE)) {
+    for await (const rows of this.pages(table)) {
       count += rows.length;
       this.onRead(`${table}.${this.tables.ending}`, count);
       yield rows.map((row) => this.toRecord(type, row));
     }
   }
 
-  private toRecord(type: RecordKey["type"], row: Row): TableRecord | RowError {
+  private toRecord(type: RecordType, row: Row): TableRecord | RowError {
     const { company_id, company_role = "Member", ...fields } = convert(row);
     const { id } = fields;
     if (!isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
@@ -192,21 +189,17 @@ export class TableReader {
    * Adds roles and achievements to the public users among `records`, who have the ids above `after`
    * and up to `upTo`. Yields the errors in the rows.
    */
-  private async *addLists(
-    records: RawRecord[],
-    after: number,
-    upTo: number,
-  ): AsyncGenerator<RowError[]> {
+  private async *addLists(records: RawRecord[], after: number, upTo: number) {
     for (const type of ["role", "achievement"] as const) {
       const users = new Map(records.map((record) => [record.id, { record, list: new Map() }]));
-      for await (const rows of this.pages(`user_${type}s`, ROWS_PER_PAGE, after, upTo)) {
+      for await (const rows of this.pages(`user_${type}s`, after, upTo)) {
         yield rows.flatMap((row) => {
           const cells = convert(row);
           const user = users.get(cells.user_id);
           if (user && user.record.public !== true) return [];
           const error = user
             ? this.addElement(type, user.list, cells)
-            : findMissing("user", cells.user_id, users);
+            : findMissing("user", cells.user_id, false);
           return error ? [this.errorIn(`user_${type}s`, row, error)] : [];
         });
       }
@@ -222,7 +215,7 @@ export class TableReader {
     list: Map<unknown, unknown>,
     { [`${type}_id`]: id, tier, unlocked_at }: Row,
   ): RowProblem | undefined {
-    const error = findMissing(type, id, this.known[type]);
+    const error = findMissing(type, id, this.known[type].has(id));
     if (error) return error;
     if (type === "role") return void list.set(id, id);
     const isCount = Number.isSafeInteger(tier) && Number(tier) >= 0;
@@ -251,7 +244,7 @@ function convert({ line, ...cells }: Row): RawRecord {
   return fields;
 }
 
-function tableOf(type: RecordKey["type"]): TableName {
+function tableOf(type: RecordType): TableName {
   return type === "company" ? "companies" : `${type}s`;
 }
 
@@ -259,14 +252,10 @@ function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-function findMissing(
-  type: RecordKey["type"],
-  id: unknown,
-  known: { has(id: unknown): boolean },
-): RowProblem | undefined {
+function findMissing(type: RecordType, id: unknown, isKnown: boolean): RowProblem | undefined {
   const field = `${type}_id`;
   if (!isId(id)) return mustBeId(field, id);
-  if (known.has(id)) return undefined;
+  if (isKnown) return undefined;
   const kind = `there is no ${type}`;
   return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
 }

@@ -66,9 +66,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       return isNew;
     } catch (error) {
       // Anyone can read the reason, so it must not contain the path of the copy.
-      const reason = reasonOfFailure(error)
-        .replaceAll(path, "the cache")
-        .replaceAll(folder, "the cache");
+      const reason = reasonOfFailure(error).replaceAll(folder, "the cache");
       if (hasCopy && reason !== status.error) onDown(reason);
       status.error = reason;
       return false;
