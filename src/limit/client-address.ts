@@ -100,6 +100,6 @@ function formatKey(address: Address, ipv6Prefix: number): string {
 function parseHop(text: string): Address | undefined {
   const [, host = text] = /^\[(.*)\](?::\d+)?$/.exec(text) ?? /^([\d.]+):\d+$/.exec(text) ?? [];
   const address = host.replace(/%.*/, "");
-  // Alone, ipaddr.js also accepts `1`, `0x7f.1` and `010.0.0.1`. It makes IPv4-mapped IPv6 IPv4.
+  // Without isIP, `1` and `0x7f.1` would be addresses, too. `process` unwraps IPv4-mapped IPv6.
   return isIP(address) ? ipaddr.process(address) : undefined;
 }

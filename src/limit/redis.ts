@@ -59,7 +59,7 @@ return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window -
 `;
 const UNEXPECTED = "unexpected reply from the store";
 
-/** Opens a limiter, which starts in memory if the store does not decide within a second. */
+/** Opens a limiter. If the store does not decide within a second, it starts in memory. */
 export async function openSharedLimiter({
   url,
   onDown,
@@ -156,7 +156,7 @@ export async function consumeBoth(
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
 }
 
-/** Asks the store, which counts the request if it is allowed and `isCounted` is set. */
+/** Asks the store, which counts an allowed request if `isCounted` is set. */
 async function decide(
   store: RedisClient,
   client: string,

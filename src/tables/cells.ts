@@ -35,7 +35,7 @@ export function toOptionalText(cell: unknown): unknown {
 
 const TIME = /^([\d-]{10})[ T]([\d:.]{8,}) ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 
-/** Makes an RFC 3339 time of Unix seconds, or of a time with a space, +01, or no zone (UTC). */
+/** Reads RFC 3339 and Unix seconds, also with a space for the T, the zone +01, or none (UTC). */
 export function toTime(cell: unknown): unknown {
   const value = cell instanceof Date ? cell.getTime() / 1000 : toInteger(cell);
   if (cell instanceof Date || Number.isInteger(value)) {

@@ -94,7 +94,7 @@ function findDelimiter(text: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Decodes UTF-8. Drops a byte-order mark and carriage returns, which csv-parse counts as lines. */
+/** Decodes UTF-8. Drops carriage returns, because csv-parse counts each of them as a line. */
 async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   try {

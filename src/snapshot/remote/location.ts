@@ -42,7 +42,7 @@ export function parseS3Location(
     ...(sessionToken && { sessionToken }),
     ...(endpoint && { endpoint }),
   });
-  // 15 minutes allow for a clock that is behind the store's. If-None-Match need not be signed.
+  // Valid for 15 minutes, because this machine's clock may be behind the store's.
   const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
 }

@@ -39,8 +39,8 @@ const START_SHARE = 0.1;
 export type Source = Awaited<ReturnType<typeof openSource>>;
 
 /**
- * Downloads the snapshot. A copy that an earlier process left in the folder is used if the download
- * fails, or until it completes. Throws an error for the operator if there is no copy either.
+ * Downloads the snapshot. If the download fails or is slow, uses the copy that an earlier process
+ * left in the folder. Throws an error for the operator if there is no copy either.
  */
 export async function openSource({ location, folder, timeoutMs, onDown, onUp }: SourceOptions) {
   const { name: url } = location;
@@ -93,7 +93,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       // The folder may have been removed by a program that cleans up temporary files.
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       await replaceLocked(path, async ({ path }) => {
-        // Must not create the file, which a signal may have removed by now.
+        // Opens the file without creating it, because a signal may have removed it by now.
         const file = createWriteStream(path, { flags: "r+" });
         await pipeline(readBody(response, timeoutMs), file);
         (await openInPlace(path)).close();
