@@ -141,17 +141,17 @@ function startReloading(
   setInterval(refresh, REFRESH_MS, false);
   if (!source) return void process.on("SIGHUP", () => refresh(true));
   let timer: Timer | undefined;
-  async function fetchNow(isForced: boolean): Promise<void> {
+  async function fetchNow(): Promise<void> {
     clearTimeout(timer);
-    if (await source?.refresh(isForced)) await refresh(false);
+    if (await source?.refresh()) await refresh(false);
     fetchLater();
   }
   function fetchLater(): void {
     clearTimeout(timer);
     // Servers that were started together must not send their requests at the same time.
-    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5), false);
+    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5));
   }
-  process.on("SIGHUP", () => fetchNow(true));
+  process.on("SIGHUP", fetchNow);
   fetchLater();
 }
 

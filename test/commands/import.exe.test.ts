@@ -45,7 +45,11 @@ line 1: hierarchy: is missing
 line 2: must be a valid JSON object`,
     ],
     ["a missing dataset", ["import", "none", "--to", "s"], /^cannot read none: .*$/],
-    ["a folder without tables", ["import", "/", "--to", "s"], /^.*users\.csv or companies\.csv.*$/],
+    [
+      "a folder without tables",
+      ["import", "/", "--to", "s"],
+      /^.*users\.csv nor companies\.csv.*$/,
+    ],
     ["a target in a missing folder", ["import", "-", "--to", "no/where/s"], /^.*no\/where.*$/],
   ])("%s", async (_, words, expected) => {
     const cwd = temporaryFolder();
