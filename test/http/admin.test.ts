@@ -138,7 +138,7 @@ test("on a test rig, faults are replaced and the search limit is reset", async (
     expect(await statuses()).toEqual([200, 429, 429, 503]);
   }
   for (const [body, message] of [
-    [["*:close", "search:status=200"], /must have a status of .*, got "search:status=200"$/],
+    [["*:close", "search:status=200"], /must have a 5xx status .*, got "search:status=200"$/],
     ["*:close", /^The body must be a list/],
     [[{ target: "search" }], /^The body must be a list/],
   ] as const) {
