@@ -1,10 +1,9 @@
-/** The fault injector: makes some requests fail or respond late, so that people can test clients. */
+/** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
 import { createRandom } from "./community/random.ts";
 import { type ErrorCode, errors } from "./domain/error.ts";
 import { parseDuration, UsageError } from "./flag-kinds.ts";
 import { failLimited } from "./http/rate-limit.ts";
-import { methodNotAllowed } from "./http/response.ts";
 import { Content, fail, JSON_TYPE } from "./http/result.ts";
 import type { Hook } from "./http/service.ts";
 
@@ -101,7 +100,7 @@ function errorsOf(...codes: ErrorCode[]): Map<number, ErrorCode> {
 /** An unlisted 5xx is an `internal_error`. */
 function failWith(status: number, code: ErrorCode = "internal_error") {
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
-  if (code === "method_not_allowed") return methodNotAllowed;
+  if (code === "method_not_allowed") return fail(code);
   const headers = status === 503 ? { "retry-after": String(RETRY_AFTER_MS / 1000) } : {};
   return new Content(JSON_TYPE, JSON.stringify(fail(code).response), { status, headers });
 }

@@ -1,4 +1,4 @@
-/** The health route: versions, the snapshot being served, and the state of its source. */
+/** The health route. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
@@ -38,21 +38,10 @@ export const health = (service: HealthService) =>
   );
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
-const Source = Type.Object({
-  url: Text,
-  last_try: UtcTime,
-  last_success: orNull(UtcTime),
-  bytes: Count,
-  error: orNull(Text),
-});
-
-const Counts = Type.Object({
-  roles: Count,
-  achievements: Count,
-  companies: Count,
-  users: Count,
-  public_users: Count,
-});
+const times = { last_try: UtcTime, last_success: orNull(UtcTime) };
+const Source = Type.Object({ url: Text, ...times, bytes: Count, error: orNull(Text) });
+const users = { users: Count, public_users: Count };
+const Counts = Type.Object({ roles: Count, achievements: Count, companies: Count, ...users });
 
 const healthOperation = describeOperation({
   operationId: "getHealth",

@@ -28,7 +28,6 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
   };
 }
 
-/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
 export const createLimitHook =
   (countSearch: CountSearch): Hook =>
   async ({ request, server }) => {

@@ -1,4 +1,4 @@
-/** Listens on an address, on Bun or on Node (also for Deno), and stops without losing a request. */
+/** Listens on Bun or Node, and stops without losing a request. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

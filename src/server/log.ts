@@ -1,7 +1,4 @@
-/**
- * The log: JSON lines on standard error, or readable lines if standard error is a terminal. Logging
- * never delays a response. If the reader of the log is too slow, lines are dropped and counted.
- */
+/** The log on standard error. If its reader is too slow, lines are dropped, so nothing waits. */
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,7 +6,7 @@ import { type Logger, pino } from "pino";
 import { SonicBoom } from "sonic-boom";
 
 export interface Log extends Logger {
-  /** Resolves when all lines have been written, or after {@link CLOSE_MS}. */
+  /** Writes the remaining lines, but gives up after a second. */
   close(): Promise<void>;
 }
 
