@@ -20,9 +20,8 @@ type Services = HealthService & DocsService & PagesService;
 export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch" | "baseUrl"> {
   page: PagesService["page"];
   clients: Clients;
-  /** Whether the snapshot has been closed. If so, every request gets a 503. */
+  /** Once the snapshot is closed, every request gets a 503. */
   isClosed(): boolean;
-  /** Receives every bug that caused a 500, and every error that `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;

@@ -18,13 +18,7 @@ interface Operation {
   /** Searches count against the limit. A service route is not cached and not under /api. */
   tag: "Users" | "Search" | "Service";
   /** `example` is a value that exists in the demo. */
-  parameter?: {
-    in: "path" | "query";
-    name: string;
-    description: string;
-    schema: TSchema;
-    example: unknown;
-  };
+  parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
   /** The fields of a 200 response, apart from `success`. */
   success: Record<string, TSchema>;
   /** Errors specific to this route, in addition to the errors that every route can return. */

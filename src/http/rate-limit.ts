@@ -11,14 +11,11 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/** Counts a search of the request's client. Undefined if the client is not limited. */
-export type CountSearch = (
-  request: Request,
-  server: HookContext["server"],
-) => Promise<Decision | undefined>;
+export type CountSearch = ReturnType<typeof createSearchCounter>;
 
-export function createSearchCounter(limiter: Limiter, contexts: RequestContexts): CountSearch {
-  return async (request, server) => {
+/** Returns a function that counts a search, and returns undefined if the client is not limited. */
+export function createSearchCounter(limiter: Limiter, contexts: RequestContexts) {
+  return async (request: Request, server: HookContext["server"]) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.

@@ -13,6 +13,7 @@ import {
   Content,
   contentOf,
 } from "./result.ts";
+import type { Service } from "./service.ts";
 
 /** Sent with every response. A page from any origin may read all of it. */
 export const commonHeaders = {
@@ -36,12 +37,10 @@ export const preflight = new Content("", null, {
   },
 });
 
-export interface ResponseOptions {
-  /** How long a cache may reuse a response without revalidation; 0 means always revalidate. */
+export interface ResponseOptions extends Pick<Service, "basePath"> {
+  /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
   compress: boolean;
-  /** The path under which this app is mounted, without a trailing slash; empty for the root. */
-  basePath: string;
   page: { allowIndexing?: boolean | undefined } | undefined;
   searchLimit: SearchLimit | undefined;
   /** Receives the facts about every response before the body is sent. */
@@ -130,10 +129,7 @@ function templateOf(route: string, basePath: string): string {
   return own.replace(/^\/api\//, "/");
 }
 
-/**
- * By default, a cache must revalidate every time, so that a profile disappears as soon as it becomes
- * private. A response copies the headers of its policy, which is faster from `Headers`.
- */
+/** By default, caches revalidate every time, so that a newly private profile disappears at once. */
 function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Headers> {
   const prepare = (control: string, more = {}) =>
     new Headers({ ...commonHeaders, "cache-control": control, ...more });

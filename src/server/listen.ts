@@ -32,24 +32,18 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: TlsFiles) => Promise<Listener>;
+
 /** If listening fails, rejects with an error whose message is for the operator. */
-export async function openListener(
-  address: ListenAddress,
-  respond: FetchHandler,
-  tls?: TlsFiles,
-): Promise<Listener> {
+export const openListener: Listen = async (address, ...rest) => {
   try {
-    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, respond, tls);
+    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, ...rest);
   } catch (error) {
     throw listenError(error, address);
   }
-}
+};
 
-function listenOnBun(
-  { host, port, reusePort = false }: ListenAddress,
-  respond: FetchHandler,
-  tls: TlsFiles | undefined,
-): Listener {
+const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const inTurn = createTurns();
   const server = Bun.serve({
     hostname: host,
@@ -78,13 +72,9 @@ function listenOnBun(
     },
     close: () => server.stop(true),
   };
-}
+};
 
-async function listenOnNode(
-  { host, port, reusePort = false }: ListenAddress,
-  respond: FetchHandler,
-  tls: TlsFiles | undefined,
-): Promise<Listener> {
+const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const listener = createNodeListener(respond);
   const server = tls
     ? (await import("node:https")).createServer(tls, listener)
@@ -110,7 +100,7 @@ async function listenOnNode(
       await closed;
     },
   };
-}
+};
 
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);

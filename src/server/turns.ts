@@ -1,5 +1,5 @@
 /**
- * Keeps each turn of the event loop short. Bun responds to all requests that it has read in a single
+ * Keeps each turn of the event loop short. Bun responds to all requests that it has read in one
  * turn, while timers, signals and other clients wait. So once a turn has lasted some milliseconds,
  * further requests wait for the next one, and Bun closes a connection that has pipelined more.
  */
@@ -10,9 +10,8 @@ const BUDGET_MS = 2;
 const DEFERRED_BUDGET_MS = BUDGET_MS / 2;
 
 /**
- * Returns a function that calls `handle` at once, or in a later turn if the current one has used up
- * its budget. Being told of a turn's end takes time, so hardly any turn is watched: only one that
- * is still going on a whole budget after the last watched turn began.
+ * Returns a function that calls `handle` at once, or in a later turn if this one was too long.
+ * Watching a turn costs time, so only one that begins a whole budget after the last is watched.
  */
 export function createTurns(): <T>(handle: () => T | Promise<T>) => T | Promise<T> {
   let startMs = 0;
