@@ -91,13 +91,11 @@ export function createFaults(faults: readonly Fault[], seed: number): Hook {
   };
 }
 
-/** Adds the errors that every route can return. */
 function errorsOf(...codes: ErrorCode[]): Map<number, ErrorCode> {
   const all: ErrorCode[] = [...codes, "method_not_allowed", "unavailable"];
   return new Map(all.map((code) => [errors[code].status, code]));
 }
 
-/** An unlisted 5xx is an `internal_error`. */
 function failWith(status: number, code: ErrorCode = "internal_error") {
   if (code === "rate_limited") return failLimited({ resetMs: RETRY_AFTER_MS });
   if (code === "method_not_allowed") return fail(code);

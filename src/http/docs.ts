@@ -14,7 +14,6 @@ export interface DocsService extends Service {
 /** Each is hashed and compressed once, because that would delay other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
-/** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
@@ -57,7 +56,6 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
   return { page, document: await read("/docs/json") };
 }
 
-/** HEAD and OPTIONS are described in words, or a generator would make functions for them. */
 const description = `
 Public driver profiles, their achievements, and search by company or driver name. The API is
 read-only, and every response is JSON. The endpoints of users and search also exist under /api.

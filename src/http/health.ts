@@ -12,7 +12,7 @@ import type { Service } from "./service.ts";
 export interface HealthService extends Service {
   /** Why the newest snapshot file was refused; undefined if it was accepted. */
   refused(): SnapshotError | undefined;
-  /** Where snapshots are fetched from, and the last attempt; undefined for a local file. */
+  /** Undefined for a local file. */
   source(): SourceStatus | undefined;
   searchLimit: SearchLimit | undefined;
 }

@@ -70,7 +70,6 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
   };
 }
 
-/** Adds a metric whose value is read when it is rendered. */
 function gauge(name: string, help: string, read: () => number | boolean, labels = {}): void {
   new Gauge({
     name: `roadbook_${name}`,

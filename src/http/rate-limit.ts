@@ -33,7 +33,6 @@ export const createLimitHook =
     if (decision?.allowed === false) throw failLimited(decision);
   };
 
-/** The 429 for a client that has used up its budget. */
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return fail("rate_limited", { retry_after: toSeconds(resetMs) });
 }

@@ -3,7 +3,7 @@ import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { forwardedOriginOf, originOf } from "./request.ts";
 
-/** The ids that are safe in logs and headers. Spaces, quotes and non-ASCII are not. */
+/** The ids that are safe in logs and headers. */
 const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
 
 /** An address, or a function that is called only when the address is needed. */
@@ -61,10 +61,8 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
     /** Returns the key under which the client's searches are counted. */
     clientOf: ({ peer, headers }: RequestContext): string =>
       clients.keyOf(addressOf(peer), headers.get("x-forwarded-for")),
-    /** Whether the client's searches are not counted. */
     isUnlimited: ({ peer, headers }: RequestContext): boolean =>
       clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),
-    /** The server's origin as the client sees it. */
     originOf(request: Request): string {
       const { url, peer, headers } = of(request);
       return isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);

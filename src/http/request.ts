@@ -31,14 +31,13 @@ function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }
 
-/** The path as the client sent it, still percent-encoded. */
 export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** The origin assumed if a request has no valid host. Such a request is usually local. */
+/** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 
 /** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */

@@ -167,7 +167,6 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   return content.shared[coding];
 }
 
-/** A strong validator for the body in one content coding (RFC 9110, 8.8.3). */
 function etagOf(content: Content, body: Body, coding: Coding): string {
   content.hash ??= crypto.hash("sha1", body, "base64url");
   return `"${content.hash}-${coding}"`;

@@ -19,7 +19,6 @@ export interface Listener {
 export interface ListenAddress {
   host: string;
   port: number;
-  /** Lets other processes listen on the same address. The system distributes the connections. */
   reusePort?: boolean;
   /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
@@ -79,7 +78,6 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   const server = tls
     ? (await import("node:https")).createServer(tls, listener)
     : (await import("node:http")).createServer(listener);
-  // Rejects if listening fails.
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");
   const { port: actualPort } = server.address() as AddressInfo;
@@ -87,7 +85,6 @@ const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, 
   return {
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     async drain() {
-      // Stops listening and closes connections that are already idle.
       server.close();
       for (let isOpen = true; isOpen; ) {
         isOpen = await Promise.race([closed.then(() => false), sleep(DRAIN_TICK_MS, true)]);

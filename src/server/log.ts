@@ -6,12 +6,11 @@ import { type Logger, pino } from "pino";
 import { SonicBoom } from "sonic-boom";
 
 export interface Log extends Logger {
-  /** Writes the remaining lines, but gives up after a second. */
   close(): Promise<void>;
 }
 
 const STDERR = 2;
-/** The maximum number of bytes that wait to be written, about 5,000 access log lines. */
+/** About 5,000 lines of the access log. */
 const MAX_WAITING_BYTES = 1_000_000;
 const CLOSE_MS = 1000;
 

@@ -116,9 +116,7 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s:", 
 
 test.each([
   ["GZIP", "gzip"],
-  ["gzip;q=0.5,br;q=0.501", "gzip"],
   ["*", "gzip"],
-  ["gzip;q=0, *", "identity"],
   ["gzip, *;q=0", "gzip"],
   // `identity` can have a weight like any other coding.
   ["identity;q=1, gzip;q=0.1", "identity"],

@@ -29,7 +29,6 @@ test.each<[string, unknown]>([
 test.each<[string, unknown]>([
   ["a function that throws", fails],
   ["an asynchronous function", async () => "192.0.2.1"],
-  ["a closed socket", { incoming: {} }],
 ])("with %s, all clients count as one", async (_, from) => {
   expect(await statusesFor(from)).toEqual([200, 429, 200]);
 });
