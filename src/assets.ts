@@ -8,7 +8,7 @@ import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { PageAsset, PageAssets } from "./http/pages.ts";
+import type { PageAssets } from "./http/pages.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -61,7 +61,9 @@ export async function pageAssets(): Promise<PageAssets> {
 }
 
 /** The served file name contains a hash of the content, so the name changes with the content. */
-async function readPageAsset(asset: "page.js.asset" | "page.css.asset"): Promise<PageAsset> {
+async function readPageAsset(
+  asset: "page.js.asset" | "page.css.asset",
+): Promise<PageAssets["script"]> {
   const text = new TextDecoder().decode(await readAsset(asset));
   const digest = crypto.hash("sha256", text);
   const [name, ending] = asset.split(".");

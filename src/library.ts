@@ -35,7 +35,6 @@ export type {
   UserSearchResult,
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
-export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";

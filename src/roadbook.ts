@@ -3,7 +3,7 @@
  * command and other programs. It never reads the environment. By default, it logs only bugs.
  */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
-import { createFaults, type Fault } from "./faults.ts";
+import { createFaults } from "./faults.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
 import { cidr } from "./flag-kinds.ts";
@@ -69,7 +69,7 @@ export interface Roadbook extends AsyncDisposable {
    * Replaces the faults, starting with the next request, and restarts their random sequence and
    * their counts. Throws if a fault is invalid or if `createRoadbook` was called without `faults`.
    */
-  setFaults(faults: readonly (string | Fault)[], seed?: number): void;
+  setFaults(faults: readonly string[], seed?: number): void;
   /** Resets the search count of every client. Throws if `limiter` has no `reset` method. */
   resetLimit(): void;
   /** Returns the state of the search limit, or undefined if there is no limit. */

@@ -4,7 +4,7 @@
  */
 import { closest, distance } from "fastest-levenshtein";
 import type { DatasetLine, EndLine } from "./domain/dataset.ts";
-import { checkStatus, type Fault, parseFault } from "./faults.ts";
+import { type Fault, parseFault } from "./faults.ts";
 import * as kinds from "./flag-kinds.ts";
 import type { ResponseFacts } from "./http/request-context.ts";
 import type { Limiter } from "./limit/limiter.ts";
@@ -13,15 +13,11 @@ import type { SourceStatus } from "./snapshot/remote/source.ts";
 import { DEFAULT_TITLE } from "./web/brand.ts";
 import { type Language, languages } from "./web/texts.ts";
 
-const fault: kinds.Kind<Fault, string | Fault> = {
+const fault: kinds.Kind<Fault> = {
   value: "FAULT",
-  takes: "string or object",
+  takes: "string",
   parse: parseFault,
-  convert(given) {
-    if (typeof given === "string") return parseFault(given);
-    checkStatus(given);
-    return given;
-  },
+  convert: parseFault,
 };
 
 /** The flags of `serve`, in the order of the help. */

@@ -1,24 +1,15 @@
-/**
- * The admin port, which is only for the operator: metrics, health probes, and for test rigs, routes
- * that replace the faults and reset the search limit.
- */
+/** The admin port, for the operator: metrics, probes, and routes for test rigs. */
 import { errors } from "../domain/error.ts";
+import { reasonOf } from "../files/errors.ts";
 import type { Metrics } from "./metrics.ts";
 import { pathOf } from "./request.ts";
 import { errorBody, JSON_TYPE } from "./result.ts";
 
 interface AdminOptions {
   metrics: Pick<Metrics, "render" | "contentType">;
-  /** Returns false once the server has begun to shut down. */
   isReady(): boolean;
   /** Undefined unless the server was started with faults, because the routes are for tests only. */
-  rig: TestRig | undefined;
-}
-
-/** `setFaults` throws a `RangeError` for an invalid fault, and `resetLimit` for a shared limit. */
-interface TestRig {
-  setFaults(faults: readonly string[]): void;
-  resetLimit(): void;
+  rig: { setFaults(faults: readonly string[]): void; resetLimit(): void } | undefined;
 }
 
 type Handler = (request: Request) => Response | Promise<Response>;
@@ -32,8 +23,9 @@ export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handl
     ["/ready", ["GET", () => (isReady() ? new Response("ready\n") : notReady())]],
   ]);
   if (rig) {
-    routes.set("/faults", ["PUT", (request) => replaceFaults(request, rig)]);
-    routes.set("/search-limit", ["DELETE", () => resetLimit(rig)]);
+    const replace = async (request: Request) => rig.setFaults(await request.json());
+    routes.set("/faults", ["PUT", (request) => change(() => replace(request))]);
+    routes.set("/search-limit", ["DELETE", () => change(rig.resetLimit)]);
   }
   return (request) => {
     const route = routes.get(pathOf(request.url));
@@ -45,26 +37,12 @@ export function createAdminFetch({ metrics, isReady, rig }: AdminOptions): Handl
   };
 }
 
-/** Replaces all faults, or none if the body is invalid. */
-async function replaceFaults(request: Request, rig: TestRig): Promise<Response> {
-  const faults: unknown = await request.json().catch(() => undefined);
-  const isList = Array.isArray(faults) && faults.every((fault) => typeof fault === "string");
+/** Whatever `act` throws is a 400, because the operator's request was wrong. */
+async function change(act: () => unknown): Promise<Response> {
   try {
-    if (!isList) throw new RangeError('The body must be a list, such as ["search:status=503"].');
-    rig.setFaults(faults);
+    await act();
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return refuse(400, "invalid_faults", error.message);
-  }
-  return new Response(null, { status: 204 });
-}
-
-function resetLimit(rig: TestRig): Response {
-  try {
-    rig.resetLimit();
-  } catch {
-    const message = "The counts are in the shared store: delete its keys roadbook:limit:* instead.";
-    return refuse(409, "limit_is_shared", message);
+    return refuse(400, "invalid_request", reasonOf(error));
   }
   return new Response(null, { status: 204 });
 }

@@ -9,31 +9,25 @@ import { createPages, type PagesService } from "./pages.ts";
 import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
 import { toRoutable } from "./request.ts";
 import { createRequestContexts, peerOf } from "./request-context.ts";
-import { createRespond, methodNotAllowed, preflight, type ResponseOptions } from "./response.ts";
+import { createRespond, preflight, type ResponseOptions } from "./response.ts";
 import { fail } from "./result.ts";
 import { search } from "./search.ts";
 import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
 
-export interface AppOptions
-  extends ResponseOptions,
-    Omit<HealthService, "baseUrl">,
-    Omit<DocsService, "baseUrl">,
-    Omit<PagesService, "countSearch" | "baseUrl" | "page"> {
+type Services = HealthService & DocsService & PagesService;
+
+export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch" | "baseUrl"> {
   page: PagesService["page"];
   clients: Clients;
-  /** Whether the snapshot has been closed. If so, every request gets a 503. */
+  /** Once the snapshot is closed, every request gets a 503. */
   isClosed(): boolean;
-  /** Receives every bug that caused a 500, and every error that `onResponse` throws. */
   onBug(error: unknown, requestId: string): void;
   /** The peer assumed for requests without one. A search with no peer at all is not counted. */
   defaultPeer?: string | undefined;
 }
 
-/**
- * Responds to a request, synchronously if there is nothing to await. `from` says where the request
- * came from; see {@link peerOf}. Never rejects, and throws only if `request` is not a `Request`.
- */
+/** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 export type App = ReturnType<typeof createApp>["app"];
@@ -62,10 +56,11 @@ export function createApp(options: AppOptions) {
   app.use(docs(service, documented)).use(drawings(service)).use(pages.routes);
   if (page?.allowIndexing) app.use(sitemap(service));
   for (const path of new Set(app.routes.map((route) => route.path))) {
-    app.all(path, ({ request }) => (request.method === "OPTIONS" ? preflight : methodNotAllowed));
+    app.all(path, ({ request }) => {
+      return request.method === "OPTIONS" ? preflight : fail("method_not_allowed");
+    });
   }
 
-  /** Runs before the validation of every route. */
   function refuse({ path, route }: { path: string; route: string }): void {
     if (isClosed()) throw fail("unavailable");
     // An encoded slash counts as a path separator, except in the name of an icon.
@@ -73,7 +68,6 @@ export function createApp(options: AppOptions) {
     if (isDivided) throw fail("route_not_found");
   }
 
-  /** Returns the response to an error that a hook, the validation or a handler has thrown. */
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
     if (code === "NOT_FOUND") return pages.notFoundPage(request) ?? fail("route_not_found");

@@ -1,15 +1,11 @@
-/**
- * Serves the API reference: its page at /docs, the OpenAPI document at /docs/json, and the script
- * of the page. The page loads nothing from other servers, so it works offline.
- */
+/** The API reference: a page that works offline, its script, and the OpenAPI document. */
 import { type AnyElysia, Elysia } from "elysia";
-import { LRUCache } from "lru-cache";
 import { apiVersion } from "../domain/version.ts";
 import { components, ORIGIN } from "./openapi.ts";
 import { Content, JSON_TYPE } from "./result.ts";
 import type { Service } from "./service.ts";
 
-export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
+export interface DocsService extends Service {
   publicUrl: string | undefined;
   /** Returns Scalar's API reference as a single gzip-compressed script. */
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
@@ -18,23 +14,17 @@ export interface DocsService extends Pick<Service, "baseUrl" | "basePath"> {
 /** Each is hashed and compressed once, because that would delay other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
-/** `documented` contains the routes that the OpenAPI document describes. */
 export function docs(service: DocsService, documented: AnyElysia) {
   let reference: ReturnType<typeof renderReference> | undefined;
   const render = () => (reference ??= renderReference(service, documented));
-  /** By the base URL under which clients reach the server. There are usually one or two. */
-  const documents = new LRUCache<string, Promise<Content>>({
-    max: 10,
-    async memoMethod(baseUrl) {
-      const url = JSON.stringify(baseUrl).slice(1, -1);
-      const text = (await render()).document.replaceAll(ORIGIN, () => url);
-      return new Content(JSON_TYPE, text, shared);
-    },
-  });
   let script: Content | undefined;
   return new Elysia({ strictPath: true })
     .get("/docs", async () => (await render()).page)
-    .get("/docs/json", async ({ request }) => await documents.memo(service.baseUrl(request)))
+    .get("/docs/json", async ({ request }) => {
+      const url = JSON.stringify(service.baseUrl(request)).slice(1, -1);
+      const text = (await render()).document.replaceAll(ORIGIN, () => url);
+      return new Content(JSON_TYPE, text, { cache: "public" });
+    })
     .get("/docs/scalar.js", async () => {
       const options = { ...shared, coding: "gzip" } as const;
       const bytes = await service.docsScript();
@@ -43,10 +33,7 @@ export function docs(service: DocsService, documented: AnyElysia) {
     });
 }
 
-/**
- * Takes the page from the swagger plugin, and the OpenAPI document as JSON, in which {@link ORIGIN}
- * stands for the base URL.
- */
+/** Returns the page, and the document as JSON in which {@link ORIGIN} stands for the base URL. */
 async function renderReference({ publicUrl, basePath }: DocsService, documented: AnyElysia) {
   // Loaded on demand, because most servers never serve the reference.
   const { swagger } = await import("@elysiajs/swagger");
@@ -69,7 +56,6 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
   return { page, document: await read("/docs/json") };
 }
 
-/** HEAD and OPTIONS are described in words, or a generator would make functions for them. */
 const description = `
 Public driver profiles, their achievements, and search by company or driver name. The API is
 read-only, and every response is JSON. The endpoints of users and search also exist under /api.
@@ -80,7 +66,7 @@ read-only, and every response is JSON. The endpoints of users and search also ex
 - Name your program and a contact in \`User-Agent\`.
 `.trim();
 
-/** The parts of the document that no route describes. The plugin's default version is 3.0. */
+/** The parts of the document that no route describes. */
 const documentation = {
   openapi: "3.1.0",
   info: {

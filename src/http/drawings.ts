@@ -4,12 +4,14 @@ import { DEFAULT_ACCENT } from "../web/brand.ts";
 import { drawAvatar, drawAvatarPng, drawBadge, drawFavicon, drawSignPng } from "../web/drawings.ts";
 import { parseUserId } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
-import { DRAWING_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-type Branded = { page: { accent?: string | undefined } | undefined };
+/** A drawing consists of shapes and text only. */
+const DRAWING_POLICY = "default-src 'none'; frame-ancestors 'none'";
 
-export const drawings = (service: Pick<Service, "snapshot"> & Branded) =>
+export const drawings = (
+  service: Service & { page?: { accent?: string | undefined } | undefined },
+) =>
   new Elysia({ strictPath: true })
     // A private driver has no avatar, because the initials would hint at the name.
     .get("/avatars/:file", ({ params }) => {
@@ -22,7 +24,6 @@ export const drawings = (service: Pick<Service, "snapshot"> & Branded) =>
       if (typeof name !== "string") return fail(name.missing);
       return kind === "svg" ? svg(drawAvatar(id, name)) : png(drawAvatarPng(id));
     })
-    // Serves the badge of the achievement whose icon has this file name.
     .get("/icons/:file", ({ params }) => {
       const achievement = service.snapshot().users.findAchievementByIcon(params.file);
       return achievement ? svg(drawBadge(achievement)) : fail("route_not_found");

@@ -1,4 +1,4 @@
-/** The health route: versions, the snapshot being served, and the state of its source. */
+/** The health route. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
@@ -12,7 +12,7 @@ import type { Service } from "./service.ts";
 export interface HealthService extends Service {
   /** Why the newest snapshot file was refused; undefined if it was accepted. */
   refused(): SnapshotError | undefined;
-  /** Where snapshots are fetched from, and the last attempt; undefined for a local file. */
+  /** Undefined for a local file. */
   source(): SourceStatus | undefined;
   searchLimit: SearchLimit | undefined;
 }
@@ -38,19 +38,9 @@ export const health = (service: HealthService) =>
   );
 
 const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
-const Source = Type.Object({
-  url: Text,
-  last_success: orNull(UtcTime),
-  error: orNull(Text),
-});
-
-const Counts = Type.Object({
-  roles: Count,
-  achievements: Count,
-  companies: Count,
-  users: Count,
-  public_users: Count,
-});
+const Source = Type.Object({ url: Text, last_success: orNull(UtcTime), error: orNull(Text) });
+const users = { users: Count, public_users: Count };
+const Counts = Type.Object({ roles: Count, achievements: Count, companies: Count, ...users });
 
 const healthOperation = describeOperation({
   operationId: "getHealth",

@@ -1,4 +1,4 @@
-/** Prometheus metrics for responses, limit decisions, the snapshot and the process. */
+/** The metrics for Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from "prom-client";
 import { version } from "../domain/version.ts";
 import type { LimiterStatus } from "../limit/limiter.ts";
@@ -9,7 +9,6 @@ import type { ResponseFacts } from "./request-context.ts";
 interface MetricsOptions {
   meta(): Meta;
   limiterStatus(): LimiterStatus | undefined;
-  /** Undefined for a local file. */
   source: (() => SourceStatus) | undefined;
 }
 
@@ -49,9 +48,9 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     toSeconds(meta().built_at),
   );
   gauge("snapshot_public_users", "Public users in the snapshot", () => meta().counts.public_users);
-  gauge("search_limit_clients", "Clients tracked in memory", () => limiterStatus()?.clients ?? 0);
-  const isStoreUp = () => limiterStatus()?.up !== false;
-  gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", isStoreUp);
+  gauge("search_limit_store_up", "0 while the shared store is unreachable, else 1", () => {
+    return limiterStatus()?.up !== false;
+  });
   gauge("build_info", "Always 1; the label is the running version", () => 1, { version });
   if (source) {
     gauge("snapshot_source_up", "1 if the last fetch succeeded", () => source().error === null);
@@ -67,12 +66,10 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
       durations.observe({ route, status }, durationMs / 1000);
     },
     countReplacement: (outcome: "swapped" | "refused") => replacements.inc({ outcome }),
-    /** Renders all metrics in Prometheus's text format. */
     render: () => register.metrics(),
   };
 }
 
-/** Adds a metric whose value is read when it is rendered. */
 function gauge(name: string, help: string, read: () => number | boolean, labels = {}): void {
   new Gauge({
     name: `roadbook_${name}`,
@@ -84,7 +81,6 @@ function gauge(name: string, help: string, read: () => number | boolean, labels 
   });
 }
 
-/** Unix time in seconds; 0 for null. */
 function toSeconds(time: string | null): number {
   return time === null ? 0 : Date.parse(time) / 1000;
 }

@@ -1,18 +1,15 @@
-/**
- * Describes the operations of the API in OpenAPI 3.1. Each route calls {@link describeOperation},
- * and docs.ts combines all operations into a document.
- */
+/** Describes the API's operations in OpenAPI. docs.ts combines them into a document. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
 import { type ErrorCode, errors } from "../domain/error.ts";
 import * as model from "../domain/model.ts";
-import { allowHeaders, commonHeaders } from "./response.ts";
+import { commonHeaders } from "./response.ts";
+import { allowHeaders } from "./result.ts";
 
 /** The placeholder for the server's own origin in the document. */
 export const ORIGIN = "http://origin.invalid";
 
-/** The GET operation of a documented route. */
 interface Operation {
   /** data/examples.json has the demo's response to each operation. */
   operationId: keyof typeof examples;
@@ -21,13 +18,7 @@ interface Operation {
   /** Searches count against the limit. A service route is not cached and not under /api. */
   tag: "Users" | "Search" | "Service";
   /** `example` is a value that exists in the demo. */
-  parameter?: {
-    in: "path" | "query";
-    name: string;
-    description: string;
-    schema: TSchema;
-    example: unknown;
-  };
+  parameter?: { in: "path" | "query"; schema: TSchema; example: unknown; [field: string]: unknown };
   /** The fields of a 200 response, apart from `success`. */
   success: Record<string, TSchema>;
   /** Errors specific to this route, in addition to the errors that every route can return. */
@@ -45,17 +36,11 @@ const ErrorBody = Type.Object({
   }),
 });
 
-const named: Record<string, TSchema> = {
-  User: model.User,
-  Role: model.Role,
-  CompanyReference: model.CompanyReference,
-  AchievementEntry: model.AchievementEntry,
-  Achievement: model.Achievement,
-  CompanySearchResult: model.CompanySearchResult,
-  UserSearchResult: model.UserSearchResult,
-  Error: ErrorBody,
-};
-const references = new Map(
+const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
+const { CompanySearchResult, UserSearchResult } = model;
+const users = { User, Role, CompanyReference, AchievementEntry, Achievement };
+const named = { ...users, CompanySearchResult, UserSearchResult, Error: ErrorBody };
+const references = new Map<TSchema, string>(
   Object.entries(named).map(([name, schema]) => [schema, `#/components/schemas/${name}`]),
 );
 
@@ -63,12 +48,9 @@ function header(description: string, schema: object, required = true) {
   return { description, required, schema };
 }
 
-/** Describes headers that always have the same value. */
 function constants(values: Record<string, string>) {
-  const entries = Object.entries(values).map(([name, value]) => {
-    return [name, header("Always this value", { type: "string", const: value })];
-  });
-  return Object.fromEntries(entries);
+  const describe = (value: string) => header("Always this value", { type: "string", const: value });
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, describe(value)]));
 }
 
 const text = (pattern: string) => ({ type: "string", pattern });
@@ -100,7 +82,6 @@ const headers = {
   retry: { "Retry-After": header("Seconds to wait, which is always enough", whole(1)) },
 };
 
-/** Describes an operation in OpenAPI 3.1, with every status, header and body. */
 export function describeOperation(operation: Operation): DocumentDecoration {
   const { operationId, summary, description, tag, parameter } = operation;
   const detail = {
@@ -137,7 +118,6 @@ function responsesOf({ operationId, success, errors: own, tag }: Operation) {
       }),
     ),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),
-    // The HTTP server itself rejects such a request, so the response lacks the API's headers.
     431: response("The request line and headers exceed 16 KB. The response has no body."),
   };
 }
@@ -153,7 +133,6 @@ function failure(codes: readonly ErrorCode[], its: object) {
   return response(sentences.join("\n\n"), its, { schema, examples: Object.fromEntries(examples) });
 }
 
-/** Describes a response. The JSON omits undefined fields. */
 function response(description: string, its?: object, body?: object) {
   const reference = (name: string) => [name, { $ref: `#/components/headers/${name}` }];
   return {

@@ -1,7 +1,4 @@
-/**
- * The routes of the pages for people. Like a response of the API, a page is made from the snapshot
- * without waiting in between. A page of results counts as one search.
- */
+/** The routes of the pages for people. A page of results counts as one search. */
 import { Elysia } from "elysia";
 import Negotiator from "negotiator";
 import { errors } from "../domain/error.ts";
@@ -11,19 +8,25 @@ import { renderDocument } from "../web/document.ts";
 import { type Language, languages } from "../web/texts.ts";
 import { readDriver, readResults, readStart, type View } from "../web/view.ts";
 import { type CountSearch, toSeconds } from "./rate-limit.ts";
-import { normalizeText, parseUserId, SEARCHABLE } from "./request.ts";
+import { normalizeText, parseUserId, pathOf, SEARCHABLE } from "./request.ts";
 import { type Body, Content, fail } from "./result.ts";
-import { LOGO_POLICY, PAGE_POLICY } from "./security-headers.ts";
 import type { Service } from "./service.ts";
 
-/** A script or style sheet. The file name changes with the content. */
-export type PageAsset = { file: string; text: string };
-export type PageAssets = Record<"script" | "style", PageAsset>;
+/** The page's script and style come from this server, but a dataset's avatars may be anywhere. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: http:; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** An operator's logo may also contain styles and embedded images. */
+const LOGO_POLICY =
+  "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/** The script and the style sheet. A file's name changes with its text. */
+export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
 
 export interface Pages extends Brand {
   /** Defaults to the language that the reader's browser asks for. */
   language?: Language | undefined;
-  /** Text on this colour is black or white, for contrast. */
   accent?: string | undefined;
   logo: Logo | undefined;
   /** The drivers on the start page. Defaults to those with the most achievement points. */
@@ -31,7 +34,7 @@ export interface Pages extends Brand {
   assets: PageAssets;
 }
 
-export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "baseUrl"> {
+export interface PagesService extends Service {
   /** If undefined, / redirects to /docs. */
   page: Pages | undefined;
   /** Undefined if searches are not limited. */
@@ -42,8 +45,7 @@ export interface PagesService extends Pick<Service, "snapshot" | "basePath" | "b
 export function createPages(service: PagesService) {
   const { page, countSearch, snapshot, basePath, baseUrl } = service;
   const plugin = new Elysia({ strictPath: true }).get("/robots.txt", ({ request }) => {
-    // Search engines may list profiles only if the operator allows indexing. The named robots fetch
-    // a linked page to show a preview, and obey this file.
+    // These robots fetch a linked page to show a preview of it, and obey this file.
     const previews = "User-agent: Twitterbot\nUser-agent: facebookexternalhit";
     const rules = page?.allowIndexing
       ? `User-agent: *\nAllow: /\nSitemap: ${baseUrl(request)}/sitemap.xml`
@@ -78,7 +80,7 @@ export function createPages(service: PagesService) {
 
   const routes = plugin
     .get("/", async ({ request, server }) => {
-      const query = URL.parse(request.url)?.searchParams.getAll("q").at(-1)?.trim() ?? "";
+      const query = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
       const text = normalizeText(query);
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
@@ -102,7 +104,7 @@ export function createPages(service: PagesService) {
       const id = parseUserId(params.driverId);
       const isJson = !prefersPage(request);
       if (isJson && id === undefined) return fail("invalid_user_id");
-      const showsAll = URL.parse(request.url)?.searchParams.get("achievements") === "all";
+      const showsAll = parametersOf(request)?.get("achievements") === "all";
       const data = snapshot();
       const view = readDriver(data, id, showsAll, baseUrl(request));
       return isJson && view.kind === "problem" ? fail(view.problem) : show(request, data, view);
@@ -113,7 +115,7 @@ export function createPages(service: PagesService) {
     routes,
     /** Returns undefined if the client should get JSON. */
     notFoundPage(request: Request): Content | undefined {
-      const isApi = /^\/api(\/|$)/.test(URL.parse(request.url)?.pathname ?? "");
+      const isApi = /^\/api(\/|$)/.test(pathOf(request.url));
       if (isApi || !prefersPage(request)) return undefined;
       return show(request, snapshot(), { kind: "problem", problem: "route_not_found" });
     },
@@ -149,6 +151,8 @@ function languageOf(request: Request): Language {
   const [best] = preferencesOf(request).languages(Object.keys(languages)) as Language[];
   return best ?? "en";
 }
+
+const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
 
 function preferencesOf({ headers }: Request): Negotiator {
   return new Negotiator({ headers: Object.fromEntries(headers) });

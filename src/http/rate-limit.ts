@@ -11,14 +11,11 @@ export interface SearchLimit {
   clock: () => number;
 }
 
-/** Counts a search of the request's client. Undefined if the client is not limited. */
-export type CountSearch = (
-  request: Request,
-  server: HookContext["server"],
-) => Promise<Decision | undefined>;
+export type CountSearch = ReturnType<typeof createSearchCounter>;
 
-export function createSearchCounter(limiter: Limiter, contexts: RequestContexts): CountSearch {
-  return async (request, server) => {
+/** Returns a function that counts a search, and returns undefined if the client is not limited. */
+export function createSearchCounter(limiter: Limiter, contexts: RequestContexts) {
+  return async (request: Request, server: HookContext["server"]) => {
     const context = contexts.of(request);
     context.peer ??= server?.requestIP?.(request)?.address;
     // A request without a peer comes from the program that embeds Roadbook.
@@ -28,7 +25,6 @@ export function createSearchCounter(limiter: Limiter, contexts: RequestContexts)
   };
 }
 
-/** Returns a hook that counts a search, and refuses it if the client has used up its budget. */
 export const createLimitHook =
   (countSearch: CountSearch): Hook =>
   async ({ request, server }) => {
@@ -37,7 +33,6 @@ export const createLimitHook =
     if (decision?.allowed === false) throw failLimited(decision);
   };
 
-/** The 429 for a client that has used up its budget. */
 export function failLimited({ resetMs }: Pick<Decision, "resetMs">) {
   return fail("rate_limited", { retry_after: toSeconds(resetMs) });
 }

@@ -1,7 +1,4 @@
-/**
- * Parses the raw URL and headers of a request. Every step takes at most linear time, and malformed
- * input is never an exception.
- */
+/** Parses a request's URL and headers. Each step takes linear time, and none of them throws. */
 import { Type } from "@sinclair/typebox";
 import { collapseSpaces } from "../domain/text.ts";
 import { isTooLong } from "../search/tiers.ts";
@@ -21,8 +18,8 @@ export function parseUserId(text: string): number | undefined {
 export const SEARCHABLE = /^.{2}/su;
 
 /**
- * Collapses white space in a search and converts it to NFC, except for text that {@link isTooLong}
- * to match a name: that can take minutes for a long run of combining marks.
+ * Collapses white space and converts to NFC. Text that is too long to match a name stays as it is,
+ * because normalizing a long run of combining marks can take minutes.
  */
 export function normalizeText(query: string): string {
   const collapsed = collapseSpaces(query);
@@ -34,14 +31,13 @@ function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
 }
 
-/** The path as the client sent it, still percent-encoded. */
 export function pathOf(url: string): string {
   const start = pathStart(url);
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** The origin assumed if a request has no valid host. Such a request is usually local. */
+/** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 
 /** The last origin parsed. Most requests repeat it, and comparing is faster than parsing. */

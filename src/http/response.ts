@@ -6,23 +6,19 @@ import { apiVersion } from "../domain/version.ts";
 import { type SearchLimit, setRateLimitHeaders } from "./rate-limit.ts";
 import type { RequestContexts, ResponseFacts } from "./request-context.ts";
 import {
+  allowHeaders,
   type Body,
   type CachePolicy,
   type Coding,
   Content,
   contentOf,
-  fail,
-  JSON_TYPE,
 } from "./result.ts";
+import type { Service } from "./service.ts";
 
-const ALLOWED_METHODS = "GET, HEAD, OPTIONS";
-
-/** Sent with every response. A page from any origin may read every response and its headers. */
+/** Sent with every response. A page from any origin may read all of it. */
 export const commonHeaders = {
   "X-API-Version": apiVersion,
-  // Stops browsers from guessing the content type.
   "X-Content-Type-Options": "nosniff",
-  // Stops search engines from listing personal data.
   "X-Robots-Tag": "noindex",
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers":
@@ -30,39 +26,28 @@ export const commonHeaders = {
     "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 };
 
-export const allowHeaders = { Allow: ALLOWED_METHODS };
-
 /** The response to a preflight request, which browsers may cache for a day. */
 export const preflight = new Content("", null, {
   status: 204,
   headers: {
     ...allowHeaders,
-    "access-control-allow-methods": ALLOWED_METHODS,
+    "access-control-allow-methods": allowHeaders.Allow,
     "access-control-allow-headers": "*",
     "access-control-max-age": "86400",
   },
 });
 
-const { body } = contentOf(fail("method_not_allowed"));
-export const methodNotAllowed = new Content(JSON_TYPE, body, {
-  status: 405,
-  headers: allowHeaders,
-});
-
-export interface ResponseOptions {
-  /** How long a cache may reuse a response without revalidation; 0 means always revalidate. */
+export interface ResponseOptions extends Pick<Service, "basePath"> {
+  /** Zero means that caches must always revalidate. */
   cacheMaxAgeSeconds: number;
-  /** Whether bodies are compressed for clients that accept compression. */
   compress: boolean;
-  /** The path under which this app is mounted, without a trailing slash; empty for the root. */
-  basePath: string;
   page: { allowIndexing?: boolean | undefined } | undefined;
   searchLimit: SearchLimit | undefined;
   /** Receives the facts about every response before the body is sent. */
   onResponse?: ((facts: ResponseFacts) => void) | undefined;
 }
 
-/** The context of a response. Plugins set `cache` with `derive` for all their routes. */
+/** Plugins set `cache` with `derive` for all their routes. */
 interface Handled {
   request: Request;
   responseValue: unknown;
@@ -139,16 +124,12 @@ export function createRespond(
   }
 }
 
-/** Strips the base path and the /api prefix from a route. */
 function templateOf(route: string, basePath: string): string {
   const own = route.startsWith(`${basePath}/`) ? route.slice(basePath.length) : route;
   return own.replace(/^\/api\//, "/");
 }
 
-/**
- * Returns the headers for each policy. By default, a cache must revalidate every time, so that a
- * profile disappears as soon as it becomes private. Copying `Headers` is faster than an object.
- */
+/** By default, caches revalidate every time, so that a newly private profile disappears at once. */
 function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Headers> {
   const prepare = (control: string, more = {}) =>
     new Headers({ ...commonHeaders, "cache-control": control, ...more });
@@ -166,10 +147,7 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
 /** Shorter bodies fit into one packet even without compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/**
- * Chooses the content coding (RFC 9110, 12.5.3) for a body, given the client's Accept-Encoding.
- * Only gzip, which every client accepts: zstd and Brotli save less than one packet.
- */
+/** Chooses by Accept-Encoding. Only gzip, because zstd and Brotli save less than one packet. */
 export function codingFor(body: Body, header: string | null): Coding {
   if (header === null || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return "identity";
   const negotiator = new Negotiator({ headers: { "accept-encoding": header } });
@@ -189,16 +167,12 @@ function encode(content: Content, body: Body, coding: Coding): Body | Blob {
   return content.shared[coding];
 }
 
-/** A strong validator for the body in one content coding (RFC 9110, 8.8.3). */
 function etagOf(content: Content, body: Body, coding: Coding): string {
   content.hash ??= crypto.hash("sha1", body, "base64url");
   return `"${content.hash}-${coding}"`;
 }
 
-/**
- * Whether If-None-Match matches `etag`. The header is `*` or a list of weak or strong tags, which
- * are compared weakly. A malformed tag matches nothing.
- */
+/** Whether If-None-Match has `etag`, weak or strong, or is `*`. A malformed tag matches nothing. */
 function isNoneMatch(header: string | null, etag: string): boolean {
   if (header === null) return false;
   const tags: string[] = header.match(/"[\x21\x23-\x7e\x80-\xff]*"/g) ?? [];

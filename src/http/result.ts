@@ -1,7 +1,4 @@
-/**
- * The results of handlers: a plain object for JSON, {@link fail} for an error, or a {@link Content}
- * for any other type. response.ts turns each into a `Response`.
- */
+/** The results of handlers: a plain object for JSON, `fail` for an error, or any `Content`. */
 import { ElysiaCustomStatusResponse, status } from "elysia";
 import { type ErrorCode, errors } from "../domain/error.ts";
 
@@ -9,11 +6,8 @@ export type Coding = "gzip" | "identity";
 export type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
- * - `public`: with `--cache-max-age`, any cache may reuse the response without asking.
- * - `private`: with `--cache-max-age`, only the client's own cache may do so.
- * - `immutable`: any cache may reuse the response for a year. New content gets a new URL.
- *
- * Responses with a policy have an ETag. Without a policy, no cache may store the response.
+ * With `--cache-max-age`, any cache may reuse a `public` response, and the client's own cache a
+ * `private` one. An `immutable` response never changes. Without a policy, none may be stored.
  */
 export type CachePolicy = "public" | "private" | "immutable";
 
@@ -29,9 +23,11 @@ interface ContentOptions {
   isShared?: boolean;
 }
 
+/** Sent with a preflight and a 405. */
+export const allowHeaders = { Allow: "GET, HEAD, OPTIONS" };
+
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** A serialized body with its content type. */
 export class Content {
   readonly type: string;
   readonly body: Body | null;
@@ -47,10 +43,7 @@ export class Content {
   }
 }
 
-/**
- * Returns a handler's result as a `Content`. An object is serialized as JSON, and a string is JSON
- * that is already serialized. `cache` applies unless the result is a `Content`.
- */
+/** A string is JSON that is already serialized. `cache` applies unless `value` is a `Content`. */
 export function contentOf(value: unknown, cache?: CachePolicy): Content {
   if (value instanceof Content) return value;
   if (value instanceof Response) return contentOf(fail("internal_error"));
@@ -60,11 +53,13 @@ export function contentOf(value: unknown, cache?: CachePolicy): Content {
   }
   const { code, response } = value;
   const seconds = response?.error?.retry_after;
-  const headers = seconds === undefined ? {} : { "retry-after": String(seconds) };
+  const headers = {
+    ...(seconds !== undefined && { "retry-after": String(seconds) }),
+    ...(code === 405 && allowHeaders),
+  };
   return new Content(JSON_TYPE, JSON.stringify(response), { status: Number(code), headers });
 }
 
-/** The status and body of an error. `details` adds fields to the error object. */
 export function fail<Code extends ErrorCode>(code: Code, details?: { retry_after?: number }) {
   const { status: number, message } = errors[code];
   return status(number, errorBody(code, message, details));

@@ -8,7 +8,6 @@ import { normalizeText, SEARCHABLE } from "./request.ts";
 import type { Hook, Service } from "./service.ts";
 
 export interface SearchService extends Service {
-  /** Counts a search, and refuses it if the client is over the limit. Empty without a limit. */
   limitSearch: Hook[];
 }
 

@@ -1,11 +1,8 @@
-/** The interface between the app and its routes: their data, and the hooks that run before them. */
+/** The interface between the app and its routes. */
 import type { Snapshot } from "../snapshot/read/open.ts";
 
 export interface Service {
-  /**
-   * Returns the snapshot being served. A handler must call this once, and read everything it needs
-   * before it awaits anything. After an `await`, the snapshot may have been replaced and closed.
-   */
+  /** A handler calls this once and reads before any `await`, which may outlast the snapshot. */
   snapshot(): Snapshot;
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;

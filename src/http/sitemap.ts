@@ -28,7 +28,6 @@ export function sitemap({ snapshot, baseUrl }: Service): AnyElysia {
     });
 }
 
-/** Caches must revalidate every time, so that a driver who becomes private disappears at once. */
 function xml(root: Html): Content {
   const text = `<?xml version="1.0" encoding="UTF-8"?>\n${root.text}\n`;
   return new Content("application/xml; charset=utf-8", text, { cache: "public" });

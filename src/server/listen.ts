@@ -1,4 +1,4 @@
-/** Listens on an address, on Bun or on Node (also for Deno), and stops without losing a request. */
+/** Listens on Bun or Node, and stops without losing a request. */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -19,7 +19,6 @@ export interface Listener {
 export interface ListenAddress {
   host: string;
   port: number;
-  /** Lets other processes listen on the same address. The system distributes the connections. */
   reusePort?: boolean;
   /** The prefix of the host and port flags, for errors that name these flags. */
   flagPrefix?: "--" | "--admin-" | undefined;
@@ -32,24 +31,18 @@ const DRAIN_TICK_MS = 20;
 /** TLS 1.2 ciphers with forward secrecy and authenticated encryption, which TLS 1.3 always has. */
 const CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
+type Listen = (address: ListenAddress, respond: FetchHandler, tls?: TlsFiles) => Promise<Listener>;
+
 /** If listening fails, rejects with an error whose message is for the operator. */
-export async function openListener(
-  address: ListenAddress,
-  respond: FetchHandler,
-  tls?: TlsFiles,
-): Promise<Listener> {
+export const openListener: Listen = async (address, ...rest) => {
   try {
-    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, respond, tls);
+    return await (process.versions.bun ? listenOnBun : listenOnNode)(address, ...rest);
   } catch (error) {
     throw listenError(error, address);
   }
-}
+};
 
-function listenOnBun(
-  { host, port, reusePort = false }: ListenAddress,
-  respond: FetchHandler,
-  tls: TlsFiles | undefined,
-): Listener {
+const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const inTurn = createTurns();
   const server = Bun.serve({
     hostname: host,
@@ -78,18 +71,13 @@ function listenOnBun(
     },
     close: () => server.stop(true),
   };
-}
+};
 
-async function listenOnNode(
-  { host, port, reusePort = false }: ListenAddress,
-  respond: FetchHandler,
-  tls: TlsFiles | undefined,
-): Promise<Listener> {
+const listenOnNode: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
   const listener = createNodeListener(respond);
   const server = tls
     ? (await import("node:https")).createServer(tls, listener)
     : (await import("node:http")).createServer(listener);
-  // Rejects if listening fails.
   await once(server.listen({ host, port, reusePort }), "listening");
   const closed = once(server, "close");
   const { port: actualPort } = server.address() as AddressInfo;
@@ -97,7 +85,6 @@ async function listenOnNode(
   return {
     origin: `${scheme}://${host.includes(":") ? `[${host}]` : host}:${actualPort}`,
     async drain() {
-      // Stops listening and closes connections that are already idle.
       server.close();
       for (let isOpen = true; isOpen; ) {
         isOpen = await Promise.race([closed.then(() => false), sleep(DRAIN_TICK_MS, true)]);
@@ -110,7 +97,7 @@ async function listenOnNode(
       await closed;
     },
   };
-}
+};
 
 function listenError(error: unknown, { host, port, flagPrefix }: ListenAddress): Error {
   const code = codeOf(error);

@@ -1,7 +1,4 @@
-/**
- * The log: JSON lines on standard error, or readable lines if standard error is a terminal. Logging
- * never delays a response. If the reader of the log is too slow, lines are dropped and counted.
- */
+/** The log on standard error. If its reader is too slow, lines are dropped, so nothing waits. */
 import { once } from "node:events";
 import { fstatSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,12 +6,11 @@ import { type Logger, pino } from "pino";
 import { SonicBoom } from "sonic-boom";
 
 export interface Log extends Logger {
-  /** Resolves when all lines have been written, or after {@link CLOSE_MS}. */
   close(): Promise<void>;
 }
 
 const STDERR = 2;
-/** The maximum number of bytes that wait to be written, about 5,000 access log lines. */
+/** About 5,000 lines of the access log. */
 const MAX_WAITING_BYTES = 1_000_000;
 const CLOSE_MS = 1000;
 

@@ -31,10 +31,7 @@ async function send(
   outgoing.end(body);
 }
 
-/**
- * A HEAD response has no body, so an unknown user looks like an unknown path, and the request is
- * passed on to the next handler. This does no harm, because no other handler has such a path.
- */
+/** To HEAD, an unknown user looks like an unknown path too. No other handler has that path. */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
 }

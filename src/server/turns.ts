@@ -1,23 +1,17 @@
 /**
- * Keeps each turn of the event loop short. Bun responds to all pipelined requests that it has read,
- * and to all waiting connections, in a single turn, while timers, signals and other clients wait.
- * So once a turn has lasted a few milliseconds, each further request waits for the next one. Bun
- * then closes a connection that has pipelined more, after the responses that were sent.
+ * Keeps each turn of the event loop short. Bun responds to all requests that it has read in one
+ * turn, while timers, signals and other clients wait. So once a turn has lasted some milliseconds,
+ * further requests wait for the next one, and Bun closes a connection that has pipelined more.
  */
 
-/** How long a turn may last after it was noticed, before requests are deferred. */
 const BUDGET_MS = 2;
 
-/**
- * How long deferred requests may take at the start of a later turn. The rest is for new requests,
- * so that many deferred requests of one client do not delay those of others.
- */
+/** Deferred requests get only a part of a later turn, so they do not hold up other clients. */
 const DEFERRED_BUDGET_MS = BUDGET_MS / 2;
 
 /**
- * Returns a function that calls `handle` at once, or in a later turn if the current one has used up
- * its budget. Being told of a turn's end takes time, so hardly any turn is watched: only one that
- * is still going on a whole budget after the last watched turn began.
+ * Returns a function that calls `handle` at once, or in a later turn if this one was too long.
+ * Watching a turn costs time, so only one that begins a whole budget after the last is watched.
  */
 export function createTurns(): <T>(handle: () => T | Promise<T>) => T | Promise<T> {
   let startMs = 0;
@@ -34,7 +28,6 @@ export function createTurns(): <T>(handle: () => T | Promise<T>) => T | Promise<
     });
   }
 
-  /** How long the current turn has been watched. */
   function elapsedMs(): number {
     if (!ended) watch();
     return performance.now() - startMs;

@@ -4,12 +4,11 @@
  *
  * Bun parses HTTP and tests its own parser. Tests marked "canary" only detect whether an upgrade of
  * Bun weakens its most important protections: against requests hidden in bodies, huge heads and
- * bodies, slow or silent clients, and pipelining. All other tests cover Roadbook's own code.
+ * bodies, and pipelining. All other tests cover Roadbook's own code.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { LONG_LIST, longDataset, makeSnapshot } from "../datasets.ts";
 import {
-  closed,
   converse,
   dial,
   dialMany,
@@ -34,10 +33,7 @@ const asked = get(profile) + host;
 const posted = `POST ${profile} HTTP/1.1\r\n${host}`;
 
 let server: Awaited<ReturnType<typeof openExecutable>>;
-/** Takes more than ten seconds, so it runs during all other tests. */
-let slow: Promise<void>;
 beforeAll(async () => {
-  slow = disconnectSlowClients();
   const snapshot = await importByExecutable(community);
   server = await openExecutable(["--snapshot", snapshot, "--search-limit", "0"]);
 });
@@ -109,19 +105,10 @@ const search = "/search/users?q=";
 // NFC normalization of the first one used to take minutes.
 test.each<[string, string, string?]>([
   ["marks out of order", `${search}a${filled("%CC%81%CC%96")}`],
-  ["marks that folding keeps", `${search}a${filled("%D6%B0%D6%91")}`],
-  ["two kinds of marks", `${search}a${filled("%CD%85%CC%96")}`],
-  ["jamo", search + filled("%E1%84%80")],
-  ["words of one letter", search + filled("a+")],
-  ["ligatures", search + filled("%EF%B7%BA")],
-  ["parameters without a name", `/search/users?${filled("&")}`],
   ["parameter names that are not UTF-8", `/search/users?${filled("%&")}`],
-  ["many q parameters", `/search/users?${filled("q=a&")}`],
   ["percent signs in a path", `/users/public/${filled("%25")}`],
   ["commas in Accept-Encoding", profile, `Accept-Encoding: ${filled(",")}`],
-  ["content codings", profile, `Accept-Encoding: ${filled("a;q=1,")}`],
   ["tags in If-None-Match", profile, `If-None-Match: ${filled('"",')}`],
-  ["quotes in If-None-Match", profile, `If-None-Match: ${filled('"')}`],
   ["commas in X-Forwarded-For", `${search}ab`, `X-Forwarded-For: ${filled(",")}`],
 ])("a request with 15 KB of %s is not slow", async (_, path, header = "X: y") => {
   expect([200, 400]).toContain((await ask(`${get(path)}${host}${header}\r\n`)).status);
@@ -151,7 +138,7 @@ describe("memory stays bounded, and others are served, with", () => {
           socket.write(`${get(path)}${host}\r\n`.repeat(2000));
         }
         // Time in which a server that buffers responses without a limit would exceed the bound.
-        await Bun.sleep(1000);
+        await Bun.sleep(500);
         check();
         for (const { responses } of await Promise.all(sockets.map(readAll))) {
           expect(responses.every(({ bytes }) => whole.bytes.equals(bytes))).toBe(true);
@@ -267,16 +254,12 @@ test("no variation of the path or host evades the search limit", async () => {
 
 describe("paths", () => {
   test("that lead nowhere are a 404", async () => {
-    const nowhere = String.raw`// /// /% /%zz /%2e%2e%2f //users/public/42 /users//public/42
-      /users/public/42/ /users%2fpublic%2f42 /users/public/42%2f /users/public/42%2F
-      /users/public/%2e%2e%2f42 /users/4%2f2/achievements /drivers/4%2f2 /avatars/4%2f2.svg
-      /%75sers/public/42 /api/api/users/public/42 /API/users/public/42 /../../../../etc/passwd
-      /..%2f..%2f..%2fetc%2fpasswd /..%5c..%5cetc%5cpasswd /%2e%2e/%2e%2e/etc/passwd
-      /.%2e/.%2e/etc/passwd /..\..\etc\passwd //etc/passwd /docs/../../etc/passwd
-      /docs/..%2f..%2fetc/passwd /docs//json /docs/scalar.js/ /docs/scalar.js%00.html /docs/%ff
-      /health/..;/ /$bunfs/root/demo.snapshot /package.json /.env /..%c0%afetc/passwd
-      http://a.example/etc/passwd http://a.example//users/public/42`.split(/\s+/);
-    for (const path of [...nowhere, "/\u00ff\u00fe", "/users/\u00c0\u00af", "/docs/\u0080"]) {
+    const nowhere = String.raw`// /% /%zz //users/public/42 /users//public/42
+      /users/public/42/ /users%2fpublic%2f42 /users/public/42%2f /users/public/%2e%2e%2f42
+      /drivers/4%2f2 /avatars/4%2f2.svg /%75sers/public/42 /api/api/users/public/42
+      /API/users/public/42 /../../etc/passwd /..%2f..%2fetc%2fpasswd /..\..\etc\passwd
+      /docs/scalar.js%00.html /docs/%ff /$bunfs/root/demo.snapshot`.split(/\s+/);
+    for (const path of [...nowhere, "/\u00ff\u00fe", "/docs/\u0080"]) {
       await expectCode("route_not_found", path);
     }
   });
@@ -318,23 +301,3 @@ describe("request smuggling: a body is never parsed as a request", () => {
     }
   });
 });
-
-test("canary: clients that send nothing, or a byte a second, are disconnected", () => slow);
-
-function disconnectSlowClients(): Promise<void> {
-  return attack(async (target) => {
-    const silent = (await dialMany(target, 2700)).map(closed);
-    const dripping = await dialMany(target, 300);
-    const received = dripping.map(readAll);
-    const head = `${asked}X-Slow: ${"x".repeat(1000)}`;
-    let at = 0;
-    const drip = setInterval(() => {
-      for (const socket of dripping) if (socket.writable) socket.write(head.charAt(at));
-      at++;
-    }, 1000);
-    await whileServingOthers(target, () => Promise.all([...silent, ...received]));
-    clearInterval(drip);
-    expect(at).toBeLessThan(head.length);
-    for (const { responses } of await Promise.all(received)) expect(responses).toEqual([]);
-  });
-}

@@ -63,10 +63,10 @@ describe("without a terminal, each event is one line of JSON", () => {
     await target.close();
   });
 
-  test("a bug with its request id", async () => {
+  test("a bug with its request id, and nothing less with --log-level error", async () => {
     const snapshot = await makeSnapshot();
     await runSql(snapshot, "UPDATE user SET achievements = '['");
-    const target = await openLogged("--snapshot", snapshot);
+    const target = await openLogged("--snapshot", snapshot, "--log-level", "error");
     const { headers } = await target.fetch("/users/42/achievements");
     expect(await target.find(({ msg }) => msg === "bug")).toMatchObject({
       level: 50,
@@ -74,13 +74,7 @@ describe("without a terminal, each event is one line of JSON", () => {
       err: { message: expect.any(String), stack: expect.any(String) },
     });
     await target.close();
-  });
-
-  test("--log-level hides messages with a lower level", async () => {
-    const quiet = await openLogged("--log-level", "warn", "--access-log");
-    await quiet.fetch("/users/public/42");
-    await quiet.close();
-    expect(quiet.text()).toBe("");
+    expect(target.lines()).toHaveLength(1);
   });
 });
 
@@ -142,9 +136,6 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
     const ask = async () => expect((await fetch(`${origin}/users/public/42`)).status).toBe(200);
     return { child, cwd, ask };
   }
-  // Opening a FIFO for reading and writing does not block, and adds a reader that never reads.
-  const stalled = "2<> log";
-
   test("on a full disk stops neither the server nor its shutdown", async () => {
     const { child, ask } = await openRedirected("2> /dev/full");
     for (let times = 0; times < 3; times++) await ask();
@@ -152,18 +143,11 @@ describe.skipIf(process.platform !== "linux")("a log that cannot be written", ()
     expect(await child.exited).toBe(0);
   });
 
-  test("because its reader has stalled does not delay the shutdown", async () => {
-    const { child, ask } = await openRedirected(stalled);
-    // More lines than a pipe holds.
-    for (let times = 0; times < 500; times++) await ask();
-    child.kill();
-    expect(await child.exited).toBe(0);
-  });
-
   test("because its reader has stalled does not delay responses, and the loss is reported", async () => {
-    const { child, cwd, ask } = await openRedirected(stalled);
+    // Opening a FIFO for reading and writing does not block, and adds a reader that never reads.
+    const { child, cwd, ask } = await openRedirected("2<> log");
     // Enough lines to fill the pipe and the buffer.
-    const count = 12_000;
+    const count = 9_000;
     for (let asked = 0; asked < count; asked += 50) {
       await Promise.all(Array.from({ length: 50 }, ask));
     }

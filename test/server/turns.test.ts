@@ -22,16 +22,3 @@ test("a request in a long turn waits for a later turn", async () => {
   await Promise.all(handled);
   expect(order).toEqual(["first", "end of the turn", "second", "something else", "third"]);
 });
-
-test("a request that comes alone is handled at once, and its result is returned", () => {
-  expect(createTurns()(() => 42)).toBe(42);
-});
-
-test("an error in a request that had to wait reaches its caller", async () => {
-  const inTurn = createTurns();
-  inTurn(work);
-  const failing = inTurn(() => {
-    throw new Error("broken");
-  });
-  await expect(failing).rejects.toThrow("broken");
-});
