@@ -1,7 +1,6 @@
 /** The package's exports: the library, its input and output types, and its errors. */
 import "./node-version.ts";
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
-import type { ErrorCode } from "./domain/error.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
@@ -19,7 +18,7 @@ import type { Counted } from "./snapshot/import/write.ts";
 import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
-export type { ErrorCode } from "./domain/error.ts";
+export type { ErrorBody, ErrorCode } from "./domain/error.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -38,7 +37,7 @@ export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
-export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
+export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
@@ -78,17 +77,6 @@ export type PublicUserBody = { success: true; user: User };
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
 export type UserSearchBody = { success: true; users: UserSearchResult[] };
-
-/** The body of every response whose status is not 2xx or 3xx. */
-export interface ErrorBody {
-  success: false;
-  error: {
-    code: ErrorCode;
-    message: string;
-    /** How many whole seconds to wait. Only `rate_limited` errors have this field. */
-    retry_after?: number;
-  };
-}
 
 /** The response body of /health. */
 export interface HealthBody {

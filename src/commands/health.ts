@@ -8,18 +8,21 @@ const TIMEOUT_MS = 5_000;
 /** Longer response bodies are truncated, because a proxy may respond with a whole page. */
 const MAX_SHOWN_LENGTH = 200;
 
-/** `base` is the server's base URL or its /health URL. Defaults to a server on this machine. */
-export async function runHealth(
-  base: string | undefined,
-  { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
-): Promise<void> {
+interface Server {
+  /** The base URL. Defaults to a server on this machine. */
+  url: string | undefined;
+  host: string;
+  port: number;
+  tlsCert: string | undefined;
+}
+
+export async function runHealth({ url: base, host, port, tlsCert }: Server): Promise<void> {
   // Under Node, `fetch` cannot skip the check of a certificate's host name.
   if (base === undefined && tlsCert) requireBun("--tls-cert without URL ");
-  const scheme = tlsCert ? "https" : "http";
-  const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
-  url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");
+  const origin = `http${tlsCert ? "s" : ""}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = `${base ?? origin}/health`;
   // A password in the URL is sent to the server but never printed.
-  const shown = url.href.replace(/\/\/[^/]*@/, "//");
+  const shown = url.replace(/\/\/[^/]*@/, "//");
   let response: Response;
   let body: string;
   try {

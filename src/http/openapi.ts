@@ -5,7 +5,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
-import { type ErrorCode, errors } from "../domain/error.ts";
+import { ErrorBody, type ErrorCode, errors } from "../domain/error.ts";
 import * as model from "../domain/model.ts";
 import { allowHeaders, commonHeaders } from "./response.ts";
 
@@ -33,17 +33,6 @@ interface Operation {
   /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
 }
-
-const ErrorBody = Type.Object({
-  success: Type.Literal(false),
-  error: Type.Object({
-    code: Type.Unsafe<string>({ type: "string", enum: Object.keys(errors) }),
-    message: Type.String({ description: "One sentence for people that says how to proceed" }),
-    retry_after: Type.Optional(
-      Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
-    ),
-  }),
-});
 
 const named: Record<string, TSchema> = {
   User: model.User,

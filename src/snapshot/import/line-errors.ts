@@ -30,12 +30,6 @@ interface ErrorKind {
 export class LineErrors {
   count = 0;
   readonly kinds = new Map<string, ErrorKind>();
-  /** How many lines are skipped for a reason other than a reference to a missing record. */
-  lines = 0;
-  /** How many optional user fields are skipped. */
-  fields = 0;
-  /** How many references to records that do not exist are skipped. */
-  references = 0;
   /** How many users became private because a line about them is invalid. */
   hidden = 0;
   private readonly shown: number;
