@@ -68,6 +68,11 @@ test.each<[string, Record<string, string>, string]>([
   expect(error.message).not.toContain("sesame");
 });
 
+test("an import of a missing file names the file", async () => {
+  const words = ["import", "none", "--to", join(temporaryFolder(), "s")];
+  await expect(runCommandLine(words)).rejects.toThrow("cannot read none: no such file");
+});
+
 describe("the help", () => {
   const helps = Object.entries(commands).map(([name, command]) => formatCommandHelp(name, command));
 
