@@ -12,13 +12,6 @@ import {
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {
   override name = "UsageError";
-  /** Whether the value may contain a secret, and so must not be repeated. */
-  readonly isSecret: boolean;
-
-  constructor(message: string, isSecret = false) {
-    super(message);
-    this.isSecret = isSecret;
-  }
 }
 
 export type Environment = Record<string, string | undefined>;
@@ -29,18 +22,25 @@ export interface Kind<Inside, Given = string> {
   value?: string;
   /** The type that the library takes, such as `string or object`. */
   takes: string;
+  /** Whether the value may contain a password, so that no message may repeat it. */
+  isSecret?: boolean;
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
   parse(text: string, env: Environment): Inside;
 }
 
 /** Runs a parser. Its error then begins with the setting's name and ends with the value. */
-export function parseNamed<T>(name: string, value: unknown, parse: () => T): T {
+export function parseNamed(
+  name: string,
+  { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
+  value: unknown,
+  parse: () => unknown,
+): unknown {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const got = error.isSecret ? "" : `, got ${JSON.stringify(value)}`;
+    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
     throw new UsageError(`${name} ${error.message}${got}`);
   }
 }
@@ -54,10 +54,11 @@ function kind<Inside>(
 ): Kind<Inside> {
   const parseOrThrow: Kind<Inside>["parse"] = (text, env) => {
     const parsed = parse(text, env);
-    if (parsed === undefined) throw new UsageError(`must be ${wanted}`, isSecret);
+    if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
     return parsed;
   };
-  return { value, takes: "string", parse: parseOrThrow, convert: (text) => parseOrThrow(text, {}) };
+  const convert = (text: string) => parseOrThrow(text, {});
+  return { value, takes: "string", isSecret, parse: parseOrThrow, convert };
 }
 
 export const text = (value: string) => kind(value, "a text", (text) => text);
@@ -202,7 +203,7 @@ export const snapshotLocation = kind(
     if (!/^s3:/i.test(text)) return parseWebLocation(text);
     requireBun("with s3:// ");
     if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
-    throw new UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", true);
+    throw new UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
   },
   true,
 );
@@ -210,5 +211,5 @@ export const snapshotLocation = kind(
 /** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks a setting. */
 export function requireBun(use = ""): void {
   if (process.versions.bun) return;
-  throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`, true);
+  throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`);
 }

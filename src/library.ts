@@ -7,15 +7,12 @@ import type {
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-import type { LimiterStatus } from "./limit/limiter.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./serve-flags.ts";
-import type { Meta } from "./snapshot/format/meta.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
-import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
 export type { ErrorBody, ErrorCode } from "./domain/error.ts";
@@ -36,6 +33,7 @@ export type {
 export { version } from "./domain/version.ts";
 export type { Fault } from "./faults.ts";
 export type { FetchHandler } from "./http/app.ts";
+export type { HealthBody } from "./http/health.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
 export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
@@ -52,7 +50,6 @@ export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
-export type { SourceStatus } from "./snapshot/remote/source.ts";
 
 /**
  * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files,
@@ -77,14 +74,3 @@ export type PublicUserBody = { success: true; user: User };
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
 export type UserSearchBody = { success: true; users: UserSearchResult[] };
-
-/** The response body of /health. */
-export interface HealthBody {
-  success: true;
-  api_version: string;
-  version: string;
-  snapshot: Pick<Meta, "built_at" | "counts"> & { sha256: string };
-  refused_replacement: string | null;
-  snapshot_source: SourceStatus | null;
-  search_limit: Pick<LimiterStatus, "store" | "up"> | null;
-}

@@ -44,12 +44,6 @@ const sharedSettings = {
     },
   }),
   ...group("Page", {
-    page: {
-      name: "--no-page",
-      kind: kinds.boolean,
-      libraryHelp: "serves the web page at / and /drivers/{id} (default: false)",
-      help: "do not serve the web page (/ and /drivers/{id})",
-    },
     kiosk: {
       kind: kinds.boolean,
       help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
@@ -79,7 +73,6 @@ const sharedSettings = {
     },
     logo: {
       kind: kinds.pathOrBytes,
-      libraryHelp: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
     links: {
@@ -143,9 +136,6 @@ const sharedSettings = {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
-      none: "none",
-      libraryHelp:
-        "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
       help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: {
@@ -206,6 +196,9 @@ export const serveSettings = {
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),
+  ...group("Page", {
+    noPage: { kind: kinds.boolean, help: "do not serve the web page (/ and /drivers/{id})" },
+  }),
   ...sharedSettings,
   ...group("Search limit", {
     rateLimitStore: {
@@ -222,6 +215,7 @@ export const libraryOptions = {
     "string or object or array",
     "the path or bytes of a dataset file (NDJSON, plain or gzip), or its lines as objects",
   ),
+  page: option<boolean>("boolean", "serves the web page at / and /drivers/{id}"),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
   basePath: {
     kind: kinds.basePath,
@@ -284,39 +278,31 @@ function readOption(name: string, { kind, list }: Option, given: unknown): unkno
     throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
   }
   const convert = (value: unknown) =>
-    kinds.parseNamed(name, value, () => kind.convert(value as never));
+    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
   return list && Array.isArray(given) ? given.map(convert) : convert(given);
 }
 
-interface Option {
-  kind: Pick<kinds.Kind<unknown, never>, "takes" | "convert">;
-  help: string;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
-  list?: "," | ";";
-}
-
-interface Row extends Option {
-  kind: kinds.Kind<unknown, never>;
-  /** Replaces the flag's name, which follows from the property. Every argument has a name. */
-  name?: string;
-  /** The default, as an operator would write it. Without one, a setting can be undefined. */
-  default?: string;
-  required?: true;
-  /** The text that stands for an empty list, which differs from no list. */
-  none?: string;
-  /** The environment variable of an argument. Every flag has one. */
-  variable?: string;
-  /** The help for the library's option, if it differs. */
-  libraryHelp?: string;
-}
-
 /** A flag or an argument of a command. */
-export interface Setting extends Row {
+export interface Setting {
   /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
   name: string;
   /** The heading in the help. */
   group: string;
+  kind: kinds.Kind<unknown, never>;
+  help: string;
+  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  list?: "," | ";";
+  /** The default, as an operator would write it. Without one, a setting can be undefined. */
+  default?: string;
+  required?: true;
+  /** The environment variable of an argument. Every flag has one. */
+  variable?: string;
 }
+
+type Row = Omit<Setting, "name" | "group"> & { name?: string };
+type Option = Pick<Setting, "list" | "default"> & {
+  kind: Pick<Setting["kind"], "takes" | "isSecret" | "convert">;
+};
 
 export type Settings = Record<string, Setting>;
 
@@ -371,7 +357,7 @@ function option<Given>(takes: string, help: string) {
 }
 
 /** Returns a setting's value if it is not set. */
-export function defaultOf({ kind, default: text }: Option & { default?: string }): unknown {
+export function defaultOf({ kind, default: text }: Option): unknown {
   if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;
 }

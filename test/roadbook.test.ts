@@ -277,13 +277,3 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   await expect(importDataset([], path)).rejects.toThrow(Error);
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
 });
-
-test("HealthBody has the fields of /health", async () => {
-  const fields: Record<keyof HealthBody, true> = {
-    ...{ success: true, api_version: true, version: true, snapshot: true },
-    ...{ refused_replacement: true, snapshot_source: true, search_limit: true },
-  };
-  await using roadbook = await createRoadbook({ dataset: community });
-  const body = (await (await ask(roadbook, "/health")).json()) as HealthBody;
-  expect(Object.keys(body)).toEqual(Object.keys(fields));
-});

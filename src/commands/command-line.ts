@@ -75,22 +75,22 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
 
 /** Parses a setting's value from its texts on the command line, its variable or its default. */
 function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
-  const { kind, list, none } = setting;
+  const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // Never means the default, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
-    return parseNamed(name, text, () => kind.parse(text, env));
+    return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
   if (list && given.length > 0) {
     const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
-    return parts.filter((part) => part !== none).map(parse);
+    // An empty list differs from no list: with --fault none, faults can be set later.
+    return parts.filter((part) => part !== "none").map(parse);
   }
   const [last] = given.slice(-1);
-  const value = last === undefined ? defaultOf(setting) : parse(last);
-  return setting.name.startsWith("--no-") ? !value : value;
+  return last === undefined ? defaultOf(setting) : parse(last);
 }
 
 /** Lists the variables that look like settings but are not, most likely because of a typo. */

@@ -5,9 +5,6 @@ import { writeStdout } from "./output.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Longer response bodies are truncated, because a proxy may respond with a whole page. */
-const MAX_SHOWN_LENGTH = 200;
-
 interface Server {
   /** The base URL. Defaults to a server on this machine. */
   url: string | undefined;
@@ -23,21 +20,21 @@ export async function runHealth({ url: base, host, port, tlsCert }: Server): Pro
   const url = `${base ?? origin}/health`;
   // A password in the URL is sent to the server but never printed.
   const shown = url.replace(/\/\/[^/]*@/, "//");
-  let response: Response;
+  let status: number;
   let body: string;
   try {
-    response = await fetch(url, {
+    const response = await fetch(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       // A local server's certificate names its public host, not this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
+    status = response.status;
     body = (await response.text()).trim();
   } catch (error) {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, TIMEOUT_MS)}`);
   }
-  if (!response.ok || !body.startsWith('{"success":true')) {
-    const start = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
-    throw new Error(`${shown} responded with ${response.status}: ${start}`);
+  if (status !== 200 || !body.startsWith('{"success":true')) {
+    throw new Error(`${shown} responded with ${status}, but not like a healthy Roadbook`);
   }
   writeStdout(`${body}\n`);
 }

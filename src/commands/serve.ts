@@ -45,6 +45,7 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     ...config,
     snapshot: path,
     demo: path === undefined,
+    page: !config.noPage,
     snapshotSource: source?.status,
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),

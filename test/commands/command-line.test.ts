@@ -134,8 +134,8 @@ describe("serve fails in one line for", () => {
       await fails([...snapshot, "--host", host]).toThrow(line);
     }
     const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with --admin-`;
-    await fails([...snapshot, "--port", "0", "--admin-port", String(other.port)]).toThrow(inUse);
+    const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with --port`;
+    await fails([...snapshot, "--port", String(other.port)]).toThrow(inUse);
     other.stop();
   });
 
@@ -160,35 +160,26 @@ describe("serve fails in one line for", () => {
 });
 
 describe("health", () => {
-  /** Starts a server that returns the path in the body, or always the same body. */
-  function open(status: number, body?: string) {
+  test.each([
+    ["//", "/health", 503, '{"success":true}'],
+    ["/a/b", "/a/b/health", 503, '{"success":true}'],
+    ["", "/health", 200, "<p>"],
+  ])("of a base URL that ends in %j requests %s and refuses %d %s", async (given, ...expected) => {
+    const [path, status, body] = expected;
+    const paths: string[] = [];
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: ({ url }) => new Response(body ?? new URL(url).pathname, { status }),
+      fetch({ url }) {
+        paths.push(new URL(url).pathname);
+        return new Response(body, { status });
+      },
     });
-    return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
-  }
-
-  test.each([
-    ["//", "/health"],
-    ["/a/b", "/a/b/health"],
-  ])("requests /health under a base URL that ends in %s", async (given, path) => {
-    const { origin, stop } = open(503);
-    const line = `${origin}${path} responded with 503: ${path}`;
+    const origin = `http://127.0.0.1:${server.port}`;
+    const line = `${origin}${path} responded with ${status}, but not like a healthy Roadbook`;
     await expect(runCommandLine(["health", origin + given])).rejects.toThrow(line);
-    stop();
-  });
-
-  test.each([
-    [503, '{"success":false}\n  b', '503: {"success":false} b'],
-    [200, `<p>${"x".repeat(999)}`, `200: <p>${"x".repeat(197)}`],
-  ])("reports a response with %d and %j in one line", async (status, body, line) => {
-    const { origin, stop } = open(status, body);
-    await expect(runCommandLine(["health", origin])).rejects.toThrow(
-      new Error(`${origin}/health responded with ${line}`),
-    );
-    stop();
+    expect(paths).toEqual([path]);
+    server.stop(true);
   });
 
   test("reports that no server responds, without the password", async () => {
