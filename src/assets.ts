@@ -35,16 +35,14 @@ export async function licences(): Promise<string> {
   throw new Error("the licences are part of the executable only; make it with `bun run build`");
 }
 
-/** Makes every file that is the same for each build, keyed by name. */
+/** Makes the files that depend on no data, keyed by name. */
 export async function makeAssets(): Promise<Record<string, Bytes>> {
   const made = Object.entries(makers).map(async ([name, make]) => [name, await make()]);
   return Object.fromEntries(await Promise.all(made));
 }
 
 /** Returns the docs page's script, gzip-compressed (1.3 MB). */
-export function docsScript(): Promise<Bytes> {
-  return readAsset("scalar.js.gz");
-}
+export const docsScript = () => readAsset("scalar.js.gz");
 
 export async function pageAssets(): Promise<PageAssets> {
   return {

@@ -72,7 +72,6 @@ export const boolean: Kind<boolean, boolean> = {
   },
 };
 
-/** Accepts only decimal digits without a leading zero. */
 export function integer(min: number, max: number, value = "N"): Kind<number, number> {
   const { parse } = kind(value, `a whole number from ${min} to ${max}`, (text) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;

@@ -8,7 +8,7 @@ import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
-import { type Config, checkNames, type RoadbookOptions, readOptions } from "./serve-flags.ts";
+import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -83,10 +83,11 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
   const page = config.page ? await pageOf(config) : undefined;
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
+  const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
   let isClosed = false;
   const { app, fetch } = createApp({
     ...config,
-    basePath: config.basePath ?? pathOf(config.publicUrl),
+    basePath: config.basePath ?? publicPath ?? "",
     clients: createClients({
       trusted: config.trustedProxies,
       unlimited: [...(config.unlimited ?? []), ...(config.kiosk ? loopback : [])],
@@ -122,7 +123,6 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     fetch,
     listener: createNodeListener(fetch),
     async listen(options = {}) {
-      checkNames(options, ["port", "host"]);
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
@@ -180,8 +180,4 @@ async function readLogo(logo: string | Uint8Array): Promise<Logo> {
       error instanceof RangeError ? error.message : `cannot be read: ${reasonOf(error)}`;
     throw new Error(`${typeof logo === "string" ? logo : "the logo"} ${reason}`);
   }
-}
-
-function pathOf(url: string | undefined): string {
-  return url === undefined ? "" : new URL(url).pathname.replace(/\/+$/, "");
 }

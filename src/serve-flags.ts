@@ -256,14 +256,14 @@ export interface Config
   snapshotSource?: (() => SourceStatus) | undefined;
 }
 
-/**
- * Parses options. Throws a `TypeError` for an unknown name or a value of the wrong type, and a
- * `RangeError` for any other invalid value.
- */
+/** Throws a `TypeError` or a `RangeError` that names the wrong option. */
 export function readOptions(options: RoadbookOptions): Config {
   const known = { ...sharedSettings, ...libraryOptions };
-  checkNames(options, Object.keys(known));
   const given = new Map(Object.entries(options));
+  const unknown = [...given.keys()].find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    throw new TypeError(`unknown option ${unknown}${suggest(unknown, Object.keys(known))}`);
+  }
   const values = Object.entries<Option>(known).map(([name, option]) => {
     const value = given.get(name);
     return [name, value === undefined ? defaultOf(option) : readOption(name, option, value)];
@@ -360,13 +360,6 @@ function option<Given>(takes: string, help: string) {
 export function defaultOf({ kind, default: text }: Option): unknown {
   if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;
-}
-
-/** Throws a `TypeError` for an unknown option. */
-export function checkNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined)
-    throw new TypeError(`unknown option ${unknown}${suggest(unknown, known)}`);
 }
 
 /** Returns the end of the error for an unknown name: a similar known name, or `otherwise`. */

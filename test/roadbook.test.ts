@@ -223,11 +223,6 @@ describe("close", () => {
 });
 
 describe("listen", () => {
-  test("rejects unknown options", async () => {
-    await using roadbook = await createRoadbook({ dataset: [] });
-    await expect(roadbook.listen({ prot: 3000 } as object)).rejects.toThrow("unknown option prot;");
-  });
-
   test("serves on a free port, counts searches by address, and stops on close", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const { url } = await roadbook.listen();

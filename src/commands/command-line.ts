@@ -1,7 +1,4 @@
-/**
- * Reads a command line: finds the command, parses its flags, arguments and environment variables,
- * and runs it. This is the only file that reads the environment.
- */
+/** Reads a command line and the environment, which no other file reads, and runs the command. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
 import { boolean, type Environment, parseNamed, UsageError } from "../flag-kinds.ts";

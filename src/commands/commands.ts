@@ -24,7 +24,7 @@ const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
   required: true,
-  help: "the snapshot",
+  help: "a snapshot",
 } as const;
 /** The flags of commands that write a dataset. */
 const output = {

@@ -5,14 +5,9 @@ import { writeStdout } from "./output.ts";
 
 const TIMEOUT_MS = 5_000;
 
-interface Server {
-  /** The base URL. Defaults to a server on this machine. */
-  url: string | undefined;
-  host: string;
-  port: number;
-  tlsCert: string | undefined;
-}
+type Server = Record<"url" | "tlsCert", string | undefined> & { host: string; port: number };
 
+/** Without `url`, checks a server on this machine. */
 export async function runHealth({ url: base, host, port, tlsCert }: Server): Promise<void> {
   // Under Node, `fetch` cannot skip the check of a certificate's host name.
   if (base === undefined && tlsCert) requireBun("--tls-cert without URL ");

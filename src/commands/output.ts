@@ -69,7 +69,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
 
 let progress = "";
 
-/** Replaces the line of progress on a terminal. Empty text clears it. */
+/** Empty text clears the line. */
 export function showProgress(text: string): void {
   if (!process.stderr.isTTY || text === progress) return;
   process.stderr.write(`\r\u001b[K${text}`);

@@ -29,10 +29,13 @@ export async function runServe(config: ServeConfig, unknownVariables: string[]):
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
-  await serve(config, log, unknownVariables).finally(() => log.close());
+  for (const variable of unknownVariables) {
+    log.warn({ variable }, "unknown environment variable, ignored");
+  }
+  await serve(config, log).finally(() => log.close());
 }
 
-async function serve(config: ServeConfig, log: Logger, unknownVariables: string[]): Promise<void> {
+async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const { tlsCert: cert, tlsKey: key, snapshot, adminHost, adminPort } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const isRemote = typeof snapshot === "object";
@@ -99,9 +102,6 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
   const { built_at: builtAt, counts } = roadbook.meta();
   const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
-  for (const variable of unknownVariables) {
-    log.warn({ variable }, "unknown environment variable, ignored");
-  }
   const { faults, faultSeed } = config;
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
