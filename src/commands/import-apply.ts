@@ -26,12 +26,10 @@ export async function runImport({
       onWait,
     }),
   );
-  let left = "";
-  if (skipped.count > 0) {
-    process.stderr.write(`${formatErrors(skipped)}\n`);
-    left = `, skipped ${plural(skipped.count, "error")}, made ${plural(skipped.hidden, "user")} private`;
-  }
+  if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
+  const hidden = skipped.hidden > 0 ? `, made ${plural(skipped.hidden, "user")} private` : "";
+  const left = skipped.count > 0 ? `, skipped ${plural(skipped.count, "error")}${hidden}` : "";
   writeSummary(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}\n`);
 }
 

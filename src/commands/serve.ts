@@ -97,7 +97,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     }
   };
   setInterval(refresh, REFRESH_MS, false);
-  process.on("SIGHUP", () => (source ? source.refresh(true) : refresh(true)));
+  process.on("SIGHUP", () => (source ? source.refresh() : refresh(true)));
   if (source) void keepFetching(source, config.refresh);
   const { built_at: builtAt, counts } = roadbook.meta();
   const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");

@@ -9,16 +9,9 @@ import type { AchievementLine } from "../domain/model.ts";
 import { formatTime } from "../domain/time.ts";
 import type { Random } from "./random.ts";
 
-const FIRST = 1;
+const FIRST_ID = 1;
 const DAY = 86_400;
 const YEAR = 31_557_600;
-
-/** With defaults, because objects of the same shape make drawing a third faster. */
-const chances = data.map(({ id, points, rarity, after = 0, ...rest }) => {
-  const { years = 0, on = "", hours = [], once = false, owner = false } = rest;
-  const share = rarity / (data[after - 1]?.rarity ?? 100);
-  return { id, points, share, after, years, on, hours, once, owner };
-});
 
 export function listAchievements(): AchievementLine[] {
   return data.map(({ id, name, description, icon, kind, tier, points }) => {
@@ -39,14 +32,16 @@ interface Career {
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
   /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */
-  const times = Array<number | undefined>(chances.length + 1).fill(undefined);
-  times[0] = joined;
-  for (const { id, points, share, after, years, on, hours, once, owner } of chances) {
-    const previous = times[after || (id === FIRST ? 0 : FIRST)];
+  const times: (number | undefined)[] = [joined];
+  for (const { id, points, rarity, after, years, on, hours, once, owner } of data) {
+    const isFirst = id === FIRST_ID;
+    const previous = times[after ?? (isFirst ? 0 : FIRST_ID)];
     if (previous === undefined || (owner && !isOwner)) continue;
+    let share = rarity / 100;
     // Eagerness has already affected whether the required achievement was unlocked.
-    const factor = after ? 1 : id === FIRST ? Math.max(1, eagerness) : eagerness;
-    if (!random.chance(share * factor)) continue;
+    if (after) share = rarity / (data[after - 1]?.rarity ?? 100);
+    else share *= isFirst ? Math.max(1, eagerness) : eagerness;
+    if (!random.chance(share)) continue;
     const from = previous + (points * points * DAY) / 100;
     const at = years
       ? joined + years * YEAR
@@ -60,20 +55,21 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
 }
 
 /** Returns a day's first second. Earlier days are likelier, especially for few points. */
-function drawDay(random: Random, from: number, until: number, points: number, on: string): number {
+function drawDay(random: Random, from: number, until: number, points: number, on?: string): number {
   const span = (until - from) * Math.min(1, points / 25);
   const at = from + span * random.next() * random.next();
   if (!on) return Math.ceil(at / DAY) * DAY;
   const year = new Date(at * 1000).getUTCFullYear();
-  // 29 February needs a leap year. The caller discards any time that is not before `until`.
+  // 29 February needs a leap year.
   const leap = on === "02-29" ? year + ((4 - (year % 4)) % 4) : year;
   return Date.parse(`${leap}-${on}T00:00:00Z`) / 1000;
 }
 
 /** Returns a second of the day, around 16:00 if no hours are given. */
-function drawSecond(random: Random, [first, last]: number[]): number {
-  if (first === undefined || last === undefined) {
-    return Math.floor(((7 + 9 * (random.next() + random.next())) % 24) * 3600);
-  }
-  return Math.floor((first + (last - first) * random.next()) * 3600);
+function drawSecond(random: Random, [first, last]: number[] = []): number {
+  const hour =
+    first === undefined || last === undefined
+      ? (7 + 9 * (random.next() + random.next())) % 24
+      : first + (last - first) * random.next();
+  return Math.floor(hour * 3600);
 }

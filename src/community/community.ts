@@ -15,7 +15,7 @@ export interface CommunityOptions {
   users: number;
   companies: number;
   seed: number;
-  /** The first companies, with these properties instead of random ones. */
+  /** The first companies. */
   givenCompanies?: readonly GivenCompany[];
   /** Users with fixed properties, by id. */
   givenUsers?: ReadonlyMap<number, GivenUser>;
@@ -52,7 +52,7 @@ export function* seedDataset(options: CommunityOptions): Generator<DatasetLine> 
   for (let index = 0; index < options.users; index++) yield community.user(index);
 }
 
-/** Generates any line of the community without generating the lines before it. */
+/** Returns functions that generate any line without the lines before it. */
 export function createCommunity(options: CommunityOptions) {
   const { users, companies, seed, givenCompanies = [], givenUsers } = options;
   const seats = createSeats(companies, Math.floor(users * MEMBER_SHARE));
@@ -140,21 +140,18 @@ function createSeats(companies: number, members: number) {
 
 /** A permutation of 0 to `count` − 1 that moves neighbours far apart. Products stay below 2^53. */
 function scatter(count: number): (index: number) => number {
-  const greatestCommonDivisor = (a: number, b: number): number =>
-    b === 0 ? a : greatestCommonDivisor(b, a % b);
-  // A step close to `count` divided by the golden ratio, and coprime to `count`.
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  // Close to `count` divided by the golden ratio, and coprime to `count`.
   let step = Math.max(1, Math.floor(Math.min(count, 2 ** 26) * 0.618));
-  while (greatestCommonDivisor(step, count) !== 1) step--;
+  while (divisor(step, count) !== 1) step--;
   return (index) => (index * step) % count;
 }
 
 /** Generates the demo: a fixed seed, with the companies and notable drivers in data/demo.json. */
 export function demoDataset(): Generator<DatasetLine> {
+  const owned = new Set(demo.users.map(({ role, company }) => role === owner && company));
   const givenCompanies = demo.companies.map((company) => {
-    const isOwned = demo.users.some(
-      (user) => user.role === "Owner" && user.company === company.name,
-    );
-    return { tag: "", members: 0, ...company, isOwned };
+    return { tag: "", members: 0, ...company, isOwned: owned.has(company.name) };
   });
   const givenUsers = new Map(
     demo.users.map(({ id, company, role, ...given }) => {

@@ -9,7 +9,6 @@ export interface CompanyName {
   name: string;
   /** Members add it to their names; empty if there is none. */
   tag: string;
-  /** The code of the language that most members speak. */
   language: string;
 }
 
@@ -24,7 +23,8 @@ export function drawCompanyName(random: Random): CompanyName {
 
 /** Members mostly use the company's language and often add its tag. */
 export function drawUserName(random: Random, company: CompanyName | undefined): string {
-  const own = company && random.chance(0.85) && byCode.get(company.language);
+  const own =
+    company && random.chance(0.85) && languages.find(({ code }) => code === company.language);
   const language = own || random.pick(byShare);
   const pattern = random.pick(random.chance(data.handleShare) ? language.handles : language.users);
   const name = draw(random, pattern, random.chance(0.22) ? language.women : language.men);
@@ -34,7 +34,6 @@ export function drawUserName(random: Random, company: CompanyName | undefined): 
   return style < 0.9 ? `${company.tag} | ${name}` : `${name} (${company.tag})`;
 }
 
-/** The words for each placeholder. */
 type Lists = Record<string, string[]>;
 
 const split = (text = "") => text.split(" ").filter((word) => word !== "");
@@ -69,7 +68,6 @@ const languages = data.languages.map((entry) => {
     companies: weighted(ownScript ? data.ownScriptCompanies : data.companies, full),
   };
 });
-const byCode = new Map(languages.map((language) => [language.code, language]));
 const byShare = languages.flatMap((language) =>
   Array<typeof language>(language.share).fill(language),
 );

@@ -15,10 +15,6 @@ export function createRandom(seed: number, index = 0) {
   }
   const below = (n: number) => Math.floor(next() * n);
   const chance = (probability: number) => next() < probability;
-  function pick<T>(items: readonly T[]): T {
-    const item = items[below(items.length)];
-    if (item === undefined) throw new RangeError("nothing to pick from");
-    return item;
-  }
+  const pick = <T>(items: readonly T[]) => items[below(items.length)] as T;
   return { next, below, chance, pick };
 }

@@ -1,6 +1,6 @@
 /**
- * Parses and validates single lines of a dataset or change file. Never compares lines, so duplicate
- * ids and missing references are found elsewhere. README.md has the rules.
+ * Parses and validates single lines of a dataset or change file by the rules in README.md.
+ * Duplicate ids and missing references, which concern several lines, are found elsewhere.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -20,7 +20,7 @@ import {
   UnlockedAchievement,
 } from "./model.ts";
 import { cleanName } from "./text.ts";
-import { explain, invalidJson, mustBe, printable, type ValidationError } from "./validation.ts";
+import { explain, mustBe, notAnObject, printable, type ValidationError } from "./validation.ts";
 
 export type DatasetLine =
   | RoleLine
@@ -40,16 +40,12 @@ const DeletionLine = closedObject({
   id: Id,
   deleted: Type.Literal(true, { description: "true" }),
 });
-/** A line of a change file that deletes the record with the same type and id. */
 export type DeletionLine = Static<typeof DeletionLine>;
 
-/**
- * A line of a change file. It adds a record, or replaces or deletes the record with the same type
- * and id.
- */
+/** A line of a change file adds, replaces or deletes the record with its type and id. */
 export type ChangeLine = DatasetLine | DeletionLine;
 
-/** The maximum number of errors to report per line. A single line can cause a million errors. */
+/** How many errors to report per line. A single line can cause a million. */
 const MAX_ERRORS = 20;
 
 const shapes = {
@@ -75,9 +71,8 @@ interface Shape<Value> {
 }
 
 /**
- * Returns the JSON Schema (2020-12) for a line of a dataset. `$defs.change` is the schema for a
- * line of a change file. A schema for single lines cannot check that ids are unique, that
- * references exist, or that the end line is last. Only the import checks these.
+ * Returns the JSON Schema (2020-12) for a line of a dataset, with that for a line of a change file
+ * under `$defs.change`. It cannot check what concerns several lines, such as references.
  */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);
@@ -109,7 +104,7 @@ export class InvalidLine {
     this.value = value;
   }
 
-  /** Undefined unless the line is a JSON object with a valid `type` and `id`. */
+  /** Undefined unless the line has a valid `type` and `id`. */
   get record(): RecordKey | undefined {
     const { type, id } = this.value;
     const known = deletable.find((name) => name === type);
@@ -119,16 +114,15 @@ export class InvalidLine {
 
 /** Parses a line, which must not be blank, into an object. */
 export function parseObject(text: string): RawRecord | InvalidLine {
+  let value: unknown;
   try {
-    const value = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  } catch {
-    return new InvalidLine([invalidJson(text)]);
-  }
-  return new InvalidLine([{ field: "", reason: "must be a JSON object" }]);
+    value = JSON.parse(text);
+  } catch {}
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isObject ? (value as RawRecord) : new InvalidLine([notAnObject(text)]);
 }
 
-/** Cleans the names in a record, and returns how many of them have changed. */
+/** Cleans the names in a record. Returns how many of them have changed. */
 export function cleanNames(record: RawRecord): number {
   return cleanField(record, "name") + cleanField(Object(record.company), "role");
 }
@@ -140,7 +134,6 @@ function cleanField(record: RawRecord, field: string): number {
   return Number(record[field] !== name);
 }
 
-/** Validates a record of a dataset. */
 export function validateRecord(record: RawRecord): DatasetLine | EndLine | InvalidLine {
   return validate(record, shapeOf(record));
 }
@@ -160,9 +153,8 @@ export function* withEndLine(lines: Iterable<string>): Generator<string> {
 }
 
 /**
- * Drops everything that is invalid from the optional fields of a public user: the avatar, the
- * company, and single roles and achievements. Returns undefined if anything else is invalid, or if
- * the line is not a public user's.
+ * Drops the invalid avatar, company, roles and achievements of a public user. Returns undefined if
+ * anything else is invalid, or if the line is not a public user's.
  */
 export function salvageUser({ value }: InvalidLine): PublicUserLine | undefined {
   if (value.type !== "user") return undefined;
@@ -203,10 +195,7 @@ function validate<Valid extends ChangeLine | EndLine>(
   return new InvalidLine(first.slice(0, MAX_ERRORS), value);
 }
 
-/**
- * Returns the shape that a line must have, given its `type` and `public` members, or an error if
- * either is invalid.
- */
+/** Returns the shape that a line with this `type` and `public` must have, or the error in those. */
 function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
   const { type, public: isPublic } = record;
   if (type === "role" || type === "achievement" || type === "company" || type === "end") {

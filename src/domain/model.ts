@@ -16,7 +16,6 @@ export const Id = integer(`an integer from 1 to ${Number.MAX_SAFE_INTEGER}`, 1);
 export const Count = integer(`an integer from 0 to ${Number.MAX_SAFE_INTEGER}`, 0);
 export const Integer = integer("an integer", Number.MIN_SAFE_INTEGER);
 
-/** Text in an API response. Dataset lines use {@link boundedText}. */
 export const Text = string("a valid Unicode string");
 
 /** Text of limited length. Unpaired surrogates are rejected, because UTF-8 cannot encode them. */
@@ -31,7 +30,7 @@ export const Name = string(
   (value) => isText(value, MAX_NAME) && value.trim() !== "",
 );
 
-/** A time in a dataset. API responses use {@link UtcTime}. */
+/** A time in a dataset. Responses have a {@link UtcTime}. */
 export const Timestamp = string(
   "an RFC 3339 time on a real date, with Z or an offset, such as 2024-03-09T17:05:00Z",
   {
@@ -51,7 +50,6 @@ const Avatar = string(
   isAvatar,
 );
 
-/** An avatar in a dataset. API responses use {@link Url}. */
 export const AvatarOrNull = Type.Union([Avatar, Type.Null()], {
   description: `null, or ${Avatar.description}`,
 });
@@ -77,10 +75,7 @@ export const Achievement = Type.Object({
 });
 export type Achievement = Static<typeof Achievement>;
 
-/**
- * An achievement that a user has unlocked. `tier` is the tier that the user has reached, and
- * `achievement.tier` is the tier in the achievement's definition.
- */
+/** `tier` is the tier that the user has reached, `achievement.tier` that of the definition. */
 export const AchievementEntry = Type.Object({
   achievement: Achievement,
   tier: Count,
@@ -91,7 +86,6 @@ export type AchievementEntry = Static<typeof AchievementEntry>;
 export const CompanySearchResult = Type.Object({ id: Id, name: Name, member_count: Count });
 export type CompanySearchResult = Static<typeof CompanySearchResult>;
 
-/** The company in a user's profile. `role` is the user's role in the company. */
 export const CompanyReference = Type.Object({ id: Id, name: Name, role: Name });
 export type CompanyReference = Static<typeof CompanyReference>;
 
@@ -159,9 +153,7 @@ const userOf = { type: Type.Literal("user"), id: Id };
 export const PublicUserLine = closedObject({ ...userOf, public: Type.Literal(true), ...details });
 export type PublicUserLine = Static<typeof PublicUserLine>;
 
-/**
- * A private user's line. Only the id is stored. The other fields are validated and then dropped.
- */
+/** Only the id of a private user is stored. The other fields are validated and then dropped. */
 export const PrivateUserLine = closedObject({
   ...userOf,
   public: Type.Literal(false),
@@ -169,7 +161,7 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** Returns the avatar as an absolute URL. An avatar that is a path is appended to `baseUrl`. */
+/** Returns the avatar as an absolute URL, which is `baseUrl` with the path if it is a path. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? `/avatars/${userId}.svg`;
   return url.startsWith("/") ? baseUrl + url : url;

@@ -1,7 +1,4 @@
-/**
- * Parses RFC 3339 times into whole seconds since 1970, and formats them as UTC times such as
- * `2024-03-09T17:05:00Z`. Never reads the clock.
- */
+/** Parses RFC 3339 times, and formats times in UTC. Never reads the clock. */
 
 /**
  * Checks everything except whether the day exists, as 30 February does not. Rejects leap seconds,
@@ -21,8 +18,8 @@ const CYCLE_YEARS = 400;
 const CYCLE_SECONDS = 146_097 * 86_400;
 
 /**
- * Parses an RFC 3339 time into whole seconds since 1970. Returns undefined if `text` is not an RFC
- * 3339 time or its date does not exist. Date.parse would accept 30 February.
+ * Parses an RFC 3339 time into whole seconds since 1970. Returns undefined for any other text, and
+ * for a date that does not exist, such as 30 February, which Date.parse would accept.
  */
 export function parseTime(text: string): number | undefined {
   if (!RFC3339.test(text)) return undefined;

@@ -1,23 +1,19 @@
-/** Decompresses gzip data, and passes other data through unchanged. */
+/** Decompresses gzip data, refuses zstd, and passes other data through unchanged. */
 import { pipeline } from "node:stream";
 import zlib from "node:zlib";
 import { codeOf, reasonOf } from "./errors.ts";
 
-/**
- * The size of the output buffer. With Node's default of 16 KiB, decompression takes three times as
- * long.
- */
+/** With Node's default of 16 KiB, decompression takes three times as long. */
 const CHUNK_BYTES = 1 << 18;
 
 /**
- * Yields the bytes of `input`, decompressed if they begin like gzip data (RFC 1952), which may
- * consist of several members. Throws if the data is damaged, ends early, or has anything else after
- * the last member.
+ * Yields the bytes of `input`, decompressed if they begin like gzip data (RFC 1952) of one or more
+ * members. Throws if the data is damaged, ends early, or is followed by something else.
  */
 export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const chunks = input[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
-  while (head.length < 2) {
+  while (head.length < 4) {
     const next = await chunks.next();
     if (next.done) break;
     head = Buffer.concat([head, next.value]);
@@ -36,7 +32,11 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
       await chunks.return?.();
     }
   }
-  if (head[0] !== 0x1f || head[1] !== 0x8b) return yield* whole();
+  const magic = Buffer.from(head).toString("hex", 0, 4);
+  if (magic === "28b52ffd") {
+    throw new Error("this is zstd; decompress it: zstd -dc FILE | roadbook import - --to FILE");
+  }
+  if (!magic.startsWith("1f8b")) return yield* whole();
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   try {
     // The callback can ignore errors, because reading the decoder throws them.

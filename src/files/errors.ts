@@ -3,10 +3,7 @@
  * `instanceof Error`, because under Jest, Node's own errors belong to another realm.
  */
 
-/**
- * SQLite's primary result codes for system errors. An extended code has the primary code in its low
- * 8 bits.
- */
+/** SQLite's primary result codes for system errors, which are the low 8 bits of extended codes. */
 const sqliteCodes: Record<number, string> = {
   3: "SQLITE_PERM",
   5: "SQLITE_BUSY",
@@ -17,7 +14,7 @@ const sqliteCodes: Record<number, string> = {
   14: "SQLITE_CANTOPEN",
 };
 
-/** The error's code, such as ENOENT or SQLITE_FULL, or an empty string if the error has no code. */
+/** The error's code, such as ENOENT or SQLITE_FULL. Empty if it has none. */
 export function codeOf(error: unknown): string {
   if (!isObject(error)) return "";
   // Errors from Bun's node:sqlite have only a number. Errors from better-sqlite3 have a `code`.
@@ -43,10 +40,7 @@ const networkReasons: Record<string, string> = {
   EPROTO: "TLS handshake failed",
 };
 
-/**
- * Why a `fetch` with a time limit failed. Never repeats the error's own message, because Bun's
- * contains the URL.
- */
+/** Why a `fetch` failed. Leaves out the error's own message, because Bun's contains the URL. */
 export function networkReasonOf(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === "TimeoutError") {
     return `timed out after ${timeoutMs / 1000} s`;
@@ -55,12 +49,11 @@ export function networkReasonOf(error: unknown, timeoutMs: number): string {
   return networkReasons[code] ?? (code || "no response");
 }
 
-/** An error for the operator about a file or folder that cannot be read. */
 export function readError(path: string, error: unknown): Error {
   return new Error(`cannot read ${path}: ${reasonOf(error)}`);
 }
 
-/** Whether an error comes from the file system, either directly or through SQLite. */
+/** Whether an error comes from the file system, directly or through SQLite. */
 export function isFileSystemError(error: unknown): boolean {
   return /^(SQLITE_(FULL|IOERR|CANTOPEN|READONLY|PERM)|E[A-Z]+$)/.test(codeOf(error));
 }

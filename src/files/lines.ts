@@ -1,33 +1,24 @@
-/**
- * Splits a file or standard input into numbered lines, without parsing them. Keeps only one chunk
- * and one unfinished line in memory.
- */
+/** Splits a file or standard input into lines. Keeps one chunk and one unfinished line in memory. */
 import { createReadStream } from "node:fs";
 import { readError } from "./errors.ts";
 
-/**
- * The maximum length of a line. The largest valid user takes up only a tenth of this. In the worst
- * case, parsing a line of a million opening brackets takes 0.1 s and 100 MB.
- */
+/** The worst line of this length, a million opening brackets, takes 0.1 s and 100 MB to parse. */
 const MAX_LINE_BYTES = 2 ** 20;
 
 export interface TextLine {
-  /** The line number, which starts at 1 and counts blank lines. */
+  /** Starts at 1 and counts blank lines. */
   number: number;
-  /** The line, or only its beginning if the line is too long. */
+  /** The line, or its beginning if the line is too long. Invalid bytes are U+FFFD. */
   text: string;
-  /** Why the line cannot be read, or undefined if it can be read. */
+  /** Why the line cannot be read. */
   problem?: string;
-  /** Whether the line is not valid UTF-8. If so, `text` has U+FFFD instead of the invalid bytes. */
-  isGarbled?: boolean;
 }
 
-/** Returns the bytes of a file, or of standard input if `path` is `-`. */
+/** `-` is standard input. */
 export function openInput(path: string): AsyncIterable<Uint8Array> {
   return path === "-" ? process.stdin : readFileBytes(path);
 }
 
-/** Yields the bytes of a file. Error messages include the path. */
 export async function* readFileBytes(path: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
@@ -69,7 +60,8 @@ export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerat
       const bare = number === 1 && text.startsWith("\ufeff") ? text.slice(1) : text;
       return bare.trim() === "" ? undefined : { number, text: bare };
     } catch {
-      return { number, text: readLeniently(), problem: "is not valid UTF-8", isGarbled: true };
+      const problem = "is not valid UTF-8; convert the file, for example with iconv";
+      return { number, text: readLeniently(), problem };
     }
   }
 

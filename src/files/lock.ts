@@ -1,24 +1,19 @@
 /**
- * A lock that allows one writer at a time. The operating system releases the lock when its holder
- * dies for any reason. Uses SQLite's file locks, because neither Bun nor Node has an API for file
- * locks.
+ * A lock for one writer at a time, which the operating system releases when its holder dies. It is
+ * SQLite's lock of a file, because neither Bun nor Node has an API for file locks.
  */
 import { chmodSync, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { sqlite } from "#sqlite";
 import { codeOf, isFileSystemError } from "./errors.ts";
 
-/**
- * Takes an exclusive lock but writes nothing, not even a journal file, because the transaction is
- * never committed.
- */
+/** Writes nothing, not even a journal, because the transaction is never committed. */
 const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE";
 
 /**
  * Locks the file at `path`, which must have no other use. Returns a function that releases the
- * lock, or undefined if another process holds the lock. The empty file is never deleted, because a
- * process that still has the deleted file open could lock it while another process locks a new
- * file. Throws SQLite errors and system errors.
+ * lock, or undefined if another process holds it. The empty file is never deleted, because then two
+ * processes could lock the deleted file and a new one. Throws SQLite errors and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
   // A link could make root create a file anywhere.

@@ -1,7 +1,4 @@
-/**
- * Reads regular files in chunks, without blocking the event loop. Opening anything else, such as a
- * FIFO, fails immediately.
- */
+/** Reads regular files in chunks, without blocking the event loop. */
 import { constants, statSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
@@ -10,7 +7,7 @@ import { codeOf } from "./errors.ts";
 /** Small enough that computing the SHA-256 hash of a chunk takes at most 0.7 ms. */
 const CHUNK_BYTES = 1 << 18;
 
-/** Opens a file for reading. Throws if the file cannot be opened or is not a regular file. */
+/** Throws if the file cannot be opened or is not a regular file. */
 export async function openFile(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a FIFO could block forever.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -1,6 +1,6 @@
 /**
- * Replaces a file atomically: the new file is written beside the old one, flushed to disk, and
- * then renamed. If the process is killed, the old file stays intact.
+ * Replaces a file atomically: a new file is written beside it, flushed to disk and then renamed. If
+ * the process is killed, the old file stays intact.
  */
 import {
   accessSync,
@@ -24,32 +24,28 @@ export interface Paths {
   path: string;
   /** An empty file for any other use, which is deleted afterwards. */
   work: string;
-  /** The file to replace, which may be missing. Symbolic links have been followed. */
+  /** The file to replace, which may be missing. It is no symbolic link. */
   old: string;
 }
 
 export interface ReplaceOptions {
-  /**
-   * Called just before the new file takes the place of the old one. From then on, a command must
-   * not end as if it had failed.
-   */
+  /** Called just before the rename. From then on, a command must not end as if it had failed. */
   onCommit?: (() => void) | undefined;
 }
 
 export interface LockOptions extends ReplaceOptions {
-  /** How long to wait while another process is writing the file. Defaults to a minute. */
+  /** How long to wait for another writer of the file. Defaults to a minute. */
   waitMs?: number | undefined;
-  /** Called once if another process is writing the file. */
+  /** Called once if there is another writer. */
   onWait?: (() => void) | undefined;
 }
 
 const RETRY_MS = 100;
 
 /**
- * Calls `write` to write a new file, then moves this file to `target` and gives it the mode of the
- * old file and, if this process is root, the owner. If `target` is a symbolic link, the file at the
- * end of the link is replaced. If `write` throws, `target` is untouched. The message of a file
- * system error is a single line that names `target`.
+ * Calls `write` to write a new file, then moves it to `target`, or to the end of the symbolic link
+ * there. The new file gets the mode of the old one and, if this process is root, its owner. If
+ * `write` throws, `target` is untouched. The message of a file system error names `target`.
  */
 export function replaceFile<T>(
   target: string,
@@ -62,9 +58,8 @@ export function replaceFile<T>(
 }
 
 /**
- * Like {@link replaceFile}, but for only one writer at a time, and others wait. The temporary files
- * have the same names each time, so the next writer removes those of a writer that was killed.
- * Throws if another process is still writing `target` after the wait.
+ * Like {@link replaceFile}, but for one writer at a time. The temporary files always have the same
+ * names, so a writer removes those of one that was killed. Throws if the wait was in vain.
  */
 export function replaceLocked<T>(
   target: string,
@@ -98,10 +93,7 @@ async function waitForLock(
   throw new Error(`another command is still writing ${target} ${waited}; --wait sets this time`);
 }
 
-/**
- * Returns the path of the file to replace, at the end of symbolic links. The file need not exist,
- * but its folder must be writable.
- */
+/** Follows symbolic links. The file need not exist, but its folder must be writable. */
 export function findReplaceable(target: string): string {
   const isNew = !lstatSync(target, { throwIfNoEntry: false });
   const file = isNew ? join(realpathSync(dirname(target)), basename(target)) : realpathSync(target);

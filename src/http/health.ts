@@ -40,9 +40,7 @@ export const health = (service: HealthService) =>
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const Source = Type.Object({
   url: Text,
-  last_try: UtcTime,
   last_success: orNull(UtcTime),
-  bytes: Count,
   error: orNull(Text),
 });
 

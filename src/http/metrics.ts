@@ -58,14 +58,6 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
     gauge("snapshot_source_last_success_timestamp_seconds", "Last successful fetch", () =>
       toSeconds(source().last_success),
     );
-    new Counter({
-      name: "roadbook_snapshot_source_bytes_total",
-      help: "Bytes of snapshots received",
-      collect() {
-        this.reset();
-        this.inc(source().bytes);
-      },
-    });
   }
 
   return {

@@ -38,10 +38,10 @@ export interface LimiterStatus {
 }
 
 export interface LimiterOptions {
-  /** The maximum number of requests per client in any `windowMs`. Must be at least 1. */
+  /** How many requests a client may make in any `windowMs`; at least 1. */
   limit: number;
   windowMs: number;
-  /** The maximum number of clients to track. Defaults to 100,000. */
+  /** Beyond this number, a new client takes the place of another. Defaults to 100,000. */
   maxClients?: number | undefined;
   /** Returns the time in milliseconds. Defaults to a monotonic clock. */
   clock?: (() => number) | undefined;
@@ -52,18 +52,6 @@ const MAX_DROPPED = 2;
 
 export type MemoryLimiter = ReturnType<typeof createLimiter>;
 
-/**
- * **Exact.** At most `limit` requests from a client are allowed in any half-open span of
- * `windowMs`, and no request is refused while the client is below the limit. Refused requests are
- * not counted. Times are rounded down to whole milliseconds. Time stands still while the clock is
- * behind its highest value so far, so setting the clock back frees nothing.
- *
- * **Bounded.** Beyond `maxClients`, a new client takes over the place *and the count* of the least
- * recently seen client. All clients together therefore never get more than `limit × maxClients`
- * requests in any window, and rotating addresses gains nothing. A refused request counts as seeing
- * the client, so its `resetMs` stays correct. A client that has lost its place may get more or less
- * than `limit`.
- */
 export function createLimiter({
   limit,
   windowMs,
@@ -75,14 +63,14 @@ export function createLimiter({
    * a `max`, because `max` would preallocate memory.
    */
   const clients = new LRUCache<string, number[]>({ maxSize: maxClients, sizeCalculation: () => 1 });
-  let now = Number.MIN_SAFE_INTEGER;
+  /** Stands still while the clock is behind, so setting the clock back frees nothing. */
+  let now = Number.NEGATIVE_INFINITY;
 
   const isExpired = (time: number) => now - time >= windowMs;
 
   /** Returns a client's times in the window, oldest first, and marks the client as just seen. */
   function recentTimesOf(client: string): number[] {
-    const nowMs = clock();
-    if (nowMs > now && nowMs <= Number.MAX_SAFE_INTEGER) now = Math.floor(nowMs);
+    now = Math.max(now, Math.floor(clock()));
     for (let i = 0; i < MAX_DROPPED; i++) {
       const [leastRecent] = clients.rvalues();
       // A client that was only peeked at has no times, and is dropped as well.
@@ -95,7 +83,7 @@ export function createLimiter({
     return times;
   }
 
-  /** Adds a client, in the place and with the times of the least recently seen one if needed. */
+  /** Adds a client. At the maximum, it inherits the times of the least recently seen client. */
   function admit(client: string): number[] {
     const inherited = clients.size === maxClients ? clients.pop() : undefined;
     // JavaScriptCore would allocate `[]` as large as earlier arrays that were created here: 200

@@ -1,7 +1,6 @@
 /**
  * The search limit that several instances share through one store, a Redis or Valkey server. While
- * the store is unavailable, decisions are made in memory, without waiting. Never logs, and passes
- * no part of the store's URL to its callbacks.
+ * the store is down, memory decides without waiting. Callbacks get no part of the store's URL.
  */
 import { RedisClient } from "bun";
 import { codeOf } from "../files/errors.ts";
@@ -14,13 +13,11 @@ import {
 } from "./limiter.ts";
 
 export interface SharedLimiterOptions extends LimiterOptions {
-  /** A `redis://`, `valkey://` or, for TLS, `rediss://` URL. */
   url: string;
-  /** Called when the store becomes unavailable. */
   onDown: (reason: string) => void;
   /** Called when the store becomes available, for the first time or again. */
   onUp: () => void;
-  /** If the store takes longer than this to decide, the decision is made in memory. Default 50. */
+  /** If the store takes longer than this to decide, memory decides. Default 50. */
   deadlineMs?: number;
   /** How long the store may take for its first decision after a connection. Default 1000. */
   connectMs?: number;
@@ -28,11 +25,9 @@ export interface SharedLimiterOptions extends LimiterOptions {
 }
 
 /**
- * The same sliding window as in `limiter.ts`, but run atomically on the store and by the store's
- * clock. Each client has a list of timestamps, oldest first. The store deletes a list when its
- * newest timestamp leaves the window. While the store's clock is behind a client's newest
- * timestamp, that timestamp counts as the current time, and the lag is added to the reported wait.
- * Expired timestamps are found by binary search, because there may be as many as the limit allows.
+ * The same sliding window as in `limiter.ts`, but run atomically on the store and by its clock.
+ * Each client has a list of timestamps, oldest first. While the clock is behind the newest one,
+ * that timestamp counts as the current time, and the lag is added to the reported wait.
  */
 const SCRIPT = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -43,6 +38,7 @@ local function at(index) return tonumber(redis.call('LINDEX', key, index) or nil
 
 local now = math.max(clock, at(-1) or clock)
 local used = redis.call('LLEN', key)
+-- A binary search, because there may be as many timestamps as the limit allows.
 local expired, high = 0, used
 while expired < high do
   local middle = math.floor((expired + high) / 2)
@@ -61,14 +57,9 @@ if allowed and is_counted then
 end
 return { allowed and 1 or 0, math.max(limit - used, 0), last_to_leave + window - clock }
 `;
-const SCRIPT_SHA = new Bun.CryptoHasher("sha1").update(SCRIPT).digest("hex");
 const UNEXPECTED = "unexpected reply from the store";
-const KEY_PREFIX = "roadbook:limit:";
 
-/**
- * Opens a limiter that shares one budget per client among all instances with the same URL, limit
- * and window. If the store does not respond within about a second, the limiter starts in memory.
- */
+/** Opens a limiter. If the store does not decide within a second, it starts in memory. */
 export async function openSharedLimiter({
   url,
   onDown,
@@ -80,7 +71,7 @@ export async function openSharedLimiter({
 }: SharedLimiterOptions): Promise<Limiter> {
   const { limit, windowMs } = options;
   const memory = createLimiter(options);
-  /** The connection in use; undefined while the store is down. */
+  /** Undefined while the store is down. */
   let store: RedisClient | undefined;
   let retryTimer: Timer | undefined;
   let isDownReported = false;
@@ -88,11 +79,7 @@ export async function openSharedLimiter({
 
   /** Opens a new connection, because one that hangs may never report an error. */
   async function connect(): Promise<void> {
-    const candidate = new RedisClient(url, {
-      autoReconnect: false,
-      // Much longer than connectMs, because this timer keeps running while the process is busy.
-      connectionTimeout: 10 * connectMs,
-    });
+    const candidate = new RedisClient(url, { autoReconnect: false });
     candidate.onclose = () => drop(candidate, "the connection was closed");
     // This limit is never reached, so the probe is counted, which shows that this user may write.
     // If the password is wrong, only a command that is sent before the connection is open fails.
@@ -110,7 +97,7 @@ export async function openSharedLimiter({
     onUp();
   }
 
-  /** If many decisions fail at once, only the first failure has an effect. */
+  /** Has an effect only once per connection, even if many decisions fail at the same time. */
   function drop(failed: RedisClient, reason: string): void {
     if (failed !== store) return;
     store = undefined;
@@ -149,11 +136,9 @@ export async function openSharedLimiter({
 
 /**
  * Allows a request if both this process's memory and the store allow it. Memory decides first, so
- * `maxClients` bounds the searches of all clients of this instance, and no client gets more than
- * the limit here even if the store is late or has lost its counts. The store is asked even if
- * memory refuses, because the store's wait may be longer.
- *
- * @param ask asks the store; resolves to undefined if the store is down, and never rejects
+ * no client gets more than the limit here even if the store is late or has lost its counts. The
+ * store is asked even if memory refuses, because the store's wait may be longer. `ask` resolves to
+ * undefined if the store is down, and never rejects.
  */
 export async function consumeBoth(
   memory: MemoryLimiter,
@@ -171,25 +156,16 @@ export async function consumeBoth(
   return { ...own, resetMs: Math.max(own.resetMs, shared.resetMs) };
 }
 
-/** Asks the store for a decision, which counts the request if it is allowed and `isCounted`. */
+/** Asks the store, which counts an allowed request if `isCounted` is set. */
 async function decide(
   store: RedisClient,
   client: string,
   { limit, windowMs, isCounted }: { limit: number; windowMs: number; isCounted: boolean },
 ): Promise<Decision> {
-  const args = ["1", KEY_PREFIX + client, String(limit), String(windowMs), isCounted ? "1" : "0"];
-  let reply: unknown;
-  try {
-    reply = await store.send("EVALSHA", [SCRIPT_SHA, ...args]);
-  } catch (error) {
-    // The store has not seen the script yet, or lost the script in a restart or a flush.
-    if (!(error instanceof Error && error.message.startsWith("NOSCRIPT"))) throw error;
-    reply = await store.send("EVAL", [SCRIPT, ...args]);
-  }
-  const [allowed, remaining, resetMs] = Array.isArray(reply) ? reply : [];
-  const isDecision =
-    (allowed === 0 || allowed === 1) && remaining >= 0 && remaining <= limit && resetMs >= 1;
-  if (!isDecision) throw new Error(UNEXPECTED);
+  const args = [limit, windowMs, isCounted ? 1 : 0].map(String);
+  const reply = await store.send("EVAL", [SCRIPT, "1", `roadbook:limit:${client}`, ...args]);
+  if (!Array.isArray(reply)) throw new Error(UNEXPECTED);
+  const [allowed, remaining, resetMs] = reply;
   return { allowed: allowed === 1, limit, remaining, resetMs };
 }
 

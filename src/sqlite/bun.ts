@@ -1,7 +1,6 @@
 /**
- * The SQLite driver for Bun and for the executable, based on Bun's built-in SQLite: bun:sqlite for
- * reading, and node:sqlite for writing, because bun:sqlite makes FTS5's internal tables read-only
- * and has no setting to change that.
+ * The SQLite driver for Bun and for the executable: bun:sqlite for reading, and node:sqlite for
+ * writing, because bun:sqlite makes FTS5's internal tables read-only.
  */
 import { Database as Client, constants, type Statement } from "bun:sqlite";
 import { DatabaseSync } from "node:sqlite";
@@ -29,7 +28,7 @@ export const sqlite: SqliteDriver = {
 
 /**
  * Returns a database whose `close` also finalizes its statements. Otherwise, the file would stay
- * open, and its page cache would stay in memory, until the statements are garbage-collected.
+ * open, and its page cache in memory, until the statements are garbage-collected.
  */
 function open(client: Client): Database {
   const statements: Statement[] = [];
@@ -46,7 +45,6 @@ function open(client: Client): Database {
       close();
     },
   });
-  // `run` does return the number of changed rows, although drizzle's types for this driver omit it.
   return drizzle(tracked as Client) as unknown as Database;
 }
 

@@ -6,12 +6,11 @@ import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
 
 export type Value = string | number | Uint8Array | null;
 
-/** A prepared statement, for SQL that drizzle cannot express, such as FTS5 queries. */
+/** For SQL that drizzle cannot express, such as FTS5 queries. */
 export interface Statement<Row> {
   get(...values: Value[]): Row | null | undefined;
   all(...values: Value[]): Row[];
   iterate(...values: Value[]): IterableIterator<Row>;
-  /** `changes` is the number of rows changed. */
   run(...values: Value[]): { changes: number | bigint };
 }
 
@@ -29,23 +28,21 @@ export type Database = BaseSQLiteDatabase<"sync", { changes: number | bigint }> 
 
 export interface SqliteDriver {
   /**
-   * Opens a file for reading. Nothing may write to the open file, because Bun's driver does not
-   * lock it. If `isMapped` is set, the file is mapped into memory, and truncating it would end the
-   * process.
+   * Opens a file for reading. Nothing may write to it meanwhile, because Bun's driver does not lock
+   * it. Truncating a file that is mapped into memory would end the process.
    */
   openImmutable(path: string, isMapped?: boolean): Database;
   openBytes(bytes: Uint8Array): Database;
   /**
-   * Opens a database for writing, including FTS5's internal tables: a file, which is created if it
-   * does not exist, `:memory:`, the empty path for a temporary file that SQLite deletes, or a copy
-   * of the bytes of a database file.
+   * Opens a database for writing, including FTS5's internal tables: a file, `:memory:`, a temporary
+   * file that SQLite deletes (the empty path), or a copy of the bytes of a database.
    */
   openWritable(source: string | Uint8Array): Database;
 }
 
 /**
- * Caches up to 32 MB of pages, or maps the file, up to SQLite's maximum of 2 GB. With a map, a read
- * of a random user takes 1.7 µs instead of 2.8 µs.
+ * Caches up to 32 MB of pages, or maps up to 2 GB, which is SQLite's maximum. With a map, reading a
+ * random user takes 1.7 instead of 2.8 µs.
  */
 export const cacheSql = (isMapped = false) =>
   `PRAGMA cache_size = -32768; PRAGMA mmap_size = ${isMapped ? 2 ** 31 : 0}`;

@@ -6,8 +6,7 @@ import { cacheSql, type Database, type SqliteDriver } from "./driver.ts";
 export const sqlite: SqliteDriver = {
   openImmutable(path, isMapped) {
     const client = new Client(path, { readonly: true });
-    // better-sqlite3 does not accept a URI with immutable=1, so the connection holds a permanent
-    // lock instead.
+    // better-sqlite3 does not accept a URI with immutable=1, so the connection keeps a lock.
     client.exec("PRAGMA locking_mode = EXCLUSIVE");
     return drizzle(client.exec(cacheSql(isMapped))) as Database;
   },

@@ -15,17 +15,13 @@ export function toInteger(cell: unknown): unknown {
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
 
-const booleans = new Map([
-  ...["1", "true", "t", "yes"].map((text) => [text, true] as const),
-  ...["0", "false", "f", "no"].map((text) => [text, false] as const),
-]);
-
 export function toPublic(cell: unknown): unknown {
   const value = trimmed(cell);
-  return booleans.get(String(value).toLowerCase()) ?? value;
+  if (/^(?:1|true|t|yes)$/i.test(String(value))) return true;
+  return /^(?:0|false|f|no)$/i.test(String(value)) ? false : value;
 }
 
-/** Returns undefined for null. Decodes MySQL's binary strings. */
+/** Returns undefined for null. MySQL's binary strings are decoded. */
 export function toText(cell: unknown): unknown {
   if (typeof cell === "number" || typeof cell === "bigint") return String(cell);
   if (cell instanceof Uint8Array && isUtf8(cell)) return Buffer.from(cell).toString();
@@ -39,10 +35,7 @@ export function toOptionalText(cell: unknown): unknown {
 
 const TIME = /^([\d-]{10})[ T]([\d:.]{8,}) ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 
-/**
- * Returns an RFC 3339 time, or undefined for null and for empty text. Accepts Unix seconds, and how
- * databases write times: with a space, without a zone (which means UTC), or with +01 as the zone.
- */
+/** Reads RFC 3339 and Unix seconds, also with a space for the T, the zone +01, or none (UTC). */
 export function toTime(cell: unknown): unknown {
   const value = cell instanceof Date ? cell.getTime() / 1000 : toInteger(cell);
   if (cell instanceof Date || Number.isInteger(value)) {

@@ -3,7 +3,6 @@
  * the names of files and columns, and never reads a row.
  */
 import { readdirSync } from "node:fs";
-import { readError } from "../files/errors.ts";
 
 /** The columns of each table: those that it must have, and optional ones. */
 const tables = {
@@ -23,42 +22,28 @@ const names = Object.keys(tables) as TableName[];
 
 /** Returns the tables of a folder. A table's file has the table's name and this ending. */
 export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
-  const files = listFiles(folder);
+  const files = readdirSync(folder);
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
-  if (stray !== undefined) {
-    throw new Error(`${folder} has ${stray}, but its files must be ${known.join(", ")}`);
-  }
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
-  if (found.includes("users") || found.includes("companies")) return found;
-  const needed = `users.${ending} or companies.${ending}`;
-  throw new Error(`${folder} must have ${needed}; its files can be ${known.join(", ")}`);
+  if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
+  const problem = stray ?? `neither users.${ending} nor companies.${ending}`;
+  throw new Error(`${folder} has ${problem}; its files can be ${known.join(", ")}`);
 }
 
 /** Throws an error that begins with `file` unless the table has the right columns. */
 export function checkColumns(file: string, table: TableName, columns: readonly string[]): void {
   const [required, optional]: [string[], string[]] = tables[table];
-  const stray = columns.find((name) => ![...required, ...optional].includes(name));
+  const known = [...required, ...optional];
+  const stray = columns.find((name, at) => !known.includes(name) || columns.indexOf(name) < at);
   const missing = required.find((name) => !columns.includes(name));
-  const double = columns.find((name, at) => columns.indexOf(name) < at);
-  const problem =
-    (stray !== undefined && `there is no column ${JSON.stringify(stray)}`) ||
-    (missing !== undefined && `the column ${missing} is missing`) ||
-    (double !== undefined && `the column ${double} is there twice`);
-  if (!problem) return;
-  const more = optional.length > 0 ? `; optional: ${optional.join(", ")}` : "";
-  throw new Error(`${file}: ${problem}; the columns are ${required.join(", ")}${more}`);
+  if (stray === undefined && missing === undefined) return;
+  const problem = stray === undefined ? "is missing" : "is unknown or occurs twice";
+  const list = `the columns can be ${known.join(", ")}`;
+  throw new Error(`${file}: the column "${stray ?? missing}" ${problem}; ${list}`);
 }
 
 /** The column that identifies a row, or for user_roles and user_achievements the row's user. */
 export function keyOf(table: string): "id" | "user_id" {
   return table.startsWith("user_") ? "user_id" : "id";
-}
-
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    throw readError(folder, error);
-  }
 }

@@ -4,33 +4,24 @@
  */
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { type CsvError, parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 import { sqlite } from "#sqlite";
 import { readFileBytes } from "../files/lines.ts";
 import type { Sqlite } from "../sqlite/driver.ts";
 import { toInteger } from "./cells.ts";
 import { checkColumns, keyOf, type TableName } from "./columns.ts";
-import type { OnRead, Row, Tables } from "./read-tables.ts";
+import type { Row, Tables } from "./read-tables.ts";
 
-/** The same as for the line of an NDJSON file. */
 const MAX_ROW_BYTES = 2 ** 20;
-const SAVE_AS = "save it as CSV UTF-8, or run: iconv -f WINDOWS-1252 -t UTF-8 FILE";
+const BAD_RECORD = "a quote is misplaced or never closed, or the record is longer than 1 MiB";
 
-const problems: Partial<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: "has a quote that is never closed",
-  CSV_INVALID_CLOSING_QUOTE: "has text after a closing quote",
-  INVALID_OPENING_QUOTE: 'has a quote inside a field; write it as "" and quote the field',
-  CSV_MAX_RECORD_SIZE: "is longer than 1 MiB",
-};
-
-/** Reads the CSV files of a folder. */
-export function openCsv(folder: string, onRead: OnRead): Tables {
+export function openCsv(folder: string): Tables {
   // An empty path stands for a temporary file, which SQLite deletes.
   const { $client } = sqlite.openWritable("");
   $client.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
   return {
     ending: "csv",
-    open: (table) => load($client, folder, table, onRead),
+    open: (table) => load($client, folder, table),
     query: async (table, rest, selected = "*") =>
       $client.prepare<Row>(`SELECT ${selected} FROM ${table} AS q ${rest}`).all(),
     [Symbol.asyncDispose]: async () => $client.close(),
@@ -38,21 +29,16 @@ export function openCsv(folder: string, onRead: OnRead): Tables {
 }
 
 /** Loads a file into a table of its name, and returns its columns. */
-async function load(
-  db: Sqlite,
-  folder: string,
-  table: TableName,
-  onRead: OnRead,
-): Promise<string[]> {
+async function load(db: Sqlite, folder: string, table: TableName): Promise<string[]> {
   const file = `${table}.csv`;
   const key = keyOf(table);
   let columns: string[] = [];
   let insert: ReturnType<Sqlite["prepare"]> | undefined;
-  let [lines, rows] = [0, 0];
+  let lines = 0;
 
   /** `last` is the line on which the record ends. */
   function add(cells: string[], last: number): void {
-    const line = last - cells.join().split("\n").length + 1;
+    const line = lines + 1;
     lines = last;
     if (cells.every((cell) => cell.trim() === "")) return;
     if (!insert) {
@@ -72,11 +58,9 @@ async function load(
       return typeof id === "number" ? id : cells[at] || null;
     });
     insert.run(...values, line);
-    rows++;
-    if (rows % 10_000 === 0) onRead(file, rows);
   }
 
-  const texts = readTexts(file, readFileBytes(join(folder, file)));
+  const texts = decode(file, readFileBytes(join(folder, file)));
   const { value: start = "" } = await texts.next();
   const parser = parse({
     delimiter: findDelimiter(start),
@@ -88,15 +72,13 @@ async function load(
       return null;
     },
   });
+  parser.write(start);
   try {
-    const all = async function* () {
-      yield start;
-      yield* texts;
-    };
-    await pipeline(all, parser.resume());
+    await pipeline(texts, parser.resume());
   } catch (error) {
-    const problem = problems[(error as CsvError).code];
-    throw problem === undefined ? error : new Error(`${file}, line ${lines + 1}: ${problem}`);
+    throw error instanceof CsvError
+      ? new Error(`${file}, line ${lines + 1}: ${BAD_RECORD}`)
+      : error;
   }
   if (!insert) throw new Error(`${file} is empty; its first line must have the names of columns`);
   // Has all columns, so that a page is read from one place.
@@ -112,25 +94,16 @@ function findDelimiter(text: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/** Decodes UTF-8 without a byte-order mark. Every line break becomes a line feed. */
-async function* readTexts(
-  file: string,
-  bytes: AsyncIterable<Uint8Array>,
-): AsyncGenerator<string, void> {
+/** Decodes UTF-8. Drops carriage returns, because csv-parse counts each of them as a line. */
+async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
-    try {
-      return utf8.decode(chunk, { stream: chunk !== undefined });
-    } catch {
-      throw new Error(`${file} is not valid UTF-8\n  fix: ${SAVE_AS}`);
-    }
-  };
-  let end = "";
-  for await (const chunk of bytes) {
-    // A carriage return at the end of a chunk waits for its line feed.
-    const text = end + decode(chunk);
-    end = text.endsWith("\r") ? "\r" : "";
-    yield text.slice(0, text.length - end.length).replace(/\r\n?/g, "\n");
+  try {
+    for await (const chunk of bytes)
+      yield utf8.decode(chunk, { stream: true }).replaceAll("\r", "");
+    yield utf8.decode();
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new Error(`${file} is not valid UTF-8; save it as CSV UTF-8`);
+    throw error;
   }
-  yield (end + decode()).replace("\r", "\n");
 }

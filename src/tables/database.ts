@@ -6,7 +6,6 @@ import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { readError } from "../files/errors.ts";
 import { checkColumns, type TableName } from "./columns.ts";
 import type { Row, Tables } from "./read-tables.ts";
 
@@ -29,7 +28,9 @@ export async function openDatabase(url: string, queries: string): Promise<Tables
   return {
     ending: "sql",
     async open(table) {
-      texts.set(table, readQuery(queries, `${table}.sql`));
+      const text = readFileSync(join(queries, `${table}.sql`), "utf8");
+      // A byte-order mark and the semicolon at the end would be syntax errors in a subquery.
+      texts.set(table, text.replace(/^\ufeff|[\s;]+$/g, ""));
       const { columns } = await run(table, "WHERE 1 = 0");
       checkColumns(`${table}.sql`, table, columns);
       return columns;
@@ -39,21 +40,8 @@ export async function openDatabase(url: string, queries: string): Promise<Tables
   };
 }
 
-/** Returns the SELECT in a file, without the semicolon at its end. */
-function readQuery(folder: string, file: string): string {
-  let text: string;
-  try {
-    text = readFileSync(join(folder, file), "utf8");
-  } catch (error) {
-    throw readError(join(folder, file), error);
-  }
-  const query = text.replace(/^\ufeff/, "").replace(/[\s;]+$/, "");
-  if (query === "") throw new Error(`${file} is empty; it must have a SELECT`);
-  return query;
-}
-
 async function connect(url: string): Promise<Connection> {
-  const [, path] = /^sqlite:(?:\/\/(?=\/))?(.*)$/is.exec(url) ?? [];
+  const [, path] = /^sqlite:(.*)$/is.exec(url) ?? [];
   try {
     return path === undefined ? await connectServer(url) : openSqlite(path);
   } catch (error) {

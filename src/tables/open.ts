@@ -21,16 +21,16 @@ export function isFolder(path: string): boolean {
  * because a URL may have a password.
  */
 export function findProblem(source: string, queries: string | undefined): string | undefined {
-  if (!/^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source)) {
-    if (queries !== undefined) return `must be ${URLS}, because queries are given`;
-    const isOther = /^[a-z][a-z\d+.-]*:\/\//i.test(source);
-    return isOther ? `must be a file, a folder, - or ${URLS}` : undefined;
+  const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);
+  if (queries === undefined) {
+    if (isDatabase) return "is a database; name the folder of its SELECTs with --queries";
+    const isUrl = /^[a-z][a-z\d+.-]*:\/\//i.test(source);
+    return isUrl ? `must be a file, a folder, - or ${URLS}` : undefined;
   }
-  if (queries === undefined) return "is a database; name the folder of its SELECTs with --queries";
   const { host, pathname, search, hash } = URL.parse(source) ?? {};
   // A password with / ? or # would end the host.
   const isServer = host && !`${pathname}${search}${hash}`.includes("@");
-  if (isServer || /^sqlite:./i.test(source)) return undefined;
+  if (isDatabase && (isServer || /^sqlite:./i.test(source))) return undefined;
   return `must be ${URLS}; write special characters in a password as %XX, such as %23 for #`;
 }
 
@@ -45,7 +45,7 @@ export async function openTables(
   if (queries === undefined) {
     if (!isFolder(source)) return undefined;
     const names = findTables(source, "csv");
-    return new TableReader(openCsv(source, onRead), names, onRead);
+    return new TableReader(openCsv(source), names, onRead);
   }
   if (!process.versions.bun) {
     throw new Error("databases need the executable or Bun; on Node.js, import NDJSON or CSV");

@@ -28,7 +28,7 @@ export interface Tables extends AsyncDisposable {
 
 /** A record, which has not been validated, except that its id is valid. */
 export interface TableRecord {
-  type: RecordKey["type"];
+  type: RecordType;
   record: RawRecord;
   /** The line of the record's row in a CSV file; otherwise its id. */
   number: number;
@@ -42,6 +42,7 @@ export interface RowError extends ValidationError {
   missing?: RecordKey;
 }
 
+type RecordType = RecordKey["type"];
 type RowProblem = Omit<RowError, "place">;
 type Items = (TableRecord | RowError)[];
 
@@ -58,19 +59,8 @@ const converters: Partial<Record<string, (cell: unknown) => unknown>> = {
   avatar_url: toOptionalText,
   company_role: toOptionalText,
 };
-for (const name of [
-  ...["id", "user_id", "role_id", "achievement_id", "company_id"],
-  ...["hierarchy", "tier", "points", "member_count"],
-]) {
-  converters[name] = toInteger;
-}
-
-const tableOf = {
-  role: "roles",
-  achievement: "achievements",
-  company: "companies",
-  user: "users",
-} as const;
+const integers = "id user_id role_id achievement_id company_id hierarchy tier points member_count";
+for (const name of integers.split(" ")) converters[name] = toInteger;
 
 export class TableReader {
   private readonly tables: Tables;
@@ -114,7 +104,7 @@ export class TableReader {
   /** Describes an error in a record, so that it names the row and the column. */
   locate(error: ValidationError, { type, number }: Omit<TableRecord, "record">): RowError {
     const field = error.field.replace(/^company\./, "company_");
-    return { ...error, field, place: this.placeOf(tableOf[type], number) };
+    return { ...error, field, place: this.placeOf(tableOf(type), number) };
   }
 
   private placeOf(table: string, number: unknown): string {
@@ -138,14 +128,10 @@ export class TableReader {
    * Yields the rows whose id is above `after` and at most `upTo`, in ascending order of their ids.
    * Rows with the same id are in the same page.
    */
-  private async *pages(
-    table: TableName,
-    size: number,
-    after = 0,
-    upTo = MAX_ID,
-  ): AsyncGenerator<Row[]> {
+  private async *pages(table: TableName, after = 0, upTo = MAX_ID): AsyncGenerator<Row[]> {
     if (!this.columns.has(table)) return;
     const key = keyOf(table);
+    const size = key === "id" ? USERS_PER_PAGE : ROWS_PER_PAGE;
     let [from, limit] = [after, size];
     for (;;) {
       // The numbers are written into the text, because with parameters, MariaDB reads whole tables.
@@ -166,21 +152,20 @@ export class TableReader {
     }
   }
 
-  /** Yields the rows of a table as records. */
-  private async *readRecords(type: RecordKey["type"]): AsyncGenerator<Items> {
-    const table = tableOf[type];
+  private async *readRecords(type: RecordType): AsyncGenerator<Items> {
+    const table = tableOf(type);
     let count = 0;
-    for await (const rows of this.pages(table, USERS_PER_PAGE)) {
+    for await (const rows of this.pages(table)) {
       count += rows.length;
       this.onRead(`${table}.${this.tables.ending}`, count);
       yield rows.map((row) => this.toRecord(type, row));
     }
   }
 
-  private toRecord(type: RecordKey["type"], row: Row): TableRecord | RowError {
+  private toRecord(type: RecordType, row: Row): TableRecord | RowError {
     const { company_id, company_role = "Member", ...fields } = convert(row);
     const { id } = fields;
-    if (!isId(id)) return this.errorIn(tableOf[type], row, mustBeId("id", id));
+    if (!isId(id)) return this.errorIn(tableOf(type), row, mustBeId("id", id));
     const number = Number(row.line ?? id);
     // For a private user, the id is enough.
     if (fields.public === false) return { type, record: { type, id, public: false }, number };
@@ -204,21 +189,17 @@ export class TableReader {
    * Adds roles and achievements to the public users among `records`, who have the ids above `after`
    * and up to `upTo`. Yields the errors in the rows.
    */
-  private async *addLists(
-    records: RawRecord[],
-    after: number,
-    upTo: number,
-  ): AsyncGenerator<RowError[]> {
+  private async *addLists(records: RawRecord[], after: number, upTo: number) {
     for (const type of ["role", "achievement"] as const) {
       const users = new Map(records.map((record) => [record.id, { record, list: new Map() }]));
-      for await (const rows of this.pages(`user_${type}s`, ROWS_PER_PAGE, after, upTo)) {
+      for await (const rows of this.pages(`user_${type}s`, after, upTo)) {
         yield rows.flatMap((row) => {
           const cells = convert(row);
           const user = users.get(cells.user_id);
           if (user && user.record.public !== true) return [];
           const error = user
             ? this.addElement(type, user.list, cells)
-            : findMissing("user", cells.user_id, users);
+            : findMissing("user", cells.user_id, false);
           return error ? [this.errorIn(`user_${type}s`, row, error)] : [];
         });
       }
@@ -234,12 +215,15 @@ export class TableReader {
     list: Map<unknown, unknown>,
     { [`${type}_id`]: id, tier, unlocked_at }: Row,
   ): RowProblem | undefined {
-    const error = findMissing(type, id, this.known[type]);
+    const error = findMissing(type, id, this.known[type].has(id));
     if (error) return error;
     if (type === "role") return void list.set(id, id);
-    if (!Number.isSafeInteger(tier) || Number(tier) < 0) return mustHave("tier", Count, tier);
+    const isCount = Number.isSafeInteger(tier) && Number(tier) >= 0;
+    if (!isCount) return mustBe("tier", Count.description ?? "", tier);
     const seconds = parseTime(String(unlocked_at));
-    if (seconds === undefined) return mustHave("unlocked_at", Timestamp, unlocked_at);
+    if (seconds === undefined) {
+      return mustBe("unlocked_at", Timestamp.description ?? "", unlocked_at);
+    }
     // The highest tier counts, and of several rows with that tier the earliest.
     const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;
     const lead = Number(tier) - (other?.tier ?? -1);
@@ -260,24 +244,18 @@ function convert({ line, ...cells }: Row): RawRecord {
   return fields;
 }
 
+function tableOf(type: RecordType): TableName {
+  return type === "company" ? "companies" : `${type}s`;
+}
+
 function isId(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) > 0;
 }
 
-function findMissing(
-  type: RecordKey["type"],
-  id: unknown,
-  known: { has(id: unknown): boolean },
-): RowProblem | undefined {
+function findMissing(type: RecordType, id: unknown, isKnown: boolean): RowProblem | undefined {
   const field = `${type}_id`;
   if (!isId(id)) return mustBeId(field, id);
+  if (isKnown) return undefined;
   const kind = `there is no ${type}`;
-  return known.has(id)
-    ? undefined
-    : { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
-}
-
-function mustHave(field: string, schema: { description?: string }, value: unknown): RowProblem {
-  if (value === undefined) return { field, reason: "is missing" };
-  return mustBe(field, schema.description ?? "", value);
+  return { field, reason: `${kind} ${id}`, kind, missing: { type, id } };
 }

@@ -38,7 +38,7 @@ test("errors go to standard error, the exit code is 1, and nothing is written", 
 line 1: id: is missing
 line 1: name: is missing
 line 1: hierarchy: is missing
-line 2: must be a JSON object
+line 2: must be a valid JSON object
 `,
   });
   expect(listBeside(join(cwd, "s"))).toEqual([]);

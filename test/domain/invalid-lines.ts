@@ -38,9 +38,9 @@ const ofPlan = (more: object) => ({ ...achievement, ...more });
 
 /** Invalid lines, each with the beginning of the expected error message. */
 export const invalidLines: [expected: string, line: object | string][] = [
-  ["must be valid JSON", '{"type":"user"'],
-  ["must be a JSON object", "[]"],
-  ["must be a JSON object", "null"],
+  ["must be a valid JSON object", '{"type":"user"'],
+  ["must be a valid JSON object", "[]"],
+  ["must be a valid JSON object", "null"],
   [types, { id: 1 }],
   [types, ofUser({ type: "truck" })],
   [types, { type: "constructor" }],

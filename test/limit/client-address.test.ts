@@ -15,16 +15,9 @@ describe("without trusted proxies", () => {
     ["203.0.113.7", "203.0.113.7"],
     ["::ffff:203.0.113.7", "203.0.113.7"],
     ["::ffff:cb00:7107", "203.0.113.7"],
-    ["::FFFF:203.0.113.7", "203.0.113.7"],
     ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
     ["2001:DB8:1:2::", "2001:db8:1:2::/64"],
-    ["2001:db8:1:3::", "2001:db8:1:3::/64"],
-    ["64:ff9b::203.0.113.7", "203.0.113.7"],
-    ["64:FF9B::cb00:7107", "203.0.113.7"],
-    ["64:ff9b::1:cb00:7107", "64:ff9b::/64"],
-    ["64:ff9b:1::cb00:7107", "64:ff9b:1::/64"],
     ["::1", "::/64"],
-    ["fe80::1%eth0", "fe80::/64"],
     [undefined, "unknown"],
   ])("the peer %p is counted as %p, and its X-Forwarded-For is ignored", (peer, key) => {
     expect(direct(peer, null)).toBe(key);
@@ -33,66 +26,39 @@ describe("without trusted proxies", () => {
 
   test.each([
     [0, "::/0"],
-    [1, "::/1"],
     [32, "2001:db8::/32"],
     [47, "2001:db8:2::/47"],
-    [48, "2001:db8:3::/48"],
-    [60, "2001:db8:3:40::/60"],
     [64, "2001:db8:3:47::/64"],
-    [127, "2001:db8:3:47::4/127"],
     [128, "2001:db8:3:47::5/128"],
   ])("with an IPv6 prefix of %p bits, the peer is counted as %p", (ipv6Prefix, key) => {
     const { keyOf } = createClients({ trusted: [], ipv6Prefix });
     expect(keyOf("2001:db8:3:47::5", null)).toBe(key);
     expect(keyOf("203.0.113.7", null)).toBe("203.0.113.7");
-    expect(keyOf("64:ff9b::203.0.113.7", null)).toBe("203.0.113.7");
   });
 });
 
 describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
   test.each<[peer: string, forwardedFor: string | null, key: string, why: string]>([
     ["10.0.0.1", null, "10.0.0.1", "without the header, the proxy itself"],
-    ["10.0.0.1", "", "10.0.0.1", "an empty header"],
     ["10.0.0.1", "203.0.113.7", "203.0.113.7", "one proxy"],
     ["::ffff:10.0.0.1", "203.0.113.7", "203.0.113.7", "an IPv4-mapped peer"],
     ["::1", "203.0.113.7", "203.0.113.7", "a proxy trusted by its address"],
     ["fd12::1%eth0", "203.0.113.7", "203.0.113.7", "a peer with a zone"],
     ["::2", "203.0.113.7", "::/64", "an untrusted peer in the same /64 as a trusted proxy"],
     ["203.0.113.9", "198.51.100.1", "203.0.113.9", "an untrusted peer"],
-    ["10.0.0.1", "198.51.100.1, 203.0.113.7", "203.0.113.7", "a client's own entry"],
     ["10.0.0.1", "203.0.113.7, 10.1.1.1", "203.0.113.7", "two proxies"],
     ["10.0.0.1", "1.1.1.1,203.0.113.7 ,\t10.1.1.1,fd00::1", "203.0.113.7", "white space"],
     ["10.0.0.1", "10.3.3.3, 10.2.2.2", "10.3.3.3", "only trusted addresses, so the leftmost"],
-    ["10.0.0.1", `203.0.113.7${", 10.2.2.2".repeat(99)}`, "203.0.113.7", "99 trusted hops"],
     ["10.0.0.1", "203.0.113.7, , ,", "203.0.113.7", "empty elements"],
-    ["10.0.0.1", " , ", "10.0.0.1", "only empty elements"],
     ["10.0.0.1", "203.0.113.7:567", "203.0.113.7", "a port"],
-    ["10.0.0.1", "203.0.113.7, 10.1.1.1:80", "203.0.113.7", "a port on a proxy"],
     ["10.0.0.1", "2001:db8::1", "2001:db8::/64", "IPv6"],
-    ["10.0.0.1", "[2001:db8::1]", "2001:db8::/64", "brackets"],
     ["10.0.0.1", "[2001:db8::1]:443", "2001:db8::/64", "brackets and a port"],
-    ["10.0.0.1", '"[2001:db8::1]:443"', "2001:db8::/64", "brackets, a port and quotes"],
     ["10.0.0.1", "[fe80::1%25eth0]:443", "fe80::/64", "a zone in brackets"],
     ["10.0.0.1", "::ffff:203.0.113.7", "203.0.113.7", "IPv4-mapped"],
-    ["10.0.0.1", "[::ffff:203.0.113.7]:1", "203.0.113.7", "IPv4-mapped, in brackets"],
-    ["10.0.0.1", "203.0.113.7, ::ffff:10.1.1.1", "203.0.113.7", "an IPv4-mapped proxy"],
-    ["10.0.0.1", "64:ff9b::203.0.113.7", "203.0.113.7", "NAT64"],
-    ["10.0.0.1", "64:ff9b::203.0.113.8, 203.0.113.7", "203.0.113.7", "NAT64 left of the client"],
-    ["64:ff9b::10.0.0.1", "203.0.113.7", "10.0.0.1", "a peer with a proxy's address in NAT64"],
-    ["10.0.0.1", "203.0.113.7, 64:ff9b::10.0.0.2", "10.0.0.2", "a proxy's address in NAT64"],
     ["10.0.0.1", "unknown", "10.0.0.1", "an invalid entry, so the proxy"],
-    ["10.0.0.1", "203.0.113.7, junk", "10.0.0.1", "an invalid last entry"],
     ["10.0.0.1", "203.0.113.7, junk, 10.1.1.1", "10.1.1.1", "an invalid entry before a proxy"],
     ["10.0.0.1", "junk, 203.0.113.7", "203.0.113.7", "an invalid entry left of the client"],
-    ["10.0.0.1", "1", "10.0.0.1", "a number"],
-    ["10.0.0.1", "0x7f.0.0.1", "10.0.0.1", "hexadecimal"],
     ["10.0.0.1", "203.0.113.07", "10.0.0.1", "octal"],
-    ["10.0.0.1", "203.0.113.256", "10.0.0.1", "a number over 255"],
-    ["10.0.0.1", "203.0.113.7:", "10.0.0.1", "an empty port"],
-    ["10.0.0.1", "203.0.113.7:http", "10.0.0.1", "a port that is not a number"],
-    ["10.0.0.1", "[203.0.113.7", "10.0.0.1", "a missing bracket"],
-    ["10.0.0.1", "2001:db8::1::2", "10.0.0.1", "two gaps"],
-    ["10.0.0.1", "for=203.0.113.7", "10.0.0.1", "the syntax of the Forwarded header"],
     ["not an address", "203.0.113.7", "unknown", "a peer that is not an address"],
   ])("the peer %p with X-Forwarded-For %p is counted as %p: %s", (peer, forwardedFor, key) => {
     expect(proxied(peer, forwardedFor)).toBe(key);
@@ -100,12 +66,19 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     expect(proxied(peer, forwardedFor)).toBe(key);
   });
 
+  test.each([
+    ["::ffff:10.0.0.1", true],
+    ["::2", false],
+    ["no address", false],
+    [undefined, false],
+  ])("the peer %p is trusted: %p", (peer, isTrusted) => {
+    expect(trusts(peer)).toBe(isTrusted);
+  });
+
   test("entries to the left of the entry that the proxy added have no effect", () => {
     const junk = fc.oneof(
-      fc.string({ maxLength: 100 }),
       fc.string({ unit: "binary" }),
       fc.string({ unit: fc.constantFrom(...'0123456789abcdef:.,[]%" x/') }),
-      fc.ipV4(),
       fc.ipV6(),
     );
     fc.assert(
@@ -126,12 +99,6 @@ describe("with the trusted proxies 10.0.0.0/8, fd00::/8 and ::1", () => {
     );
   });
 
-  test("a header of 1 MB is read only at the right end", () => {
-    const header = `${"198.51.100.1, ".repeat(75_000)}203.0.113.7`;
-    expect(proxied("10.0.0.1", header)).toBe("203.0.113.7");
-    expect(proxied("10.0.0.1", "x".repeat(1_000_000))).toBe("10.0.0.1");
-  });
-
   test("each address keeps its own key, even if there are more addresses than the cache holds", () => {
     for (let i = 0; i < 10_000; i++) {
       const ip = `198.51.${i >> 8}.${i & 255}`;
@@ -144,30 +111,21 @@ describe("a CIDR", () => {
   test.each([
     ["10.0.0.0/8", "10.0.0.0", 8],
     ["10.1.2.3", "10.1.2.3", 32],
-    ["0.0.0.0/0", "0.0.0.0", 0],
+    ["::ffff:10.1.2.3", "10.1.2.3", 32],
     ["2001:db8::/32", "2001:db8::", 32],
     ["::1", "::1", 128],
-    ["::ffff:10.0.0.0/104", "10.0.0.0", 8],
   ])("%p is parsed", (text, address, bits) => {
     expect(parseCidr(text)?.map(String)).toEqual([address, String(bits)]);
   });
 
   test.each([
     "",
-    "/8",
     "10.0.0.0/",
     "10.0.0.0/33",
-    "10.0.0.0/-1",
-    "10.0.0.0/8/8",
     "10.0.0/8",
-    "10/8",
     "010.0.0.0/8",
-    "0x0a.0.0.0/8",
     "::/129",
-    "::ffff:10.0.0.0/95",
     "proxy.example",
-    "fe80::1%eth0",
-    " 10.0.0.0/8",
     "10.0.0.0/255.0.0.0",
   ])("%p is invalid", (text) => {
     expect(parseCidr(text)).toBeUndefined();
@@ -183,18 +141,6 @@ describe("a CIDR", () => {
     const { keyOf } = createClients({ trusted: networks("0.0.0.0/0"), ipv6Prefix: 64 });
     expect(keyOf("2001:db8::1", "203.0.113.7")).toBe("2001:db8::/64");
   });
-});
-
-test.each([
-  ["10.0.0.1", true],
-  ["::ffff:10.0.0.1", true],
-  ["::1", true],
-  ["::2", false],
-  ["203.0.113.7", false],
-  ["no address", false],
-  [undefined, false],
-])("the peer %p is trusted: %p", (peer, isTrusted) => {
-  expect(trusts(peer)).toBe(isTrusted);
 });
 
 function networks(...texts: string[]): Cidr[] {

@@ -284,7 +284,7 @@ line 9: achievements[1].id: must be an integer from 1 to 9007199254740991, got "
   test.each([
     ["truncated gzip", gzipSync(bytes).subarray(0, 60), /gzip data is damaged or ends/],
     ["bytes that are not UTF-8", garbled, /UTF-8/],
-    ["an unfinished last line", bytes.subarray(0, -20), /^line 3: must be valid JSON$/],
+    ["an unfinished last line", bytes.subarray(0, -20), /^line 3: must be a valid JSON object$/],
     ["a wrong end line", textOf([bea, user(3, ""), end(9)]), /lines: must be 2 .* got 9/],
     ["an end line with a string", textOf([bea, end("1")]), /line 2: lines: must be/],
     ["a line after the end line", textOf([bea, end(1), ann]), /line 3: comes after the end line/],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync, zstdCompressSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
@@ -84,8 +84,7 @@ test.each(["import", "apply", "export"])(
 const text = Buffer.from(textOf(community));
 test.each([
   ["truncated gzip", gzipSync(text).subarray(0, 150), /is damaged or ends early/],
-  ["zstd", zstdCompressSync(text), /this is zstd, not NDJSON\n {2}fix: zstd -dc FILE/],
-  ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be valid JSON/],
+  ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be a valid JSON object/],
 ])("%s is rejected and leaves the target unchanged", async (_, input, expected) => {
   const target = await makeSnapshot();
   const before = stateOf(target);

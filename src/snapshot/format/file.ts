@@ -1,7 +1,6 @@
 /**
  * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html). Writes and verifies
- * the trailer, which follows the database and holds the database's SHA-256. The hash covers bytes
- * rather than rows, so it detects every change and can be computed as fast as the file is read.
+ * the trailer, which follows the database and holds the SHA-256 of its bytes.
  */
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
@@ -17,12 +16,12 @@ export const HEADER_BYTES = 100;
 export const TRAILER_BYTES = 81;
 const LABEL = "roadbook sha256 ";
 
-/** Thrown when a snapshot cannot be read. The message is one line for the operator. */
+/** A snapshot cannot be read. The message is one line for the operator. */
 export class SnapshotError extends Error {
   override name = "SnapshotError";
   /** The message without the name of the file, such as "is empty". */
   readonly reason: string;
-  /** Whether a retry may succeed: true unless the file's content caused the error. */
+  /** Whether a retry may succeed, because the file's content did not cause the error. */
   readonly isTransient: boolean;
 
   constructor(reason: string, file = "the snapshot", isTransient = false) {
@@ -32,15 +31,15 @@ export class SnapshotError extends Error {
   }
 }
 
-/** Reads the header of a file, or all of the file if that is shorter. */
+/** Returns fewer bytes than a header has if the file is shorter. */
 export async function readHeader(file: FileHandle): Promise<Uint8Array> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEADER_BYTES), 0, HEADER_BYTES, 0);
   return buffer.subarray(0, bytesRead);
 }
 
 /**
- * Returns the length of the database in a file that begins with `bytes` and is `size` bytes long.
- * Throws a {@link SnapshotError} if the header is not that of a snapshot or declares another size.
+ * Returns the length of the database in a file that begins with `bytes`. Throws a
+ * {@link SnapshotError} unless the header is that of a snapshot of `size` bytes.
  */
 export function parseHeader(bytes: Uint8Array, size: number): number {
   const written = parseFileBytes(bytes);
@@ -50,8 +49,7 @@ export function parseHeader(bytes: Uint8Array, size: number): number {
 
 /**
  * Returns the file size that the header in `bytes` declares. Throws a {@link SnapshotError} unless
- * the header is that of a snapshot with the current schema version, or with any version if
- * `isAnySchema` is set.
+ * the header is that of a snapshot with the current schema, or with any if `isAnySchema` is set.
  */
 export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
   const header = Buffer.from(bytes.subarray(0, HEADER_BYTES));
@@ -80,10 +78,7 @@ function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
   return `has schema ${version}, but this Roadbook reads schema ${SCHEMA_VERSION}; ${advice}`;
 }
 
-/**
- * Turns a database file into a snapshot: clears the bytes that SQLite does not use, and writes the
- * trailer after the last page. An old trailer is overwritten.
- */
+/** Clears the bytes that SQLite does not use, and writes the trailer after the last page. */
 export async function finishFile(path: string): Promise<void> {
   await using file = await open(path, "r+");
   const databaseBytes = parseFileBytes(await readHeader(file)) - TRAILER_BYTES;
@@ -98,16 +93,16 @@ export async function finishFile(path: string): Promise<void> {
   await file.truncate(databaseBytes + TRAILER_BYTES);
 }
 
-/** SQLite's default. Roadbook creates databases with no other page size. */
+/** SQLite's default, which no snapshot changes. */
 const PAGE_BYTES = 4096;
 /** The types of B-tree pages, and the lengths of their headers. */
 const btreeHeaders: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
 const zeros = Buffer.alloc(PAGE_BYTES);
 
 /**
- * Fills the space between the cell pointers and the cells of each B-tree page with zeros. When
- * SQLite moves rows to another page, it leaves copies there, even with `secure_delete`. `pages`
- * begins at the offset `from` in the file. Returns whether anything has changed.
+ * Fills the space between the cell pointers and the cells of each B-tree page with zeros, because
+ * SQLite leaves copies of moved rows there, even with `secure_delete`. `pages` begins at the offset
+ * `from` in the file. Returns whether anything has changed.
  */
 function clearUnused(pages: Uint8Array, from: number): boolean {
   let hasChanged = false;
@@ -127,16 +122,12 @@ function clearUnused(pages: Uint8Array, from: number): boolean {
   return hasChanged;
 }
 
-/** Returns the bytes of a database as those of a snapshot file. */
 export function withChecksum(database: Uint8Array): Uint8Array {
   const sha256 = createHash("sha256").update(database).digest("hex");
   return Buffer.concat([database, Buffer.from(trailerOf(sha256))]);
 }
 
-/**
- * Reads the whole file, in chunks, and returns its SHA-256. Throws a {@link SnapshotError} if the
- * trailer has another.
- */
+/** Returns the database's SHA-256. Throws a {@link SnapshotError} if the trailer has another. */
 export async function verifyChecksum(
   source: FileHandle | Uint8Array,
   databaseBytes: number,

@@ -14,14 +14,11 @@ export interface Counts {
 }
 
 export interface Meta {
-  /** The build time in UTC and whole seconds, in ISO 8601 format. */
+  /** The build time in UTC, such as 2024-03-09T17:05:00Z. */
   built_at: string;
   roadbook_version: string;
   counts: Counts;
-  /**
-   * The ids of the public users with the most achievement points, at most twelve, in descending
-   * order of points.
-   */
+  /** The ids of the twelve public users with the most achievement points, in that order. */
   featured: number[];
 }
 
@@ -39,12 +36,8 @@ export function readMeta(db: Database): Meta {
   const facts = Object.fromEntries(rows.map(({ key, value }) => [key, value]));
   const { built_at, roadbook_version, counts, featured } = facts;
   if (built_at && roadbook_version && counts && featured) {
-    return {
-      built_at,
-      roadbook_version,
-      counts: JSON.parse(counts),
-      featured: JSON.parse(featured),
-    };
+    const parsed = { counts: JSON.parse(counts), featured: JSON.parse(featured) };
+    return { built_at, roadbook_version, ...parsed };
   }
   throw new SnapshotError("is damaged: its metadata is incomplete");
 }

@@ -1,6 +1,6 @@
 /**
- * Declares the tables of a snapshot with drizzle, and creates them. Indexes, and tables that
- * drizzle cannot declare, are created with SQL. For a private user, only the id is stored.
+ * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes, and the
+ * tables that drizzle cannot declare. For a private user, only the id is stored.
  */
 import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";
@@ -32,13 +32,10 @@ export const company = sqliteTable("company", {
 
 export const privateUser = sqliteTable("private_user", { id: integer().primaryKey() });
 
-/** An achievement that a user has unlocked. `unlockedAt` is in seconds since 1970. */
+/** An unlocked achievement. `unlockedAt` is in seconds since 1970. */
 export type Unlock = [achievementId: number, tier: number, unlockedAt: number];
 
-/**
- * Holds public users only. Each row includes the company's name and the lists of role ids and
- * achievements, so reading a profile needs no join.
- */
+/** Public users only. Each row has all of a profile, so reading one needs no join. */
 export const user = sqliteTable("user", {
   id: integer().primaryKey(),
   name: text().notNull(),
@@ -49,17 +46,14 @@ export const user = sqliteTable("user", {
   /** Role ids in ascending order. */
   roles: text({ mode: "json" }).$type<number[]>().notNull(),
   createdAt: integer("created_at").notNull(),
-  /**
-   * Newest first, then by id. This is the last column so that SQLite can read the others without
-   * it.
-   */
+  /** Newest first, then by id. The last column, so that SQLite can read the others without it. */
   achievements: text({ mode: "json" }).$type<Unlock[]>().notNull(),
 });
 
 /**
  * The columns of a table of searched names. `folded` has all spellings of a name
- * (search/spellings.ts). `rank` gives the order of results within a tier, and is the document id in
- * the posting lists. There are gaps between ranks so that `apply` can insert names.
+ * (search/spellings.ts). `rank`, the document id in the posting lists, gives the order of results
+ * within a tier. There are gaps between ranks, so that `apply` can insert names.
  */
 const searched = {
   rank: integer().primaryKey(),
@@ -86,9 +80,8 @@ const tables = [
   userName,
   companyName,
 
-  // Holds the n-grams whose posting lists are too long to scan. `count` is the approximate number
-  // of names that contain the n-gram. If `list` is set, the posting list is in the table below,
-  // otherwise in FTS5.
+  // The n-grams whose posting lists are too long to scan. `count` is about the number of names that
+  // contain one. Its posting list is `list` in the table below, or in FTS5 if `list` is null.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_frequent_ngram`, {
       ngram: text().primaryKey(),
@@ -103,14 +96,12 @@ const tables = [
   ),
 ];
 
-/** Creates the tables of an empty snapshot, and marks the file as a snapshot. */
 export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createSql(table));
   for (const kind of kinds) {
-    // name-index/long-names.ts explains the first table. The second has the posting lists of
-    // n-grams, without text, positions and sizes, because a search only needs to know which names
-    // contain an n-gram.
+    // name-index/long-names.ts explains the first table. The second has posting lists without text,
+    // positions and sizes, because a search only needs to know which names contain an n-gram.
     db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,
         PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID;
       CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,

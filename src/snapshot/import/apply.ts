@@ -1,6 +1,6 @@
 /**
- * Applies a change file to a copy of a snapshot, then replaces the snapshot with the changed copy.
- * A server then responds as if the changed dataset had been imported.
+ * Applies a change file to a copy of a snapshot, and replaces the snapshot with the copy. A server
+ * then responds as if the changed dataset had been imported.
  */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
@@ -17,9 +17,9 @@ import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./
 export interface ApplyOptions extends ReadOptions, LockOptions {}
 
 /**
- * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
- * if a line is invalid, an error if more than half of the users or companies would be
- * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error.
+ * Applies all changes to the snapshot file `target` or none. Rejects with a `DatasetError` if a line
+ * is invalid, a `SnapshotError` if `target` is not a valid snapshot, or another error, for example
+ * if more than half of the users or companies would be lost.
  */
 export async function applyChanges(
   changes: LineSource,
@@ -46,7 +46,6 @@ export function changeSnapshot(snapshot: Uint8Array, changes: LineSource): Promi
   });
 }
 
-/** Changes a database in place. Removed data is overwritten with zeros. */
 async function change(
   db: Database,
   changes: LineSource,

@@ -11,9 +11,6 @@ import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
 
-/** The maximum number of users to list in an error about deleting a referenced record. */
-const MAX_REPORTED = 5;
-
 interface Deletion {
   type: Referenced;
   id: number;
@@ -68,8 +65,7 @@ export function createRowChanger(db: Database) {
       if (deletions.length > 0) yield* listReferenced(db, deletions);
       const companies = idsOf("company");
       if (companies.length === 0) return;
-      // The names are also stored in the members' rows. All users are scanned, because the column
-      // has no index.
+      // The members' rows hold the names, too. This scans all users, as the column has no index.
       const ids = JSON.stringify(companies);
       nameCompanies(db, sql`${user.companyId} IN (SELECT value FROM json_each(${ids}))`);
     },
@@ -83,9 +79,9 @@ export function createRowChanger(db: Database) {
       (["user", "company"] as const).filter((kind) => !names[kind].finish()),
 
     /**
-     * Narrows down which users can have the most points after the changes: the users in `before`,
-     * who had the most points until now, and the changed users. Returns undefined if the changes
-     * include an achievement or a user in `before`, because then every user is a candidate.
+     * Lists the users who can have the most points after the changes: those who had them `before`,
+     * and the changed ones. Returns undefined if it can be anyone, because an achievement or a user
+     * in `before` has changed.
      */
     listFeaturedCandidates(before: readonly number[]): number[] | undefined {
       const users = idsOf("user");
@@ -98,22 +94,26 @@ export function createRowChanger(db: Database) {
 /** Yields an error for each deleted record that is still referenced by a user. */
 function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
-  const users = new Map(deletions.map(({ type, id }) => [keyOf(type, id), [] as number[]]));
+  const users = new Map(deletions.map(({ type, id }) => [keyOf(type, id), { count: 0, first: 0 }]));
+  const count = (type: Referenced, id: number, user: number) => {
+    const found = users.get(keyOf(type, id));
+    if (found?.count === 0) found.first = user;
+    if (found) found.count++;
+  };
   const rows = db.$client.prepare<
     Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
   >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
   for (const { id, company_id, roles, achievements } of rows.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
-    users.get(keyOf("company", company_id))?.push(id);
-    for (const role of JSON.parse(roles)) users.get(keyOf("role", role))?.push(id);
-    for (const [unlocked] of unlocks) users.get(keyOf("achievement", unlocked))?.push(id);
+    count("company", company_id, id);
+    for (const role of JSON.parse(roles)) count("role", role, id);
+    for (const [unlocked] of unlocks) count("achievement", unlocked, id);
   }
   for (const { type, id, line } of deletions) {
-    const ids = users.get(keyOf(type, id)) ?? [];
-    if (ids.length === 0) continue;
-    const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
-    const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
+    const { count, first } = users.get(keyOf(type, id)) ?? { count: 0, first: 0 };
+    if (count === 0) continue;
     const kind = "is still referenced";
-    yield { line, field: "id", reason: `${type} ${id} ${kind} by ${listed}`, kind };
+    const more = count > 1 ? ` and ${(count - 1).toLocaleString("en")} more` : "";
+    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${first}${more}`, kind };
   }
 }

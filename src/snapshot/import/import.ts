@@ -1,7 +1,4 @@
-/**
- * Builds a snapshot from a dataset. The dataset is streamed: the rows for one batch of lines are
- * written before the next batch is read. A failed import never leaves a partial file at the target.
- */
+/** Builds a snapshot from a dataset, which is read and written in batches of lines. */
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -34,10 +31,9 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 }
 
 /**
- * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if a line is
- * invalid, and with an error if `target` is not a snapshot, if the dataset is empty, or
- * if more than half of the users or companies would be lost. Also rejects with file system errors.
- * If an import fails, `target` is unchanged.
+ * Imports a dataset into the snapshot file `target`, which stays as it is if the import fails.
+ * Rejects with a `DatasetError` if a line is invalid, or another error, for example if `target` is
+ * not a snapshot, or if more than half of the users or companies would be lost.
  */
 export async function importDataset(
   dataset: LineSource,
@@ -58,8 +54,7 @@ export async function importDataset(
     return { counts, ...read };
   };
   if (dryRun) return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
-  // Locks `target` before it reads the dataset. Changes that arrive meanwhile wait for the lock, so
-  // the import cannot undo them.
+  // Changes that arrive while the dataset is read wait for the lock, so the import cannot undo them.
   return replaceLocked(
     target,
     async ({ path, work, old }) => {
@@ -78,7 +73,7 @@ export async function importDataset(
   );
 }
 
-/** Builds a snapshot in memory from a dataset, which may be empty, and returns its bytes. */
+/** Builds a snapshot in memory from a dataset, which may be empty. */
 export function buildSnapshot(
   dataset: LineSource,
   options: WriteOptions = {},

@@ -7,7 +7,7 @@ const DEFAULT_SHOWN = 5;
 /** The number of kinds is limited because each unknown field name is a kind of its own. */
 const MAX_KINDS = 100;
 
-/** An error in a line, with the type and id of the line's record if they can be read. */
+/** An error, with the type and id of the line's record if they can be read. */
 export interface LineError extends ValidationError {
   /** An end line has no id. */
   type?: RecordKey["type"] | "end" | undefined;
@@ -64,10 +64,7 @@ export class DatasetError extends Error {
   }
 }
 
-/**
- * Formats the errors of each kind: one line for each of the first errors, then a line that counts
- * the remaining errors.
- */
+/** Lists the first errors of each kind, with a line that counts the others. */
 export function formatErrors(errors: LineErrors): string {
   const texts: string[] = [];
   let rest = errors.count;
@@ -76,17 +73,12 @@ export function formatErrors(errors: LineErrors): string {
     rest -= count;
     const more = count - first.length;
     if (more > 0) texts.push(`  … and ${number(more)} more like this (${number(count)} in all)`);
-    const fix = first[0]?.fix;
-    if (fix !== undefined) texts.push(`  fix: ${fix}`);
   }
   if (rest > 0) texts.push(`… and ${number(rest)} errors of other kinds`);
   return texts.join("\n");
 }
 
-/**
- * Sorts the kinds by line number, but puts errors in the end line first, because a wrong end line
- * may explain the other errors.
- */
+/** Sorts by line number, but puts a wrong end line first, because it may explain other errors. */
 function sorted({ kinds }: LineErrors): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);

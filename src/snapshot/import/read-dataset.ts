@@ -10,7 +10,7 @@ import {
   type RawRecord,
   type RecordKey,
 } from "../../domain/dataset.ts";
-import { detectOtherFormat, type ValidationError } from "../../domain/validation.ts";
+import type { ValidationError } from "../../domain/validation.ts";
 import { decompress } from "../../files/decompress.ts";
 import { readFileBytes, readLines, type TextLine } from "../../files/lines.ts";
 import { type RowError, TableReader, type TableRecord } from "../../tables/read-tables.ts";
@@ -28,11 +28,11 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line that names its record, or the invalid part of the line. `invalid` is the line
-   * as parsed, or the valid line that `add` refused. Without this method, every error is final.
+   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the valid line that
+   * `add` refused. Without this method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
-  /** Called after the last line. Returns the errors that can be detected only at that point. */
+  /** Returns the errors that can be detected only after the last line. */
   finish(): Iterable<LineError>;
 }
 
@@ -45,12 +45,9 @@ export const consequences = {
 export type Consequence = (typeof consequences)[keyof typeof consequences];
 
 const END = { type: "end" } as const;
-const RECODE = "convert the file to UTF-8, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE";
-const CHECK_PIPE =
-  "if the dataset comes through a pipe, check whether the command before it failed";
 
 export interface ReadOptions {
-  /** Whether a missing end line is an error. A dataset without an end line may be incomplete. */
+  /** Whether a missing end line is an error, because the dataset may be incomplete. */
   expectEnd?: boolean | undefined;
   /** Whether the snapshot may lose more than half of its users or companies. */
   allowShrink?: boolean | undefined;
@@ -117,25 +114,19 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
   addLine(line: TextLine): void {
-    const { text, problem, isGarbled } = line;
-    const record =
-      problem === undefined
-        ? parseObject(text)
-        : new InvalidLine([{ field: "", reason: problem, ...(isGarbled && { fix: RECODE }) }]);
+    const { text, problem: reason } = line;
+    const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);
     if (this.endLine > 0) {
       this.fail(line, [{ field: "", reason: `comes after the end line (line ${this.endLine})` }]);
-    } else if (record instanceof InvalidLine) {
-      const mistake = this.lineCount === 0 ? detectOtherFormat(text) : undefined;
-      this.fail(line, mistake ? [mistake] : record.errors);
-      if (mistake) throw new DatasetError(this.errors);
-    } else this.addRecord(line, record);
+    } else if (record instanceof InvalidLine) this.fail(line, record.errors);
+    else this.addRecord(line, record);
     this.lineCount++;
   }
 
   finish(expectEnd: boolean): Read {
     if (expectEnd && this.endLine === 0) {
       const reason = "the end line is missing, so the dataset may be incomplete";
-      this.errors.add({ field: "", reason, fix: CHECK_PIPE, ...END });
+      this.errors.add({ field: "", reason, ...END });
     }
     for (const { line, ...error } of this.handler.finish()) {
       this.report(line === undefined ? error : this.locate(error, { number: line }, error));
@@ -148,8 +139,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   private report(error: LineError): void {
     const { missing } = error;
     if (missing && this.invalidRecords.has(nameOf(missing))) return;
-    const errors = this.handler.skip ? this.skipped : this.errors;
-    errors.add(error);
+    (this.handler.skip ? this.skipped : this.errors).add(error);
   }
 
   private addRecord(origin: Origin, record: RawRecord): void {

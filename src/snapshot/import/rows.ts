@@ -15,7 +15,7 @@ import { encodeUnlocks } from "../read/users.ts";
 import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 
-/** The number of definitions is limited because the server may hold all of them in memory. */
+/** Limited because the server may hold all definitions in memory. */
 const limits = {
   role: { table: role, max: 10_000, name: "roles" },
   achievement: { table: achievement, max: 100_000, name: "achievement definitions" },
@@ -25,7 +25,7 @@ export type Referenced = "role" | "achievement" | "company";
 
 export class RowWriter implements LineHandler<DatasetLine> {
   readonly validate = validateRecord;
-  /** How many users became private because a line about them is invalid. */
+  /** How many users became private because of an invalid line. */
   hidden = 0;
   /** The most achievements that a user read so far has unlocked. */
   longestList = 0;
@@ -136,9 +136,8 @@ function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
 }
 
 function prepareStatements(db: Database) {
-  // Holds the references to records that have not been read yet. In the worst case, these are all
-  // the references in the dataset, so the table must be on disk. A TEMP table would be in memory
-  // (see temp_store in write.ts).
+  // Holds the references to records that have not been read yet. These can be all in the dataset, so
+  // the table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
   db.$client.exec(
     "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );
@@ -158,10 +157,7 @@ function prepareStatements(db: Database) {
   };
 }
 
-/**
- * Prepares an insert whose parameters are named after the table's columns. The insert does nothing
- * if the table already has a row with the same key.
- */
+/** The parameters are named after the columns. Inserts nothing if the key is taken. */
 function prepareInsert(db: Database, table: SQLiteTable) {
   const values = Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]);
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
@@ -171,9 +167,9 @@ function prepareInsert(db: Database, table: SQLiteTable) {
 const ENTRY_BYTES = 100;
 
 /**
- * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response:
- * `bytes` is the size of all of them, and `fitting` has the newest, as many as fit.
- * Reads no user if even `longestList` of the longest definitions take less.
+ * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response.
+ * `bytes` is their size, and `fitting` has the newest that fit. Reads no user if even `longestList`
+ * of the longest definitions fit.
  */
 export function* listLongUsers(db: Database, longestList: number) {
   const definitions = new Map<number, string>();
@@ -205,7 +201,7 @@ function tooMany(type: keyof typeof limits): ValidationError {
   return { field: "", reason: `a dataset can have at most ${max.toLocaleString("en")} ${name}` };
 }
 
-/** Updates the company name in the rows of the users that match `which`. */
+/** Copies the companies' names into the rows of the users that match `which`. */
 export function nameCompanies(db: Database, which: SQL): void {
   const name = db
     .select({ name: company.name })

@@ -54,8 +54,7 @@ export class SkippingWriter extends RowWriter {
       "INSERT OR IGNORE INTO private_user SELECT id FROM faulty WHERE is_hidden",
     );
     this.hidden = Number(hide.run().changes);
-    // Drops the references to missing records. The row's company name is already null, because a
-    // missing company has no name to copy.
+    // The name of a missing company is already null, because there was none to copy.
     $client.exec(`
       DELETE FROM user WHERE id IN (SELECT id FROM faulty WHERE is_hidden);
       UPDATE user SET
@@ -73,8 +72,7 @@ export class SkippingWriter extends RowWriter {
 
 /** Prepares the table of the users with an error, and its changes. */
 function prepareFaulty({ $client }: Database) {
-  // This table is on disk because a bad dataset may hide millions of users. A TEMP table would be
-  // in memory.
+  // On disk, unlike a TEMP table, because a bad dataset may hide millions of users.
   $client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");
   return {
     add: $client.prepare("INSERT OR IGNORE INTO faulty VALUES (?, 0)"),

@@ -1,7 +1,4 @@
-/**
- * Fills the database of a snapshot and builds its name indexes. Never writes to a file that a
- * server is reading.
- */
+/** Opens the database of a new snapshot, and completes it once its rows are written. */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
@@ -15,7 +12,6 @@ import type { Read } from "./read-dataset.ts";
 
 const MAX_FEATURED = 12;
 
-/** The result of an import or of changes, with the errors that were skipped. */
 export interface Counted extends Read {
   counts: Counts;
 }
@@ -27,8 +23,8 @@ export interface WriteOptions {
 }
 
 /**
- * Calls `use` with a database in a transaction; see `openWritable` for `source`. The database is
- * private and is discarded after a crash, so nothing needs to be durable.
+ * Calls `use` with a database in a transaction; see `openWritable` for `source`. Nothing needs to be
+ * durable, because the database is discarded after a crash.
  */
 export async function useDatabase<T>(
   source: string | Uint8Array,
@@ -47,9 +43,8 @@ export async function useDatabase<T>(
 }
 
 /**
- * Adds to the rows of a database everything else that a snapshot has, and commits. `staleIndexes`
- * are the name indexes to build. `featuredCandidates` are the users who might have the most points,
- * by default all.
+ * Writes the metadata, builds the name indexes in `staleIndexes`, and commits. `featuredCandidates`
+ * are the users who might have the most points, by default all.
  */
 export async function finishDatabase(
   db: Database,
@@ -74,15 +69,15 @@ export async function finishDatabase(
   db.$client.exec("COMMIT");
 }
 
-/** Returns a filled database in memory as the bytes of a snapshot file. */
+/** Returns a database in memory as the bytes of a snapshot file. */
 export function serializeSnapshot(db: Database): Uint8Array {
   db.$client.exec("VACUUM");
   return withChecksum(db.$client.serialize());
 }
 
 /**
- * Returns the ids of the public users with the most achievement points, highest first. Ties go to
- * the lower id. If `among` is given, only those users are read, which is much faster.
+ * Returns the ids of the users with the most achievement points, highest first, then lowest id.
+ * Reads only the users in `among` if it is given, which is much faster.
  */
 function listFeatured(db: Database, among?: readonly number[]): number[] {
   const definitions = db.select({ id: achievement.id, points: achievement.points });

@@ -11,9 +11,6 @@ export interface RemoteLocation {
   prepare(): { url: string; headers: Record<string, string> };
 }
 
-/** Allows for a clock that is behind the store's clock. */
-const SIGNATURE_SECONDS = 900;
-
 /** Parses an http(s) URL. A user name and password in the URL are moved to a header. */
 export function parseWebLocation(text: string): RemoteLocation | undefined {
   const url = URL.parse(text);
@@ -45,7 +42,7 @@ export function parseS3Location(
     ...(sessionToken && { sessionToken }),
     ...(endpoint && { endpoint }),
   });
-  // A signed URL is requested like any other, with conditions in headers that are not signed.
-  const presign = () => client.presign(key, { method: "GET", expiresIn: SIGNATURE_SECONDS });
+  // Valid for 15 minutes, because this machine's clock may be behind the store's.
+  const presign = () => client.presign(key, { method: "GET", expiresIn: 900 });
   return { name: `s3://${bucket}/${key}`, prepare: () => ({ url: presign(), headers: {} }) };
 }

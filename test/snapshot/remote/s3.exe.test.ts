@@ -6,14 +6,7 @@ import type { AddressInfo } from "node:net";
 import { snapshotLocation, UsageError } from "../../../src/flag-kinds.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
-import {
-  executable,
-  openExecutable,
-  readyOrigin,
-  roadbook,
-  temporaryFolder,
-  until,
-} from "../../support.ts";
+import { executable, openExecutable, roadbook, temporaryFolder, until } from "../../support.ts";
 import { openS3Server, type S3Server } from "./s3-server.ts";
 
 let store: S3Server;
@@ -22,25 +15,23 @@ beforeAll(async () => {
 });
 afterAll(() => store.kill());
 
-test.each(["a.snapshot", "deep/er/ä b.snapshot"])(
-  "the object %s is served, and on SIGHUP also after it changes",
-  async (key) => {
-    const snapshot = await makeSnapshot();
-    await store.put(key, readFileSync(snapshot));
-    const url = store.url(key);
-    // s3rver overwrites an object in place, so nothing may be downloaded at that moment.
-    const words = ["--snapshot", url, "--refresh", "1h"];
-    const server = await openExecutable(words, undefined, store.env);
-    expect((await server.fetch("/users/public/44")).status).toBe(200);
-    await applyChanges(bytesOf([{ type: "user", id: 44, public: false }]), snapshot);
-    await store.put(key, readFileSync(snapshot));
-    process.kill(server.pid, "SIGHUP");
-    await until(async () => (await server.fetch("/users/public/44")).status === 403);
-    const { snapshot_source } = await (await server.fetch("/health")).json();
-    expect(snapshot_source).toMatchObject({ url, error: null });
-    await server.close();
-  },
-);
+test("an object is served, and on SIGHUP also after it changes", async () => {
+  const key = "deep/er/ä b.snapshot";
+  const snapshot = await makeSnapshot();
+  await store.put(key, readFileSync(snapshot));
+  const url = store.url(key);
+  // s3rver overwrites an object in place, so nothing may be downloaded at that moment.
+  const words = ["--snapshot", url, "--refresh", "1h"];
+  const server = await openExecutable(words, undefined, store.env);
+  expect((await server.fetch("/users/public/44")).status).toBe(200);
+  await applyChanges(bytesOf([{ type: "user", id: 44, public: false }]), snapshot);
+  await store.put(key, readFileSync(snapshot));
+  process.kill(server.pid, "SIGHUP");
+  await until(async () => (await server.fetch("/users/public/44")).status === 403);
+  const { snapshot_source } = await (await server.fetch("/health")).json();
+  expect(snapshot_source).toMatchObject({ url, error: null });
+  await server.close();
+});
 
 test("no message, log line or response contains a secret", async () => {
   await store.put("s.snapshot", readFileSync(await makeSnapshot()));
@@ -63,7 +54,6 @@ test("no message, log line or response contains a secret", async () => {
   const admin = /admin listening on ([^"]+)/.exec(log)?.[1];
   const metrics = await (await fetch(`${admin}/metrics`)).text();
   expect(metrics).toContain("\nroadbook_snapshot_source_up 0\n");
-  expect(metrics).toMatch(/\nroadbook_snapshot_source_bytes_total [1-9]/);
   expect(metrics).toMatch(/\nroadbook_snapshot_source_last_success_timestamp_seconds 1\d{9}\n/);
   await server.close();
   expect(failed.stderr + log + health + metrics).not.toMatch(/wr0ng|t0ken|Signature|X-Amz|S3RVER/);
@@ -77,36 +67,26 @@ test("an unusable URL is a usage error whose message does not repeat it", () => 
   expect(() => parse("s3://bucket/key")).toThrow(new UsageError(needed));
 });
 
-test.each(["at the start", "while it serves"])(
-  "SIGTERM leaves no partial file if the server is downloading %s",
-  async (when) => {
-    const snapshot = readFileSync(await makeSnapshot());
-    let isSlow = when === "at the start";
-    let stuck = 0;
-    const web = createServer((_, response) => {
-      response.writeHead(200, { "content-length": snapshot.length });
-      if (!isSlow) return response.end(snapshot);
-      stuck++;
-      return response.write(snapshot.subarray(0, 9000));
-    });
-    await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
-    const { port } = web.address() as AddressInfo;
-    const cache = temporaryFolder();
-    const words = ["serve", "--port", "0", "--snapshot", `http://127.0.0.1:${port}/x`];
-    const child = Bun.spawn(
-      [await executable(), ...words, "--refresh", "20ms", "--cache-dir", cache],
-      {
-        stdout: "pipe",
-        stderr: "ignore",
-      },
-    );
-    if (!isSlow) await readyOrigin(child.stdout);
-    isSlow = true;
-    await until(() => stuck > 0);
-    child.kill("SIGTERM");
-    expect(await child.exited).toBe(when === "at the start" ? 143 : 0);
-    expect(readdirSync(cache).filter((name) => !/\.snapshot(\.lock)?$/.test(name))).toEqual([]);
-    web.closeAllConnections();
-    web.close();
-  },
-);
+test("SIGTERM leaves no partial file if the server is downloading at the start", async () => {
+  const snapshot = readFileSync(await makeSnapshot());
+  let isStuck = false;
+  const web = createServer((_, response) => {
+    response.writeHead(200, { "content-length": snapshot.length });
+    response.write(snapshot.subarray(0, 9000));
+    isStuck = true;
+  });
+  await new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve));
+  const { port } = web.address() as AddressInfo;
+  const cache = temporaryFolder();
+  const words = ["serve", "--port", "0", "--snapshot", `http://127.0.0.1:${port}/x`];
+  const child = Bun.spawn([await executable(), ...words, "--cache-dir", cache], {
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  await until(() => isStuck);
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(143);
+  expect(readdirSync(cache).filter((name) => !name.endsWith(".lock"))).toEqual([]);
+  web.closeAllConnections();
+  web.close();
+});
