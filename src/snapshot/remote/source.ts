@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { formatTime } from "../../domain/time.ts";
 import { isFileSystemError, networkReasonOf, reasonOf } from "../../files/errors.ts";
 import { replaceLocked } from "../../files/replace.ts";
-import { SnapshotError } from "../format/file.ts";
+import { HEADER_BYTES, parseFileBytes, SnapshotError } from "../format/file.ts";
 import { openInPlace } from "../read/open.ts";
 import type { RemoteLocation } from "./location.ts";
 
@@ -95,7 +95,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
       await replaceLocked(path, async ({ path }) => {
         // Opens the file without creating it, because a signal may have removed it by now.
         const file = createWriteStream(path, { flags: "r+" });
-        await pipeline(readBody(response, timeoutMs), file);
+        await pipeline(bound(readBody(response, timeoutMs)), file);
         (await openInPlace(path)).close();
       });
     } catch (error) {
@@ -132,5 +132,21 @@ async function* readBody({ body }: Response, timeoutMs: number): AsyncGenerator<
     yield* body ?? [];
   } catch (error) {
     throw new Error(`stopped sending: ${networkReasonOf(error, timeoutMs)}`);
+  }
+}
+
+/** Yields no more than the snapshot's header declares, so that a wrong URL cannot fill the disk. */
+async function* bound(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  let [received, declared] = [0, Number.POSITIVE_INFINITY];
+  for await (const chunk of body) {
+    if (head.length < HEADER_BYTES) {
+      head = Buffer.concat([head, chunk]);
+      if (head.length >= HEADER_BYTES) declared = parseFileBytes(head);
+    }
+    received += chunk.length;
+    if (received > declared)
+      throw new SnapshotError(`is damaged: it has more than ${declared} bytes`);
+    yield chunk;
   }
 }

@@ -67,6 +67,19 @@ function cut(bytes: Uint8Array): Respond {
   };
 }
 
+/** Sends `first`, then `bytes` over and over until the client closes the connection. */
+function endless(bytes: Uint8Array, first = bytes): Respond {
+  return (_, response) => {
+    response.writeHead(200, { etag: '"endless"' });
+    const more = () => {
+      while (!response.destroyed && response.write(bytes));
+    };
+    response.on("drain", more);
+    response.write(first);
+    more();
+  };
+}
+
 function flip(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   copy[copy.length >> 1] = (copy[copy.length >> 1] ?? 0) ^ 1;
@@ -120,7 +133,8 @@ describe("the local copy is kept, and the failure is reported once, after", () =
     ],
     ["a flipped bit", () => serve(flip(second)), /^is damaged: its checksum does not match$/],
     ["no bytes", () => serve(Buffer.alloc(0)), /^is empty$/],
-    ["an HTML page", () => serve(Buffer.from("<html>".repeat(99))), /^is not a Roadbook snapshot$/],
+    ["an endless HTML page", () => endless(Buffer.from("<p>".repeat(999))), /^is not a Roadbook/],
+    ["an endless body", () => endless(Buffer.alloc(2 ** 20), second), /^is damaged: it has more/],
     ["a 204 response", () => fail(204), /^responded with 204$/],
     ["a 206 response", () => fail(206), /^responded with 206$/],
     ["a redirect to a file", () => fail(302, "file:///etc/passwd"), /^cannot be reached: /],
