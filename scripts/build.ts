@@ -6,7 +6,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
-import { DEMO_SNAPSHOT, LICENCES, makeAssets, OWN_SNAPSHOT } from "../src/assets.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { demoDataset } from "../src/community/community.ts";
 import { importDataset } from "../src/library.ts";
 import { packFiles } from "./release/pack.ts";
@@ -55,7 +55,7 @@ try {
 /** Writes the files to embed and returns their paths. */
 async function writeEmbedded(): Promise<string[]> {
   const { dataset } = values;
-  const snapshot = join(folder, dataset ? OWN_SNAPSHOT : DEMO_SNAPSHOT);
+  const snapshot = join(folder, DEMO_SNAPSHOT);
   const builtAtMs = sourceDateMs() ?? (dataset ? undefined : commitDateMs());
   await importDataset(dataset ?? demoDataset(), snapshot, { builtAtMs });
   const files = [snapshot];

@@ -112,10 +112,8 @@ async function bundleTypes(): Promise<void> {
 function addHelp(file: string): void {
   let text = readFileSync(file, "utf8");
   const rows = { ...serveSettings, ...libraryOptions };
-  for (const [name, row] of Object.entries<Pick<Setting, "help" | "default" | "libraryHelp">>(
-    rows,
-  )) {
-    const help = sentenceOf(row.libraryHelp ?? describe(row));
+  for (const [name, row] of Object.entries<Pick<Setting, "help" | "default">>(rows)) {
+    const help = sentenceOf(describe(row));
     text = text.replaceAll(`\n  ${name}: {\n    `, (found) => `\n  /** ${help} */${found}`);
   }
   writeFileSync(file, text);

@@ -12,8 +12,6 @@ import {
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {
   override name = "UsageError";
-  /** Whether the value may contain a secret, and so must not be repeated. */
-  isSecret = false;
 }
 
 export type Environment = Record<string, string | undefined>;
@@ -24,18 +22,25 @@ export interface Kind<Inside, Given = string> {
   value?: string;
   /** The type that the library takes, such as `string or object`. */
   takes: string;
+  /** Whether the value may contain a password, so that no message may repeat it. */
+  isSecret?: boolean;
   convert(given: Given): Inside;
   /** Parses a flag, a variable or a default. `env` has the credentials for a location. */
   parse(text: string, env: Environment): Inside;
 }
 
 /** Runs a parser. Its error then begins with the setting's name and ends with the value. */
-export function parseNamed<T>(name: string, value: unknown, parse: () => T): T {
+export function parseNamed(
+  name: string,
+  { isSecret }: Pick<Kind<unknown, never>, "isSecret">,
+  value: unknown,
+  parse: () => unknown,
+): unknown {
   try {
     return parse();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    const got = error.isSecret ? "" : `, got ${JSON.stringify(value)}`;
+    const got = isSecret ? "" : `, got ${JSON.stringify(value)}`;
     throw new UsageError(`${name} ${error.message}${got}`);
   }
 }
@@ -45,17 +50,15 @@ function kind<Inside>(
   value: string,
   wanted: string,
   parse: (text: string, env: Environment) => Inside | undefined,
+  isSecret = false,
 ): Kind<Inside> {
   const parseOrThrow: Kind<Inside>["parse"] = (text, env) => {
     const parsed = parse(text, env);
     if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
     return parsed;
   };
-  return { value, takes: "string", parse: parseOrThrow, convert: (text) => parseOrThrow(text, {}) };
-}
-
-function secret(message: string): UsageError {
-  return Object.assign(new UsageError(message), { isSecret: true });
+  const convert = (text: string) => parseOrThrow(text, {});
+  return { value, takes: "string", isSecret, parse: parseOrThrow, convert };
 }
 
 export const text = (value: string) => kind(value, "a text", (text) => text);
@@ -69,14 +72,8 @@ export const boolean: Kind<boolean, boolean> = {
   },
 };
 
-/** Accepts only decimal digits without a leading zero. */
-export function integer(
-  min: number,
-  max: number,
-  wanted = `a whole number from ${min} to ${max}`,
-  value = "N",
-): Kind<number, number> {
-  const { parse } = kind(value, wanted, (text) => {
+export function integer(min: number, max: number, value = "N"): Kind<number, number> {
+  const { parse } = kind(value, `a whole number from ${min} to ${max}`, (text) => {
     const number = /^(?:0|[1-9]\d*)$/.test(text) ? Number(text) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
@@ -85,12 +82,6 @@ export function integer(
 
 export const port = integer(0, 65_535);
 export const seed = integer(0, 0xffff_ffff);
-export const userId = integer(
-  1,
-  Number.MAX_SAFE_INTEGER,
-  "a list of user ids, such as 1,2,3",
-  "IDS",
-);
 
 export function oneOf<const Choice extends string>(value: string, choices: readonly Choice[]) {
   const parse = (text: string) => choices.find((choice) => choice === text);
@@ -100,28 +91,26 @@ export function oneOf<const Choice extends string>(value: string, choices: reado
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** Returns a duration in whole milliseconds, at most 24 days, which timers can wait for. */
-export function parseDuration(text: string, maxMs = 24 * 86_400_000): number | undefined {
+export function parseDuration(text: string): number | undefined {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
-  return Number.isInteger(ms) && ms >= 1 && ms <= maxMs ? ms : undefined;
+  return Number.isInteger(ms) && ms >= 1 && ms <= 24 * 86_400_000 ? ms : undefined;
 }
 
 /** In a setting, a number without a unit is in seconds. */
-const withUnit = (text: string) => (/^\d+$/.test(text) ? `${text}s` : text);
+const parseTime = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
 
 /** A duration in milliseconds. */
 export const time = kind(
   "TIME",
   "a duration from 1ms to 24d, such as 1h, 30m, 2s or 500ms",
-  (text) => parseDuration(withUnit(text)),
+  parseTime,
 );
 
-/** A duration in whole seconds, at most a year. */
-export const maxAge = kind("TIME", "a duration in whole seconds, such as 5m or 300", (text) => {
-  if (text === "0") return 0;
-  const seconds = (parseDuration(withUnit(text), 365 * 86_400_000) ?? Number.NaN) / 1000;
-  return Number.isInteger(seconds) ? seconds : undefined;
-});
+/** A duration in milliseconds, which may be 0. */
+export const maxAge = kind("TIME", "0 or a duration up to 24d, such as 5m", (text) =>
+  text === "0" ? 0 : parseTime(text),
+);
 
 export const cidr = kind(
   "CIDR",
@@ -130,7 +119,7 @@ export const cidr = kind(
 );
 
 const isWebUrl = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? "");
-const isPath = (text: string) => /^\/(?![/\\])/.test(text);
+const isLink = (text: string) => isWebUrl(text) || /^\/(?![/\\])/.test(text);
 
 /** An absolute URL to which paths can be appended. Drops a trailing slash. */
 export const baseUrl = kind(
@@ -150,21 +139,15 @@ export const webUrl = kind(
 export const pageLink = kind(
   "URL",
   "a URL or path with {id}, such as https://example.org/users/{id}",
-  (text) => (text.includes("{id}") && (isPath(text) || isWebUrl(text)) ? text : undefined),
+  (text) => (text.includes("{id}") && isLink(text) ? text : undefined),
 );
 
-export interface Link {
-  text: string;
-  url: string;
-}
-
-/** A link with its text. */
 export const link = kind(
   "TEXT=URL",
   'a text and a URL or path, such as "Imprint=https://example.org/imprint"',
-  (given): Link | undefined => {
+  (given) => {
     const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
-    return isPath(url) || isWebUrl(url) ? { text, url } : undefined;
+    return isLink(url) ? { text, url } : undefined;
   },
 );
 
@@ -172,12 +155,6 @@ export const link = kind(
 export const basePath = kind("PATH", "a path such as /rb", (text) => {
   const path = text.replace(/\/+$/, "");
   return /^(?:\/[\w.~-]*[\w~-])*$/.test(path) ? path : undefined;
-});
-
-/** A title that is shown on one line. */
-export const title = kind("NAME", "a name of 1 to 60 characters", (text) => {
-  const title = text.trim();
-  return /^\P{Cc}{1,60}$/u.test(title) ? title : undefined;
 });
 
 /** A colour as `#rrggbb`. Text may omit the `#`, which starts a comment in shells. */
@@ -197,46 +174,41 @@ export const pathOrBytes: Kind<string | Uint8Array, string | Uint8Array> = {
 const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 
 /** The path of a file to write. */
-export const target = kind("FILE", "a file", (text) => {
-  if (!isUrl(text)) return text;
-  throw secret("must be a file; write a file and copy it there, for example with aws s3 cp");
-});
+export const target = kind(
+  "FILE",
+  "a file; write a file and copy it there, for example with aws s3 cp",
+  (text) => (isUrl(text) ? undefined : text),
+  true,
+);
 
 /** The URL of a Redis or Valkey server, which may contain a password. */
-export const storeUrl = kind("URL", "a URL", (text) => {
-  requireBun();
-  const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text) && URL.canParse(text);
-  if (isStore) return text;
-  throw secret("must be a redis://, rediss:// or valkey:// URL");
-});
+export const storeUrl = kind(
+  "URL",
+  "a redis://, rediss:// or valkey:// URL",
+  (text) => {
+    requireBun();
+    const isStore = /^(?:rediss?|valkey):\/\/[^/?#]+(?:\/\d{0,4})?$/.test(text);
+    return isStore && URL.canParse(text) ? text : undefined;
+  },
+  true,
+);
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
-export const snapshotLocation = kind("FILE", "a file", (text, env): string | RemoteLocation => {
-  if (!isUrl(text)) return text;
-  if (/^s3:/i.test(text)) {
-    checkS3Variables(env);
-    const location = parseS3Location(text, env);
-    if (location) return location;
-    throw secret("must have the form s3://bucket/key");
-  }
-  const location = parseWebLocation(text);
-  if (location) return location;
-  throw secret("must be a file or an https://, http:// or s3:// URL");
-});
-
-function checkS3Variables(env: Environment): void {
-  requireBun("with s3:// ");
-  if (!env.AWS_ACCESS_KEY_ID || !env.AWS_SECRET_ACCESS_KEY) {
-    throw secret("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
-  }
-  const endpoint = env.AWS_ENDPOINT_URL_S3 || env.AWS_ENDPOINT_URL;
-  if (endpoint && !isWebUrl(endpoint)) {
-    throw secret("with s3:// needs an http or https URL in AWS_ENDPOINT_URL");
-  }
-}
+export const snapshotLocation = kind(
+  "FILE",
+  "a file or an https://, http:// or s3://bucket/key URL",
+  (text, env): string | RemoteLocation | undefined => {
+    if (!isUrl(text)) return text;
+    if (!/^s3:/i.test(text)) return parseWebLocation(text);
+    requireBun("with s3:// ");
+    if (env.AWS_ACCESS_KEY_ID && env.AWS_SECRET_ACCESS_KEY) return parseS3Location(text, env);
+    throw new UsageError("with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+  },
+  true,
+);
 
 /** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks a setting. */
 export function requireBun(use = ""): void {
   if (process.versions.bun) return;
-  throw secret(`${use}does not work on Node.js; use the executable or Bun`);
+  throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`);
 }

@@ -1,25 +1,21 @@
 /** The package's exports: the library, its input and output types, and its errors. */
 import "./node-version.ts";
 import type { ChangeLine, DatasetLine, EndLine } from "./domain/dataset.ts";
-import type { ErrorCode } from "./domain/error.ts";
 import type {
   AchievementEntry,
   CompanySearchResult,
   User,
   UserSearchResult,
 } from "./domain/model.ts";
-import type { LimiterStatus } from "./limit/limiter.ts";
 import { createRoadbook as create, type Roadbook } from "./roadbook.ts";
 import type { RoadbookOptions } from "./serve-flags.ts";
-import type { Meta } from "./snapshot/format/meta.ts";
 import { type ApplyOptions, applyChanges as applyLines } from "./snapshot/import/apply.ts";
 import { type ImportOptions, importDataset as importLines } from "./snapshot/import/import.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import type { Counted } from "./snapshot/import/write.ts";
-import type { SourceStatus } from "./snapshot/remote/source.ts";
 
 export type { ChangeLine, DatasetLine, DeletionLine, EndLine } from "./domain/dataset.ts";
-export type { ErrorCode } from "./domain/error.ts";
+export type { ErrorBody, ErrorCode } from "./domain/error.ts";
 export type {
   Achievement,
   AchievementEntry,
@@ -36,8 +32,9 @@ export type {
 } from "./domain/model.ts";
 export { version } from "./domain/version.ts";
 export type { FetchHandler } from "./http/app.ts";
+export type { HealthBody } from "./http/health.ts";
 export type { Peer, ResponseFacts } from "./http/request-context.ts";
-export type { Decision, Limiter, LimiterStatus } from "./limit/limiter.ts";
+export type { LimiterStatus } from "./limit/limiter.ts";
 export type { Listening, ListenOptions, Roadbook } from "./roadbook.ts";
 
 export { fold } from "./search/fold.ts";
@@ -52,7 +49,6 @@ export type { Counted } from "./snapshot/import/write.ts";
 export { checkSnapshot } from "./snapshot/read/check.ts";
 export { exportDataset } from "./snapshot/read/export.ts";
 export type { Replacement } from "./snapshot/read/reloadable.ts";
-export type { SourceStatus } from "./snapshot/remote/source.ts";
 
 /**
  * The path or bytes of a dataset file (NDJSON, plain or gzip), the path of a folder of CSV files,
@@ -77,25 +73,3 @@ export type PublicUserBody = { success: true; user: User };
 export type UserAchievementsBody = { success: true; achievements: AchievementEntry[] };
 export type CompanySearchBody = { success: true; companies: CompanySearchResult[] };
 export type UserSearchBody = { success: true; users: UserSearchResult[] };
-
-/** The body of every response whose status is not 2xx or 3xx. */
-export interface ErrorBody {
-  success: false;
-  error: {
-    code: ErrorCode;
-    message: string;
-    /** How many whole seconds to wait. Only `rate_limited` errors have this field. */
-    retry_after?: number;
-  };
-}
-
-/** The response body of /health. */
-export interface HealthBody {
-  success: true;
-  api_version: string;
-  version: string;
-  snapshot: Pick<Meta, "built_at" | "counts"> & { sha256: string };
-  refused_replacement: string | null;
-  snapshot_source: SourceStatus | null;
-  search_limit: Pick<LimiterStatus, "store" | "up"> | null;
-}

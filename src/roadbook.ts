@@ -1,7 +1,4 @@
-/**
- * Roadbook as a library: one object that serves a snapshot, a dataset or the demo, for the `serve`
- * command and other programs. It never reads the environment. By default, it logs only bugs.
- */
+/** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { createFaults } from "./faults.ts";
 import { reasonOf } from "./files/errors.ts";
@@ -11,7 +8,7 @@ import { type App, createApp, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
-import { type Config, checkNames, type RoadbookOptions, readOptions } from "./serve-flags.ts";
+import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
@@ -34,53 +31,43 @@ export interface Listening {
 
 export interface Roadbook extends AsyncDisposable {
   /**
-   * Responds to a request. The second argument provides the client's address, under which searches
-   * are counted: the address, a function that returns it, or the argument that Bun, Deno or Hono
-   * passes to a fetch handler. Without an address, `defaultPeer` applies.
+   * Responds to a request. Searches are counted under the client's address. Pass it, a function
+   * that returns it, or the argument that Bun, Deno or Hono passes to a fetch handler.
    */
   fetch: FetchHandler;
-  /**
-   * `fetch` as a listener for Node's `http.createServer`, and as middleware for Express. As
-   * middleware, it passes requests for unknown paths on to the next handler.
-   */
+  /** `fetch` for `http.createServer` or Express, where the next handler gets unknown paths. */
   listener: NodeListener;
   /**
-   * The Elysia app, to mount in another app: `new Elysia().use(roadbook.app)`. Only
-   * `roadbook/elysia` exports the app's type, because Elysia's types need `skipLibCheck`.
+   * The Elysia app, to mount in another app. Only `roadbook/elysia` exports its type, because
+   * Elysia's types need `skipLibCheck`.
    */
   app: object;
-  /** Starts serving HTTP. If the address cannot be used, rejects with an error that names it. */
+  /** If the address cannot be used, rejects with an error that names it. */
   listen(options?: ListenOptions): Promise<Listening>;
   /**
-   * Applies all changes or none. Each line replaces or deletes the record with the same id. Rejects
-   * with a `DatasetError` if any line is invalid. Works only for a snapshot in memory, and only
-   * before `close`. To change a snapshot file, call `applyChanges` and then `refresh`.
+   * Applies all changes, or rejects with a `DatasetError` if a line is invalid. Works only for a
+   * snapshot in memory. To change a snapshot file, call `applyChanges` and then `refresh`.
    */
   apply(changes: LineSource<ChangeLine | EndLine>): Promise<Meta>;
-  /** Returns facts about the snapshot being served. `sha256` is the checksum of the file. */
   meta(): Meta & { sha256: string };
   /**
-   * Serves a new snapshot file if there is one and every byte of it is valid. Resolves to the
-   * outcome, or to undefined if there is no new file. A rejected file is tried again when it
-   * changes, or immediately if `isForced` is true.
+   * Serves a new snapshot file if there is one and every byte of it is valid. Resolves to undefined
+   * if there is none. A refused file is tried again when it changes, or if `isForced` is set.
    */
   refresh(isForced?: boolean): Promise<Replacement | undefined>;
-  /**
-   * Replaces the faults, starting with the next request, and restarts their random sequence and
-   * their counts. Throws if a fault is invalid or if `createRoadbook` was called without `faults`.
-   */
+  /** Also restarts the random sequence and the counts. Throws without the option `faults`. */
   setFaults(faults: readonly string[], seed?: number): void;
-  /** Resets the search count of every client. Throws if `limiter` has no `reset` method. */
+  /** Resets the search count of every client. Throws if the counts are in a shared store. */
   resetLimit(): void;
-  /** Returns the state of the search limit, or undefined if there is no limit. */
+  /** Undefined if searches are not limited. */
   limiterStatus(): LimiterStatus | undefined;
-  /** Stops listening and closes the snapshot. From then on, `fetch` returns 503 `unavailable`. */
+  /** Stops listening. From then on, every response is a 503. */
   close(): Promise<void>;
 }
 
 /**
- * Opens the data to serve. Rejects with a `SnapshotError` or `DatasetError` whose message is for
- * the operator, or with a `RangeError` or `TypeError` that names an invalid option.
+ * Rejects with a `SnapshotError` or `DatasetError` whose message is for the operator, or with a
+ * `RangeError` or `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   return openRoadbook(readOptions(options));
@@ -96,17 +83,17 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
   const page = config.page ? await pageOf(config) : undefined;
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
+  const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
   let isClosed = false;
   const { app, fetch } = createApp({
-    // Settings that the app uses as they are.
     ...config,
-    basePath: config.basePath ?? pathOf(config.publicUrl),
+    basePath: config.basePath ?? publicPath ?? "",
     clients: createClients({
       trusted: config.trustedProxies,
       unlimited: [...(config.unlimited ?? []), ...(config.kiosk ? loopback : [])],
       ipv6Prefix: config.ipv6Prefix,
     }),
-    cacheMaxAgeSeconds: config.cacheMaxAge,
+    cacheMaxAgeSeconds: Math.floor(config.cacheMaxAge / 1000),
     compress: config.compress ?? true,
     page,
     docsScript: async () => (await import("./assets.ts")).docsScript(),
@@ -136,7 +123,6 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     fetch,
     listener: createNodeListener(fetch),
     async listen(options = {}) {
-      checkNames(options, ["port", "host"]);
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
@@ -161,7 +147,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       faults = createFaults(readOptions({ faults: list }).faults ?? [], seed);
     },
     resetLimit() {
-      if (limiter && !limiter.reset) throw new Error("this limiter cannot be reset");
+      if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
       limiter?.reset?.();
     },
     limiterStatus: () => limiter?.status(),
@@ -170,7 +156,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   };
 }
 
-/** Returns the snapshot's path or bytes. Imports the snapshot builder only if it is needed. */
+/** Returns the snapshot's path or bytes. */
 async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string | Uint8Array> {
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
@@ -184,7 +170,6 @@ async function pageOf(config: Config): Promise<Pages> {
   return { ...config, logo, assets: await (await import("./assets.ts")).pageAssets() };
 }
 
-/** `logo` is a path or the bytes. Throws an error whose message is for the operator. */
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {
   try {
     if (typeof logo !== "string") return parseLogo(logo);
@@ -195,8 +180,4 @@ async function readLogo(logo: string | Uint8Array): Promise<Logo> {
       error instanceof RangeError ? error.message : `cannot be read: ${reasonOf(error)}`;
     throw new Error(`${typeof logo === "string" ? logo : "the logo"} ${reason}`);
   }
-}
-
-function pathOf(url: string | undefined): string {
-  return url === undefined ? "" : new URL(url).pathname.replace(/\/+$/, "");
 }

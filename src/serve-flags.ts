@@ -20,31 +20,15 @@ const fault: kinds.Kind<Fault> = {
   convert: parseFault,
 };
 
-/** The flags of `serve`, in the order of the help. */
-export const serveSettings = {
+/** The flags of `serve` that are also options of the library. */
+const sharedSettings = {
   ...group("Snapshot", {
-    snapshot: {
-      kind: kinds.snapshotLocation,
-      help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
-    },
-    refresh: {
-      kind: kinds.time,
-      default: "10s",
-      help: "how often to check a snapshot URL for a new version",
-    },
-    fetchTimeout: {
-      kind: kinds.time,
-      default: "1m",
-      help: "how long a snapshot download may take",
-    },
-  }),
-  ...both("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
       help: "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
     },
   }),
-  ...both("Responses", {
+  ...group("Responses", {
     publicUrl: {
       kind: kinds.baseUrl,
       help: "base URL for links, avatars and the API docs (default: the request's)",
@@ -55,13 +39,7 @@ export const serveSettings = {
       help: "how long caches may reuse a response without revalidating it",
     },
   }),
-  ...both("Page", {
-    page: {
-      name: "--no-page",
-      kind: kinds.boolean,
-      libraryHelp: "serves the web page at / and /drivers/{id} (default: false)",
-      help: "do not serve the web page (/ and /drivers/{id})",
-    },
+  ...group("Page", {
     kiosk: {
       kind: kinds.boolean,
       help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
@@ -76,18 +54,21 @@ export const serveSettings = {
       help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
     },
     featured: {
-      kind: kinds.userId,
+      kind: kinds.integer(1, Number.MAX_SAFE_INTEGER, "IDS"),
       list: ",",
       help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
     },
-    title: { kind: kinds.title, default: DEFAULT_TITLE, help: "the community's name on the page" },
+    title: {
+      kind: kinds.text("NAME"),
+      default: DEFAULT_TITLE,
+      help: "the community's name on the page",
+    },
     accent: {
       kind: kinds.colour,
       help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
     },
     logo: {
       kind: kinds.pathOrBytes,
-      libraryHelp: "the path or bytes of an SVG or PNG of at most 256 KB to show next to the name",
       help: "an SVG or PNG of at most 256 KB to show next to the name",
     },
     links: {
@@ -113,7 +94,7 @@ export const serveSettings = {
       help: "let search engines index the page and its drivers, and serve /sitemap.xml",
     },
   }),
-  ...both("Search limit", {
+  ...group("Search limit", {
     searchLimit: {
       kind: kinds.integer(0, 1_000_000),
       default: "30",
@@ -129,6 +110,12 @@ export const serveSettings = {
       list: ",",
       help: "do not count searches from these addresses, such as your own site; repeatable",
     },
+    trustedProxies: {
+      name: "--trusted-proxy CIDR",
+      kind: kinds.cidr,
+      list: ",",
+      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
+    },
     ipv6Prefix: {
       kind: kinds.integer(0, 128),
       default: "64",
@@ -140,10 +127,37 @@ export const serveSettings = {
       help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
     },
   }),
-  ...group("Search limit", {
-    rateLimitStore: {
-      kind: kinds.storeUrl,
-      help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
+  ...group("Fault injection, for tests", {
+    faults: {
+      name: "--fault FAULT",
+      kind: fault,
+      list: ";",
+      help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
+    },
+    faultSeed: {
+      kind: kinds.seed,
+      default: "1",
+      help: "random seed; the same seed and requests give the same faults",
+    },
+  }),
+};
+
+/** The flags of `serve`, in the order of the help. */
+export const serveSettings = {
+  ...group("Snapshot", {
+    snapshot: {
+      kind: kinds.snapshotLocation,
+      help: "the snapshot to serve: a file, or an https:// or s3:// URL (default: the bundled data)",
+    },
+    refresh: {
+      kind: kinds.time,
+      default: "10s",
+      help: "how often to check a snapshot URL for a new version",
+    },
+    fetchTimeout: {
+      kind: kinds.time,
+      default: "1m",
+      help: "how long a snapshot download may take",
     },
   }),
   ...group("Network", {
@@ -155,16 +169,6 @@ export const serveSettings = {
     },
     tlsCert: { kind: kinds.text("FILE"), help: "serve https with this certificate (PEM)" },
     tlsKey: { kind: kinds.text("FILE"), help: "the private key of that certificate (PEM)" },
-  }),
-  ...both("Network", {
-    trustedProxies: {
-      name: "--trusted-proxy CIDR",
-      kind: kinds.cidr,
-      list: ",",
-      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
-    },
-  }),
-  ...group("Network", {
     shutdownTimeout: {
       kind: kinds.time,
       default: "10s",
@@ -188,20 +192,14 @@ export const serveSettings = {
       help: "address for the admin port; anyone who can reach it can read the metrics",
     },
   }),
-  ...both("Fault injection, for tests", {
-    faults: {
-      name: "--fault FAULT",
-      kind: fault,
-      list: ";",
-      none: "none",
-      libraryHelp:
-        "makes requests fail on purpose, such as search:status=503,rate=0.1; setFaults requires this option, but the list may be empty",
-      help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
-    },
-    faultSeed: {
-      kind: kinds.seed,
-      default: "1",
-      help: "random seed; the same seed and requests give the same faults",
+  ...group("Page", {
+    noPage: { kind: kinds.boolean, help: "do not serve the web page (/ and /drivers/{id})" },
+  }),
+  ...sharedSettings,
+  ...group("Search limit", {
+    rateLimitStore: {
+      kind: kinds.storeUrl,
+      help: "share the limit between machines through Redis or Valkey (redis://, rediss://, valkey://)",
     },
   }),
 };
@@ -213,8 +211,8 @@ export const libraryOptions = {
     "string or object or array",
     "the path or bytes of a dataset file (NDJSON, plain or gzip), or its lines as objects",
   ),
+  page: option<boolean>("boolean", "serves the web page at / and /drivers/{id}"),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
-  snapshotSource: option<() => SourceStatus>("function", "the snapshot's origin, for /health"),
   basePath: {
     kind: kinds.basePath,
     help: "the path where another program mounts Roadbook, such as /rb; all links start with it, but requests may omit it (default: the path of publicUrl)",
@@ -224,7 +222,6 @@ export const libraryOptions = {
     kind: kinds.text("ADDRESS"),
     help: "the client address for requests without one (default: their searches are not counted)",
   },
-  limiter: option<Limiter>("object", "replaces the built-in limiter; the caller must close it"),
   compress: option<boolean>("boolean", "set it to false if the host program compresses responses"),
   onBug: option<(error: unknown, requestId: string) => void>(
     "function",
@@ -236,38 +233,34 @@ export const libraryOptions = {
   ),
 };
 
-type ServeSettings = typeof serveSettings;
-/** Unlike a mapped type that filters with `as`, `Pick` keeps the comments of the package. */
-type Shared = Pick<
-  ServeSettings,
-  {
-    [Name in keyof ServeSettings]: ServeSettings[Name] extends { library: true } ? Name : never;
-  }[keyof ServeSettings]
->;
 type Options<T> = { [Name in keyof T]?: GivenOf<T[Name]> | undefined };
 
 /**
  * The options of the library. Most have the same meaning and default as the flag of `serve`, except
  * that there is a web page only if `page` is true. Options that take a list have plural names.
  */
-export interface RoadbookOptions extends Options<Shared>, Options<typeof libraryOptions> {}
+export interface RoadbookOptions
+  extends Options<typeof sharedSettings>,
+    Options<typeof libraryOptions> {}
 
-/** The parsed options of the library. */
-export type Config = Values<Shared> & Partial<Values<typeof libraryOptions>>;
+/** The parsed options, and what only `serve` sets. */
+export interface Config
+  extends Values<typeof sharedSettings>,
+    Partial<Values<typeof libraryOptions>> {
+  /** Replaces the limiter in memory. The caller must close it. */
+  limiter?: Limiter | undefined;
+  snapshotSource?: (() => SourceStatus) | undefined;
+}
 
-/**
- * Parses options. Throws a `TypeError` for an unknown name or a value of the wrong type, and a
- * `RangeError` for any other invalid value.
- */
+/** Throws a `TypeError` or a `RangeError` that names the wrong option. */
 export function readOptions(options: RoadbookOptions): Config {
-  const shared = Object.entries<Setting>(serveSettings).filter(([, { library }]) => library);
-  const known = [...shared, ...Object.entries<Option>(libraryOptions)];
+  const known = { ...sharedSettings, ...libraryOptions };
   const given = new Map(Object.entries(options));
-  checkNames(
-    options,
-    known.map(([name]) => name),
-  );
-  const values = known.map(([name, option]) => {
+  const unknown = [...given.keys()].find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) {
+    throw new TypeError(`unknown option ${unknown}${suggest(unknown, Object.keys(known))}`);
+  }
+  const values = Object.entries<Option>(known).map(([name, option]) => {
     const value = given.get(name);
     return [name, value === undefined ? defaultOf(option) : readOption(name, option, value)];
   });
@@ -281,65 +274,49 @@ function readOption(name: string, { kind, list }: Option, given: unknown): unkno
     throw new TypeError(`${name} must be of type ${takes}, got ${type}`);
   }
   const convert = (value: unknown) =>
-    kinds.parseNamed(name, value, () => kind.convert(value as never));
+    kinds.parseNamed(name, kind, value, () => kind.convert(value as never));
   return list && Array.isArray(given) ? given.map(convert) : convert(given);
 }
 
-interface Option {
-  kind: Pick<kinds.Kind<unknown, never>, "takes" | "convert">;
-  help: string;
-  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
-  list?: "," | ";";
-}
-
-interface Row extends Option {
-  kind: kinds.Kind<unknown, never>;
-  /** Replaces the flag's name, which follows from the property. Every argument has a name. */
-  name?: string;
-  /** The default, as an operator would write it. Without one, a setting can be undefined. */
-  default?: string;
-  /** Whether the command fails without this setting. */
-  required?: true;
-  /** The text that stands for an empty list, which differs from no list. */
-  none?: string;
-  /** The environment variable of an argument. Every flag has one. */
-  variable?: string;
-  /** The help for the library's option, if it differs. */
-  libraryHelp?: string;
-}
-
 /** A flag or an argument of a command. */
-export interface Setting extends Row {
+export interface Setting {
   /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
   name: string;
   /** The heading in the help. */
   group: string;
-  /** Whether the library has an option with the name of the property. */
-  library?: true;
+  kind: kinds.Kind<unknown, never>;
+  help: string;
+  /** Allows several values: from a repeated flag, from text with this separator, or as an array. */
+  list?: "," | ";";
+  /** The default, as an operator would write it. Without one, a setting can be undefined. */
+  default?: string;
+  required?: true;
+  /** The environment variable of an argument. Every flag has one. */
+  variable?: string;
 }
+
+type Row = Omit<Setting, "name" | "group"> & { name?: string };
+type Option = Pick<Setting, "list" | "default"> & {
+  kind: Pick<Setting["kind"], "takes" | "isSecret" | "convert">;
+};
 
 export type Settings = Record<string, Setting>;
 
-/** Declares settings. Their flags and headings follow from their properties and from `more`. */
-export function declare<Rows extends Record<string, Row>, More>(rows: Rows, more?: More) {
+/** Declares settings. A flag's name follows from its property, unless the row has a name. */
+export function declare<Rows extends Record<string, Row>>(rows: Rows, heading?: string) {
   const settings = Object.entries(rows).map(([key, row]) => {
     const flag = `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
     const { name = [flag, row.kind.value].join(" ").trim() } = row;
-    return [key, { group: isFlag({ name }) ? "Flags" : "Arguments", ...row, name, ...more }];
+    const group = heading ?? (isFlag({ name }) ? "Flags" : "Arguments");
+    return [key, { ...row, name, group }];
   });
   return Object.fromEntries(settings) as {
-    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group"> & More;
+    [Key in keyof Rows]: Rows[Key] & Pick<Setting, "name" | "group">;
   };
 }
 
-/** Declares settings under a heading of their own. */
-function group<Rows extends Record<string, Row>>(group: string, rows: Rows) {
-  return declare(rows, { group });
-}
-
-/** Declares settings that are also options of the library. */
-function both<Rows extends Record<string, Row>>(group: string, rows: Rows) {
-  return declare(rows, { group, library: true as const });
+function group<Rows extends Record<string, Row>>(heading: string, rows: Rows) {
+  return declare(rows, heading);
 }
 
 export function isFlag({ name }: Pick<Setting, "name">): boolean {
@@ -376,24 +353,14 @@ function option<Given>(takes: string, help: string) {
 }
 
 /** Returns a setting's value if it is not set. */
-export function defaultOf({ kind, default: text }: Option & { default?: string }): unknown {
+export function defaultOf({ kind, default: text }: Option): unknown {
   if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;
 }
 
-/** Throws a `TypeError` for an unknown option. */
-export function checkNames(options: object, known: readonly string[]): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const similar = findSimilar(unknown, known);
-  throw new TypeError(`unknown option ${unknown}${similar ? `; did you mean ${similar}?` : ""}`);
-}
-
-/** Names that differ in more letters are not similar. */
-const MAX_TYPOS = 3;
-
-/** Returns the known name that was most likely meant, if one is similar enough. */
-export function findSimilar(name: string, known: readonly string[]): string | undefined {
+/** Returns the end of the error for an unknown name: a similar known name, or `otherwise`. */
+export function suggest(name: string, known: readonly string[], otherwise = ""): string {
   const similar = closest(name, known);
-  return distance(name, similar) <= Math.min(MAX_TYPOS, name.length / 2) ? similar : undefined;
+  const isSimilar = distance(name, similar) <= Math.min(3, name.length / 2);
+  return isSimilar ? `; did you mean ${similar}?` : otherwise;
 }

@@ -11,10 +11,8 @@ import {
   DatasetError,
   type DatasetLine,
   exportDataset,
-  fold,
   type HealthBody,
   importDataset,
-  type ListenOptions,
   type Roadbook,
   type RoadbookOptions,
   SnapshotError,
@@ -24,32 +22,18 @@ import { temporaryFolder } from "./support.ts";
 
 const ask = async (roadbook: Roadbook, path: string, peer?: string) =>
   roadbook.fetch(new Request(`http://roadbook.test${path}`), peer);
-const fail = () => {
-  throw new Error("not expected");
-};
 const SEARCH = "/search/users?q=nowak";
 
 test.each([
   [{}, "give exactly one of snapshot, dataset and demo"],
   [{ dataset: [], demo: true }, "give exactly one of snapshot, dataset and demo"],
   [{ searchLimit: -1 }, "searchLimit must be a whole number from 0 to 1000000, got -1"],
-  [{ searchLimit: 1.5 }, "searchLimit must be a whole number"],
   [{ searchLimit: "30" }, "searchLimit must be of type number, got string"],
   [{ searchWindow: 1000 }, "searchWindow must be of type string, got number"],
-  [{ kioskIdle: "0" }, "kioskIdle must be a duration from 1ms to 24d"],
   [{ searchWindow: "0s" }, "searchWindow must be a duration from 1ms to 24d, such as 1h"],
-  [{ maxClients: 0 }, "maxClients must be a whole number from 1"],
-  [{ ipv6Prefix: 129 }, "ipv6Prefix must be a whole number from 0 to 128, got 129"],
-  [{ cacheMaxAge: "1500ms" }, "cacheMaxAge must be a duration in whole seconds, such as 5m"],
-  [{ basePath: "rb" }, "basePath must be a path such as /rb"],
   [{ basePath: "/rb/.." }, "basePath must be a path such as /rb"],
-  [{ page: {} }, "page must be of type boolean, got object"],
-  [{ language: "xx" }, "language must be one of "],
   [{ trustedProxies: "10.0.0.0/8" }, "trustedProxies must be of type array, got string"],
   [{ serchLimit: 1 }, "unknown option serchLimit; did you mean searchLimit?"],
-  [{ searchWindowMs: 1 }, "unknown option searchWindowMs; did you mean searchWindow?"],
-  [{ faultSeed: 0.5 }, "faultSeed must be a whole number from 0"],
-  [{ publicUrl: "example.org" }, "publicUrl must be an http or https URL"],
   [{ trustedProxies: ["10.0.0.0/33"] }, "trustedProxies must be an IP address or a CIDR"],
 ])("with %j, the error is: %s", async (options, message) => {
   const isAboutSource = Object.keys(options).length === 0 || "demo" in options;
@@ -59,15 +43,17 @@ test.each([
 
 test("the clock lets a test skip the limit's one-hour window", async () => {
   let now = Date.UTC(2026, 0, 1);
-  await using roadbook = await createRoadbook({ dataset: community, clock: () => now });
-  for (let i = 0; i < 30; i++) expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(200);
-  const limited = await ask(roadbook, SEARCH, "192.0.2.1");
-  expect([limited.status, limited.headers.get("retry-after")]).toEqual([429, "3600"]);
-  expect(limited.headers.get("x-ratelimit-reset")).toBe(String(now / 1000 + 3600));
+  const clock = () => now;
+  await using roadbook = await createRoadbook({ dataset: community, clock, searchLimit: 1 });
+  const search = () => ask(roadbook, SEARCH, "192.0.2.1");
+  expect((await search()).status).toBe(200);
+  const { status, headers } = await search();
+  expect([status, headers.get("retry-after")]).toEqual([429, "3600"]);
+  expect(headers.get("x-ratelimit-reset")).toBe(String(now / 1000 + 3600));
   now += 3_600_000 - 1;
-  expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
+  expect((await search()).status).toBe(429);
   now += 1;
-  expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(200);
+  expect((await search()).status).toBe(200);
 });
 
 test("resetLimit gives every client its full limit again", async () => {
@@ -76,9 +62,6 @@ test("resetLimit gives every client its full limit again", async () => {
   expect([await search(), await search()]).toEqual([200, 429]);
   roadbook.resetLimit();
   expect([await search(), await search()]).toEqual([200, 429]);
-  const limiter = { consume: fail, status: fail, close() {} };
-  await using shared = await createRoadbook({ dataset: community, limiter });
-  expect(() => shared.resetLimit()).toThrow("this limiter cannot be reset");
 });
 
 describe("under a base path", () => {
@@ -122,31 +105,12 @@ describe("under a base path", () => {
   });
 });
 
-describe("a request without a peer", () => {
-  test("is not counted", async () => {
-    await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
-    for (let i = 0; i < 3; i++) {
-      const { status, headers } = await ask(roadbook, SEARCH);
-      expect([status, headers.get("ratelimit")]).toEqual([200, null]);
-    }
-  });
-
-  test("is counted under the default peer if defaultPeer is set", async () => {
-    await using roadbook = await createRoadbook({
-      dataset: community,
-      searchLimit: 1,
-      defaultPeer: "192.0.2.1",
-    });
-    expect((await ask(roadbook, SEARCH)).status).toBe(200);
-    expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
-    expect((await ask(roadbook, SEARCH, "192.0.2.2")).status).toBe(200);
-  });
-
-  test("is counted under one shared client if the server cannot look up the address", async () => {
-    await using roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
-    const send = async () => roadbook.fetch(new Request(`http://a.test${SEARCH}`), () => undefined);
-    expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
-  });
+test("defaultPeer is the client of requests without a peer", async () => {
+  const options = { searchLimit: 1, defaultPeer: "192.0.2.1" };
+  await using roadbook = await createRoadbook({ dataset: community, ...options });
+  expect((await ask(roadbook, SEARCH)).status).toBe(200);
+  expect((await ask(roadbook, SEARCH, "192.0.2.1")).status).toBe(429);
+  expect((await ask(roadbook, SEARCH, "192.0.2.2")).status).toBe(200);
 });
 
 test("a callback that throws does not affect the response, and onBug gets the error", async () => {
@@ -185,25 +149,15 @@ describe("changes", () => {
     expect(roadbook.meta().counts).toMatchObject({ users: 4, public_users: 2 });
   });
 
-  test("change nothing if any of them is invalid", async () => {
-    await using roadbook = await createRoadbook({ dataset: community });
-    const changes: ChangeLine[] = [
-      user(50, "Zofia Nowak"),
-      { type: "company", id: 3, deleted: true },
-    ];
-    await expect(roadbook.apply(changes)).rejects.toThrow(DatasetError);
-    await roadbook.apply([user(51, "Ewa Nowak")]);
-    expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
-  });
-
-  test("that are invalid produce errors as data", async () => {
+  test("change nothing if any of them is invalid, and the error lists which", async () => {
     await using roadbook = await createRoadbook({ dataset: community });
     const lines = [user(50, "Zofia Nowak"), { type: "usr", id: 1 } as unknown as ChangeLine];
     const error = await roadbook.apply(lines).catch((error: unknown) => error);
     if (!(error instanceof DatasetError)) throw error;
     expect([error.count, error.errors.length]).toEqual([1, 1]);
     expect(error.errors[0]).toMatchObject({ line: 2, field: "type" });
-    expect(error.errors[0]?.reason).toStartWith("must be ");
+    await roadbook.apply([user(51, "Ewa Nowak")]);
+    expect((await ask(roadbook, "/users/public/50")).status).toBe(404);
   });
 
   test("to a file need applyChanges, and refresh finds them", async () => {
@@ -269,14 +223,6 @@ describe("close", () => {
 });
 
 describe("listen", () => {
-  test("rejects unknown options", async () => {
-    await using roadbook = await createRoadbook({ dataset: [] });
-    const options = { prot: 3000 } as ListenOptions;
-    await expect(roadbook.listen(options)).rejects.toThrow(
-      "unknown option prot; did you mean port?",
-    );
-  });
-
   test("serves on a free port, counts searches by address, and stops on close", async () => {
     const roadbook = await createRoadbook({ dataset: community, searchLimit: 1 });
     const { url } = await roadbook.listen();
@@ -289,47 +235,25 @@ describe("listen", () => {
     await roadbook.close();
     await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
-
-  test("reports an address that is in use", async () => {
-    await using roadbook = await createRoadbook({ dataset: community });
-    const { url, close } = await roadbook.listen();
-    const port = Number(new URL(url).port);
-    await expect(roadbook.listen({ port })).rejects.toThrow(
-      `port ${port} on 127.0.0.1 is already in use`,
-    );
-    await close();
-  });
 });
 
-test("the demo serves its docs and its page without a network", async () => {
-  await using roadbook = await createRoadbook({ demo: true, page: true });
-  expect(await (await ask(roadbook, "/users/public/42")).text()).toContain("Łukasz Nowak");
-  expect((await (await ask(roadbook, "/docs/scalar.js")).bytes()).length).toBeGreaterThan(100_000);
-  const page = await (await ask(roadbook, "/")).text();
-  expect(page).toContain('href="/drivers/42"');
-  const [, asset = ""] = /src="(\/assets\/[^"]+)"/.exec(page) ?? [];
-  expect((await ask(roadbook, asset)).status).toBe(200);
-});
-
-test("ten instances coexist and leave no temporary files", async () => {
+test("several instances coexist and leave no temporary files", async () => {
   // Uses its own folder, because other tests create temporary folders too.
   const { TMPDIR } = process.env;
   const folder = temporaryFolder();
   process.env.TMPDIR = folder;
   expect(tmpdir()).toBe(folder);
   const roadbooks = await Promise.all(
-    Array.from({ length: 10 }, (_, i) =>
-      createRoadbook({ dataset: [user(42, `Driver ${i}`)], searchLimit: i + 1 }),
-    ),
+    [1, 2, 3].map((id) => createRoadbook({ dataset: [user(id, "Ann")], searchLimit: id })),
   );
-  await Promise.all(roadbooks.map((one, i) => one.apply([user(43, `Codriver ${i}`)])));
-  for (const [i, roadbook] of roadbooks.entries()) {
-    expect(await (await ask(roadbook, "/users/public/42")).text()).toContain(`"Driver ${i}"`);
+  await Promise.all(roadbooks.map((one, at) => one.apply([user(9, `Codriver ${at}`)])));
+  for (const [at, roadbook] of roadbooks.entries()) {
+    expect((await ask(roadbook, `/users/public/${at + 1}`)).status).toBe(200);
     const search = await ask(roadbook, "/search/users?q=codriver", "192.0.2.1");
-    expect(search.headers.get("x-ratelimit-remaining")).toBe(String(i));
-    expect(await search.text()).toContain(`"Codriver ${i}"`);
+    expect(search.headers.get("x-ratelimit-remaining")).toBe(String(at));
+    expect(await search.text()).toContain(`"Codriver ${at}"`);
+    await roadbook.close();
   }
-  for (const roadbook of roadbooks) await roadbook.close();
   expect(readdirSync(folder)).toEqual([]);
   process.env.TMPDIR = TMPDIR;
 });
@@ -347,18 +271,4 @@ test("snapshots can be imported, changed, checked and exported, with distinct er
   );
   await expect(importDataset([], path)).rejects.toThrow(Error);
   await expect(checkSnapshot(`${path}-not`)).rejects.toThrow(SnapshotError);
-});
-
-test("HealthBody has the fields of /health", async () => {
-  const fields: Record<keyof HealthBody, true> = {
-    ...{ success: true, api_version: true, version: true, snapshot: true },
-    ...{ refused_replacement: true, snapshot_source: true, search_limit: true },
-  };
-  await using roadbook = await createRoadbook({ dataset: community });
-  const body = (await (await ask(roadbook, "/health")).json()) as HealthBody;
-  expect(Object.keys(body)).toEqual(Object.keys(fields));
-});
-
-test("fold folds text in the same way as searches do", () => {
-  expect(fold("Łódź  Straße")).toBe("lodz strasse");
 });

@@ -1,36 +1,25 @@
-/**
- * Reads a command line: finds the command, parses its flags, arguments and environment variables,
- * and runs it. This is the only file that reads the environment.
- */
+/** Reads a command line and the environment, which no other file reads, and runs the command. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
 import { boolean, type Environment, parseNamed, UsageError } from "../flag-kinds.ts";
-import {
-  defaultOf,
-  findSimilar,
-  isFlag,
-  type Setting,
-  termOf,
-  variableOf,
-} from "../serve-flags.ts";
+import { defaultOf, isFlag, type Setting, suggest, termOf, variableOf } from "../serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
 import { formatCommandHelp, formatProgramHelp, usageOf } from "./help.ts";
 import { writeStdout } from "./output.ts";
 
-/** Runs a command line. Rejects with a {@link UsageError} or with the command's own error. */
+/** Rejects with a {@link UsageError} or with the command's own error. */
 export async function runCommandLine(argv: string[]): Promise<void> {
-  const [first = "serve", second = ""] = argv;
-  if (/^(?:-V|--version)$/.test(first)) return void writeStdout(`roadbook ${version}\n`);
-  if (first === "help" && /^(?!help$)[^-]/.test(second)) return run(second, ["--help"]);
-  if (/^(?:-h|--help|help)$/.test(first)) return void writeStdout(formatProgramHelp());
-  return first.startsWith("-") ? run("serve", argv) : run(first, argv.slice(1));
+  const [first = "serve"] = argv;
+  if (first === "--version") return void writeStdout(`roadbook ${version}\n`);
+  if (first === "-h" || first === "--help") return void writeStdout(formatProgramHelp());
+  await (first.startsWith("-") ? run("serve", argv) : run(first, argv.slice(1)));
 }
 
 async function run(name: string, args: string[]): Promise<void> {
   const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) {
-    const advice = adviseOn(name, Object.keys(commands), "roadbook");
-    throw new UsageError(`unknown command "${name}"; ${advice}`);
+    const advice = suggest(name, Object.keys(commands), "; see roadbook --help");
+    throw new UsageError(`unknown command "${name}"${advice}`);
   }
   if (args.some((text) => text === "-h" || text === "--help")) {
     return void writeStdout(formatCommandHelp(name, command));
@@ -45,28 +34,18 @@ async function run(name: string, args: string[]): Promise<void> {
   await command.run(Object.fromEntries(values), listUnknownVariables(process.env));
 }
 
-/**
- * Returns the texts that the arguments give for each setting. No error repeats the value of an
- * unknown flag, which may be a secret.
- */
-function readArguments(
-  name: string,
-  { settings }: Command,
-  args: string[],
-  usage: string,
-): Map<Setting, string[]> {
-  const [flags, expected] = [new Map<string, Setting>(), [] as Setting[]];
-  const options: Record<string, { type: "boolean" | "string" }> = {};
-  for (const setting of Object.values(settings)) {
-    const term = termOf(setting);
-    if (!isFlag(setting)) expected.push(setting);
-    else flags.set(term, setting);
-    options[term.slice(2)] = { type: setting.kind === boolean ? "boolean" : "string" };
-  }
+/** No error repeats the value of an unknown flag, which may be a secret. */
+function readArguments(name: string, { settings }: Command, args: string[], usage: string) {
+  const all = Object.values(settings);
+  const expected = all.filter((setting) => !isFlag(setting));
+  const flags = new Map(all.filter(isFlag).map((setting) => [termOf(setting), setting]));
+  const types = [...flags].map(([term, { kind }]) => {
+    return [term.slice(2), { type: kind === boolean ? "boolean" : "string" }];
+  });
+  const options = Object.fromEntries(types);
   const texts = new Map<Setting, string[]>();
-  const add = (setting: Setting, text: string) => {
+  const add = (setting: Setting, text: string) =>
     texts.set(setting, [...(texts.get(setting) ?? []), text]);
-  };
   for (const token of parseArgs({ args, options, strict: false, tokens: true }).tokens) {
     if (token.kind === "positional") {
       const argument = expected.shift();
@@ -77,8 +56,8 @@ function readArguments(
     const { rawName, value, inlineValue } = token;
     const setting = flags.get(rawName);
     if (!setting) {
-      const advice = adviseOn(rawName, [...flags.keys(), "--help"], `roadbook ${name}`);
-      throw new UsageError(`unknown flag ${rawName}; ${advice}`);
+      const advice = suggest(rawName, [...flags.keys(), "--help"], `; see roadbook ${name} --help`);
+      throw new UsageError(`unknown flag ${rawName}${advice}`);
     }
     const isSwitch = setting.kind === boolean;
     if (isSwitch && inlineValue) throw new UsageError(`${rawName} takes no value`);
@@ -93,22 +72,22 @@ function readArguments(
 
 /** Parses a setting's value from its texts on the command line, its variable or its default. */
 function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
-  const { kind, list, none } = setting;
+  const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
     // Never means the default, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
-    return parseNamed(name, text, () => kind.parse(text, env));
+    return parseNamed(name, kind, text, () => kind.parse(text, env));
   };
   if (list && given.length > 0) {
     const parts = given.flatMap((text) => text.split(list)).map((part) => part.trim());
-    return parts.filter((part) => part !== none).map(parse);
+    // An empty list differs from no list: with --fault none, faults can be set later.
+    return parts.filter((part) => part !== "none").map(parse);
   }
   const [last] = given.slice(-1);
-  const value = last === undefined ? defaultOf(setting) : parse(last);
-  return setting.name.startsWith("--no-") ? !value : value;
+  return last === undefined ? defaultOf(setting) : parse(last);
 }
 
 /** Lists the variables that look like settings but are not, most likely because of a typo. */
@@ -116,10 +95,4 @@ function listUnknownVariables(env: Environment): string[] {
   const settings = Object.values(commands).flatMap(({ settings }) => Object.values(settings));
   const known = new Set(settings.map(variableOf));
   return Object.keys(env).filter((name) => name.startsWith("ROADBOOK_") && !known.has(name));
-}
-
-/** Returns the end of the error for an unknown name. */
-function adviseOn(name: string, known: readonly string[], program: string): string {
-  const similar = findSimilar(name, known);
-  return similar ? `did you mean ${similar}?` : `see ${program} --help`;
 }

@@ -1,7 +1,6 @@
 /**
- * Declares every command with its arguments, its flags and its help. The flags of `serve` are in
- * serve-flags.ts. A command's code is loaded only when that command runs, so that `--version`,
- * `--help` and `serve` start fast.
+ * Declares every command with its arguments, its flags and its help. A command's code is loaded
+ * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
 import * as kinds from "../flag-kinds.ts";
 import { declare, type Settings, serveSettings, type Values } from "../serve-flags.ts";
@@ -15,16 +14,17 @@ export interface Command<Given extends Settings = Settings> {
   run(values: Values<Given>, unknownVariables: string[]): Promise<void>;
 }
 
-/** Infers the types of the values that a command's `run` gets. */
+/** Infers the types of the values for `run`. */
 function command<Given extends Settings>(given: Command<Given>): Command {
   return given;
 }
 
+const { host, port, tlsCert } = serveSettings;
 const file = {
   name: "FILE",
   kind: kinds.text("FILE"),
   required: true,
-  help: "the snapshot",
+  help: "a snapshot",
 } as const;
 /** The flags of commands that write a dataset. */
 const output = {
@@ -89,10 +89,9 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: [
-      "SOURCE can be postgres://, mysql:// or mariadb:// with user, password, host and name, or sqlite:FILE. ROADBOOK_DATABASE can have this URL instead of SOURCE, so that the password is not visible in ps.",
+      "The URL of a database begins with postgres://, mysql:// or mariadb://, or is sqlite:FILE. If it is in ROADBOOK_DATABASE instead of SOURCE, its password is not visible in ps.",
     ],
-    run: async ({ source, ...flags }) =>
-      (await import("./import-apply.ts")).runImport(source, flags),
+    run: async (values) => (await import("./import-apply.ts")).runImport(values),
   }),
 
   apply: command({
@@ -108,14 +107,13 @@ export const commands: Record<string, Command> = {
       ...writing,
     }),
     notes: ["A running server switches to the new snapshot within a second."],
-    run: async ({ changes, ...flags }) =>
-      (await import("./import-apply.ts")).runApply(changes, flags),
+    run: async (values) => (await import("./import-apply.ts")).runApply(values),
   }),
 
   export: command({
     summary: "export the data of a snapshot as a dataset",
     settings: declare({ file, ...output }),
-    run: async ({ file, ...flags }) => (await import("./export-seed.ts")).runExport(file, flags),
+    run: async (values) => (await import("./export-seed.ts")).runExport(values),
   }),
 
   check: command({
@@ -137,12 +135,10 @@ export const commands: Record<string, Command> = {
         help: "how many users to generate",
       },
       companies: {
-        name: "--companies M",
         kind: kinds.integer(0, 50_000_000),
         help: "how many companies to generate (default: one per 25 users)",
       },
       seed: {
-        name: "--seed S",
         kind: kinds.seed,
         default: "1",
         help: "random seed; the same seed always generates the same dataset",
@@ -195,20 +191,13 @@ export const commands: Record<string, Command> = {
         kind: kinds.baseUrl,
         help: "the server's base URL, such as https://api.example.org",
       },
-      host: {
-        kind: kinds.text("ADDRESS"),
-        default: "127.0.0.1",
-        help: "the server's address, if no URL is given",
-      },
-      port: { kind: kinds.port, default: "3000", help: "the server's port, if no URL is given" },
-      tlsCert: {
-        kind: kinds.text("FILE"),
-        help: "connect over https, if no URL is given (the file is not read)",
-      },
+      host: { ...host, help: "the server's address, if no URL is given" },
+      port: { ...port, help: "the server's port, if no URL is given" },
+      tlsCert: { ...tlsCert, help: "use https if no URL is given (the file is not read)" },
     }),
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",
     ],
-    run: async ({ url, ...flags }) => (await import("./health.ts")).runHealth(url, flags),
+    run: async (values) => (await import("./health.ts")).runHealth(values),
   }),
 };

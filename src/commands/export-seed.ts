@@ -1,7 +1,4 @@
-/**
- * `roadbook export` and `roadbook seed` write a dataset to standard output or to a file. A file is
- * replaced as a whole. A file that is not a dataset is replaced only if `force` is set.
- */
+/** `roadbook export` and `roadbook seed` write a dataset to standard output or to a file. */
 import { createWriteStream, existsSync } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import { setImmediate } from "node:timers/promises";
@@ -9,7 +6,7 @@ import { seedDataset } from "../community/community.ts";
 import { InvalidLine, parseObject, validateRecord, withEndLine } from "../domain/dataset.ts";
 import { decompress } from "../files/decompress.ts";
 import { readFileBytes, readLines } from "../files/lines.ts";
-import { replaceFile } from "../files/replace.ts";
+import { type Paths, replaceFile } from "../files/replace.ts";
 import { notOverwritten } from "../snapshot/import/overwrite-guard.ts";
 import { exportDataset } from "../snapshot/read/export.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
@@ -17,26 +14,19 @@ import { endOnSignal, writeStdout } from "./output.ts";
 const CHUNK_LENGTH = 1 << 16;
 const USERS_PER_COMPANY = 25;
 
-interface Output {
-  /** The file to write. Defaults to standard output. */
-  to?: string | undefined;
-  /** Whether to replace even a file that is not a dataset. */
-  force: boolean;
-}
+/** Without `to`, writes to standard output. */
+type Output = { to: string | undefined; force: boolean };
 
-/** `file` is the path of a snapshot. */
-export async function runExport(file: string, output: Output): Promise<void> {
+export async function runExport({ file, ...output }: Output & { file: string }): Promise<void> {
   await writeLines(await exportDataset(file), output);
 }
 
-export async function runSeed({
-  users,
-  companies = Math.ceil(users / USERS_PER_COMPANY),
-  seed,
-  ...output
-}: Output & { users: number; companies?: number | undefined; seed: number }): Promise<void> {
-  const lines = seedDataset({ users, companies, seed });
-  await writeLines(withEndLine(lines.map((line) => JSON.stringify(line))), output);
+type Seed = { users: number; companies: number | undefined; seed: number };
+
+export async function runSeed({ users, companies, seed, ...output }: Output & Seed): Promise<void> {
+  const size = { users, companies: companies ?? Math.ceil(users / USERS_PER_COMPANY) };
+  const lines = seedDataset({ ...size, seed }).map((line) => JSON.stringify(line));
+  await writeLines(withEndLine(lines), output);
 }
 
 async function writeLines(lines: Iterable<string>, { to, force }: Output): Promise<void> {
@@ -45,17 +35,12 @@ async function writeLines(lines: Iterable<string>, { to, force }: Output): Promi
     for await (const chunk of chunks) if (!writeStdout(chunk)) return;
     return;
   }
-  await endOnSignal((onCommit) =>
-    replaceFile(
-      to,
-      async ({ path, old }) => {
-        if (!force && existsSync(old)) await refuseForeign(old, to);
-        // Never creates the file, because a signal may have removed it.
-        await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
-      },
-      { onCommit },
-    ),
-  );
+  const fill = async ({ path, old }: Paths) => {
+    if (!force && existsSync(old)) await refuseForeign(old, to);
+    // Never creates the file, because a signal may have removed it.
+    await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
+  };
+  await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));
 }
 
 /** Throws unless the file at `path` is empty or starts like a dataset. The error names `target`. */

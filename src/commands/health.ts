@@ -5,36 +5,31 @@ import { writeStdout } from "./output.ts";
 
 const TIMEOUT_MS = 5_000;
 
-/** Longer response bodies are truncated, because a proxy may respond with a whole page. */
-const MAX_SHOWN_LENGTH = 200;
+type Server = Record<"url" | "tlsCert", string | undefined> & { host: string; port: number };
 
-/** `base` is the server's base URL or its /health URL. Defaults to a server on this machine. */
-export async function runHealth(
-  base: string | undefined,
-  { host, port, tlsCert }: { host: string; port: number; tlsCert?: string | undefined },
-): Promise<void> {
+/** Without `url`, checks a server on this machine. */
+export async function runHealth({ url: base, host, port, tlsCert }: Server): Promise<void> {
   // Under Node, `fetch` cannot skip the check of a certificate's host name.
   if (base === undefined && tlsCert) requireBun("--tls-cert without URL ");
-  const scheme = tlsCert ? "https" : "http";
-  const url = new URL(base ?? `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`);
-  url.pathname = url.pathname.replace(/(?:\/health)?\/*$/, "/health");
+  const origin = `http${tlsCert ? "s" : ""}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = `${base ?? origin}/health`;
   // A password in the URL is sent to the server but never printed.
-  const shown = url.href.replace(/\/\/[^/]*@/, "//");
-  let response: Response;
+  const shown = url.replace(/\/\/[^/]*@/, "//");
+  let status: number;
   let body: string;
   try {
-    response = await fetch(url, {
+    const response = await fetch(url, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       // A local server's certificate names its public host, not this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
+    status = response.status;
     body = (await response.text()).trim();
   } catch (error) {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, TIMEOUT_MS)}`);
   }
-  if (!response.ok || !body.startsWith('{"success":true')) {
-    const start = body.replace(/\s+/g, " ").slice(0, MAX_SHOWN_LENGTH);
-    throw new Error(`${shown} responded with ${response.status}: ${start}`);
+  if (status !== 200 || !body.startsWith('{"success":true')) {
+    throw new Error(`${shown} responded with ${status}, but not like a healthy Roadbook`);
   }
   writeStdout(`${body}\n`);
 }

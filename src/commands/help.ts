@@ -1,6 +1,5 @@
 /** Formats the help of the program and of each command, in at most 80 columns. */
-
-import { isFlag, type Setting, termOf, variableOf } from "../serve-flags.ts";
+import { isFlag, type Setting } from "../serve-flags.ts";
 import { type Command, commands } from "./commands.ts";
 
 export const SUMMARY = "Read-only API server for driver profiles, achievements and name search.";
@@ -10,8 +9,9 @@ export const programNotes = [
   "Exit codes: 0 success, 1 failure, 2 usage error.",
 ];
 const helpRow: Row = ["-h, --help", "print this help"];
-export const programRows: Row[] = [["-V, --version", "print the version"], helpRow];
+export const programRows: Row[] = [["--version", "print the version"], helpRow];
 
+const COLUMNS = 80;
 /** A term and what it means. */
 type Row = readonly [string, string];
 
@@ -20,7 +20,7 @@ export function describe({ help, default: text }: Pick<Setting, "help" | "defaul
   return text === undefined ? help : `${help} (default: ${text})`;
 }
 
-/** Returns the name of a command, its arguments and its required flags. */
+/** Names a command with its arguments and its required flags. */
 export function usageOf(name: string, { settings }: Command): string {
   const all = Object.values(settings);
   const needed = all.filter((setting) => setting.required || !isFlag(setting));
@@ -33,7 +33,7 @@ export function groupsOf({ settings }: Command): [string, Setting[]][] {
   return [...Map.groupBy(Object.values(settings), ({ group }) => group)];
 }
 
-/** Returns a sentence from text that begins with a small letter and has no full stop. */
+/** Adds the capital and the full stop that make the text of a table a sentence. */
 export function sentenceOf(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
@@ -42,7 +42,6 @@ export function formatProgramHelp(): string {
   const names = Object.entries(commands).map(([name, command]): Row => {
     return [usageOf(name, command).replace(" [flags]", ""), command.summary];
   });
-  names.push(["help [COMMAND]", "print help for a command"]);
   const tables = [["Help", programRows] as const, ["Commands", names] as const];
   return formatHelp("[COMMAND] [flags]", SUMMARY, tables, [programNotes.join("\n")]);
 }
@@ -52,17 +51,14 @@ export function formatCommandHelp(name: string, command: Command): string {
   const tables = groupsOf(command).map(([heading, group]) => {
     return [heading, group.map((setting): Row => [setting.name, describe(setting)])] as const;
   });
-  const flag = Object.values(command.settings).find(isFlag);
-  const variables = flag
-    ? [
-        `Every flag can also be set by an environment variable, such as ${variableOf(flag)} for ${termOf(flag)}; the flag wins. For a flag that takes no value, set the variable to 1 or 0.`,
-      ]
-    : [];
+  const variables =
+    "Every flag can also be set by an environment variable, such as ROADBOOK_PORT for --port of serve; the flag wins. For a flag that takes no value, set the variable to 1 or 0.";
+  const hasFlags = Object.values(command.settings).some(isFlag);
   return formatHelp(
     usageOf(name, command),
     sentenceOf(summary),
     [...tables, ["Help", [helpRow]]],
-    [...notes, ...variables],
+    hasFlags ? [...notes, variables] : notes,
   );
 }
 
@@ -70,17 +66,16 @@ function formatHelp(
   usage: string,
   summary: string,
   tables: (readonly [heading: string, rows: Row[]])[],
-  notes: string[],
+  notes: readonly string[],
 ): string {
-  const width = Math.min(process.stdout.columns || 80, 80);
   const indent = 4 + Math.max(...tables.flatMap(([, rows]) => rows.map(([term]) => term.length)));
   const formatRow = ([term, meaning]: Row) =>
-    `  ${term}`.padEnd(indent) + wrap(meaning, width - indent, " ".repeat(indent));
+    `  ${term}`.padEnd(indent) + wrap(meaning, COLUMNS - indent, " ".repeat(indent));
   const blocks = [
     `Usage: roadbook ${usage}`,
-    wrap(summary, width),
+    wrap(summary, COLUMNS),
     ...tables.map(([heading, rows]) => [`${heading}:`, ...rows.map(formatRow)].join("\n")),
-    ...notes.map((note) => wrap(note, width)),
+    ...notes.map((note) => wrap(note, COLUMNS)),
   ];
   return `${blocks.join("\n\n")}\n`;
 }

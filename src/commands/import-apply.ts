@@ -1,22 +1,18 @@
 /** `roadbook import` builds a snapshot from a dataset, and `roadbook apply` applies changes. */
-import { statSync } from "node:fs";
 import { openInput } from "../files/lines.ts";
 import { UsageError } from "../flag-kinds.ts";
 import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { describeCounts, endOnSignal, plural, writeSummary } from "./output.ts";
-import { percent, showProgress } from "./progress.ts";
+import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
 
-/**
- * `source` is the path of a file or of a folder of CSV files, `-` for standard input, or the URL of
- * a database.
- */
-export async function runImport(
-  source: string,
-  { to, ...options }: { to: string } & ImportOptions,
-): Promise<void> {
+/** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
+export async function runImport({
+  source,
+  to,
+  ...options
+}: ImportOptions & Record<"source" | "to", string>): Promise<void> {
   const problem = findProblem(source, options.queries);
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
@@ -25,7 +21,7 @@ export async function runImport(
     importDataset(isTables ? source : readWithProgress(source), to, {
       ...options,
       onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
-      onIndexed: (share) => showProgress(`indexing ${percent(share)}`),
+      onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),
       onCommit,
       onWait,
     }),
@@ -37,11 +33,11 @@ export async function runImport(
   writeSummary(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}\n`);
 }
 
-/** `changes` is the path of a file, or `-` for standard input. */
-export async function runApply(
-  changes: string,
-  { to, ...options }: { to: string } & ApplyOptions,
-): Promise<void> {
+export async function runApply({
+  changes,
+  to,
+  ...options
+}: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
   const { counts, cleaned } = await write("changes", (onCommit) =>
     applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
   );
@@ -52,33 +48,26 @@ export async function runApply(
 const onWait = () => showProgress("waiting for another command to finish writing");
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
-async function write<T>(
-  input: string,
-  writeTarget: (onCommit: () => void) => Promise<T>,
-): Promise<T> {
+async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>): Promise<T> {
   try {
-    return await endOnSignal(writeTarget).finally(() => showProgress(""));
+    return await endOnSignal(run).finally(() => showProgress(""));
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
-    const more =
-      error.errors.length < error.count ? "\n--max-errors N shows more of each kind" : "";
-    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}${more}`);
+    throw new Error(`${count} in the ${input}; nothing was written\n${error.message}`);
   }
 }
 
-/** Reads a dataset and shows the progress, in bytes if the dataset comes from standard input. */
 async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
-  const total = path === "-" ? 0 : (statSync(path, { throwIfNoEntry: false })?.size ?? 0);
   let read = 0;
   for await (const chunk of openInput(path)) {
     read += chunk.length;
-    showProgress(`reading ${total > 0 ? percent(read / total) : `${Math.floor(read / 1e6)} MB`}`);
+    showProgress(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
 }
 
-/** Describes the cleaned names for the end of a message. Empty if there are none. */
+/** Returns the end of a summary. */
 function describeCleaned(names: number): string {
   if (names === 0) return "";
   return `, removed control characters or extra white space in ${plural(names, "name")}`;

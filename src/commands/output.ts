@@ -1,4 +1,4 @@
-/** Writes to standard output, and cleans up when a signal ends a command. */
+/** Writes results, summaries and progress, and cleans up when a signal ends a command. */
 import { writeSync } from "node:fs";
 import { constants } from "node:os";
 import { codeOf, reasonOf } from "../files/errors.ts";
@@ -6,10 +6,7 @@ import type { Counts } from "../snapshot/format/meta.ts";
 
 const STDOUT = 1;
 
-/**
- * Writes text to standard output. Returns false if the reader has stopped early, as `head` does.
- * Throws on any other failure, such as a full disk.
- */
+/** Returns false if the reader has stopped early, as `head` does. Throws if the disk is full. */
 export function writeStdout(text: string): boolean {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) {
@@ -49,10 +46,7 @@ export async function endOnSignal<T>(
   }
 }
 
-/**
- * Writes the summary of a command that has replaced a file. If that fails, warns instead, because
- * the command has succeeded.
- */
+/** Writes a summary. If that fails, only warns, because the command has replaced its file. */
 export function writeSummary(text: string): void {
   try {
     writeStdout(text);
@@ -61,7 +55,6 @@ export function writeSummary(text: string): void {
   }
 }
 
-/** Describes a snapshot's counts for a message. */
 export function describeCounts(counts: Counts): string {
   const publicUsers = counts.public_users.toLocaleString("en");
   const users = `${plural(counts.users, "user")} (${publicUsers} public)`;
@@ -70,7 +63,15 @@ export function describeCounts(counts: Counts): string {
   return `${users}, ${companies}, ${achievements}, ${plural(counts.roles, "role")}`;
 }
 
-/** Formats a number with its noun, such as "1 line" or "1,000 lines". */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+let progress = "";
+
+/** Empty text clears the line. */
+export function showProgress(text: string): void {
+  if (!process.stderr.isTTY || text === progress) return;
+  process.stderr.write(`\r\u001b[K${text}`);
+  progress = text;
 }

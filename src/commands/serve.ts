@@ -7,41 +7,35 @@ import { version } from "../domain/version.ts";
 import { UsageError } from "../flag-kinds.ts";
 import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
-import type { Limiter } from "../limit/limiter.ts";
 import { openRoadbook } from "../roadbook.ts";
 import type { serveSettings, Values } from "../serve-flags.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls } from "../server/tls.ts";
-import type { Replacement } from "../snapshot/read/reloadable.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
 
-/** How often to look for a new snapshot file, which must be served within a second. */
+/** How often to look for a new snapshot file. */
 const REFRESH_MS = 200;
 
 type ServeConfig = Values<typeof serveSettings>;
 
-/** `unknownVariables` look like settings but are not. They are reported in the log. */
+/** Serves until SIGTERM or SIGINT. `unknownVariables` look like settings, but are not. */
 export async function runServe(config: ServeConfig, unknownVariables: string[]): Promise<void> {
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     throw new UsageError("--tls-cert and --tls-key must be given together");
   }
-  if (config.kiosk && !config.page) {
-    throw new UsageError("--kiosk and --no-page are mutually exclusive");
-  }
-  if (config.reusePort && process.platform !== "linux") {
-    throw new UsageError("--reuse-port works only on Linux");
-  }
   // Without a handler, SIGHUP would end the process. There is nothing to reload yet.
   process.on("SIGHUP", () => {});
   const log = await createLog(config.logLevel);
-  await serve(config, log, unknownVariables).finally(() => log.close());
+  for (const variable of unknownVariables) {
+    log.warn({ variable }, "unknown environment variable, ignored");
+  }
+  await serve(config, log).finally(() => log.close());
 }
 
-/** Serves until SIGTERM or SIGINT, then finishes the requests in progress. */
-async function serve(config: ServeConfig, log: Logger, unknownVariables: string[]): Promise<void> {
+async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const { tlsCert: cert, tlsKey: key, snapshot, adminHost, adminPort } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const isRemote = typeof snapshot === "object";
@@ -54,6 +48,7 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     ...config,
     snapshot: path,
     demo: path === undefined,
+    page: !config.noPage,
     snapshotSource: source?.status,
     limiter,
     onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
@@ -77,7 +72,11 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const respond = createRespond(roadbook.fetch, () => isStopping);
+  const respond: FetchHandler = (request, peer) => {
+    const response = roadbook.fetch(request, peer);
+    // Awaiting every response would noticeably slow down requests for profiles.
+    return isStopping ? closeAfter(response) : response;
+  };
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
@@ -85,19 +84,24 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
     try {
       const replacement = await roadbook.refresh(isForced);
       if (!replacement) return;
-      metrics?.countReplacement("meta" in replacement ? "swapped" : "refused");
-      logReplacement(log, replacement);
+      if ("meta" in replacement) {
+        const { built_at: builtAt, counts } = replacement.meta;
+        metrics?.countReplacement("swapped");
+        log.info({ builtAt, counts }, "serving a new snapshot");
+      } else {
+        metrics?.countReplacement("refused");
+        log.error(`${replacement.refused.message}; serving the old snapshot`);
+      }
     } catch (error) {
       log.error({ err: error }, "bug");
     }
   };
-  startReloading(refresh, source, config.refresh);
+  setInterval(refresh, REFRESH_MS, false);
+  process.on("SIGHUP", () => (source ? source.refresh() : refresh(true)));
+  if (source) void keepFetching(source, config.refresh);
   const { built_at: builtAt, counts } = roadbook.meta();
   const name = isRemote ? snapshot.name : (snapshot ?? "the bundled data");
   log.info({ version, snapshot: name, builtAt, counts }, "starting");
-  for (const variable of unknownVariables) {
-    log.warn({ variable }, "unknown environment variable, ignored");
-  }
   const { faults, faultSeed } = config;
   for (const fault of faults?.length === 0 ? ["none"] : (faults ?? [])) {
     log.warn({ fault, faultSeed }, "FAULT INJECTION IS ON: this server is for tests only");
@@ -117,55 +121,26 @@ async function serve(config: ServeConfig, log: Logger, unknownVariables: string[
   log.info("stopped");
 }
 
-/** Adds `Connection: close` during shutdown, and adds the `Date` that Bun omits for HEAD. */
-function createRespond(handle: FetchHandler, isStopping: () => boolean): FetchHandler {
-  const complete = async (request: Request, responding: ReturnType<FetchHandler>) => {
-    const response = await responding;
-    if (isStopping()) response.headers.set("connection", "close");
-    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
-    return response;
-  };
-  return (request, peer) => {
-    const response = handle(request, peer);
-    // Awaiting every response would noticeably slow down requests for profiles.
-    return isStopping() || request.method === "HEAD" ? complete(request, response) : response;
-  };
+async function closeAfter(responding: ReturnType<FetchHandler>): Promise<Response> {
+  const response = await responding;
+  response.headers.set("connection", "close");
+  return response;
 }
 
-/** Looks for a new snapshot at intervals, and immediately on SIGHUP, until the process ends. */
-function startReloading(
-  refresh: (isForced: boolean) => Promise<void>,
-  source: Source | undefined,
-  refreshMs: number,
-): void {
-  setInterval(refresh, REFRESH_MS, false);
-  if (!source) return void process.on("SIGHUP", () => refresh(true));
-  let timer: Timer | undefined;
-  async function fetchNow(): Promise<void> {
-    clearTimeout(timer);
-    if (await source?.refresh()) await refresh(false);
-    fetchLater();
-  }
-  function fetchLater(): void {
-    clearTimeout(timer);
+async function keepFetching(source: Source, refreshMs: number): Promise<never> {
+  for (;;) {
     // Servers that were started together must not send their requests at the same time.
-    timer = setTimeout(fetchNow, refreshMs * (1 - Math.random() / 5));
+    await sleep(refreshMs * (1 - Math.random() / 5));
+    await source.refresh();
   }
-  process.on("SIGHUP", fetchNow);
-  fetchLater();
 }
 
-/** Opens the source of a snapshot on another machine. */
-async function openRemote(
-  location: RemoteLocation,
-  { cacheDir, fetchTimeout: timeoutMs }: ServeConfig,
-  log: Logger,
-): Promise<Source> {
+async function openRemote(location: RemoteLocation, config: ServeConfig, log: Logger) {
   const { openSource } = await import("../snapshot/remote/source.ts");
   const options = {
     location,
-    folder: cacheDir === undefined ? makeTemporaryFolder() : resolve(cacheDir),
-    timeoutMs,
+    folder: config.cacheDir === undefined ? makeTemporaryFolder() : resolve(config.cacheDir),
+    timeoutMs: config.fetchTimeout,
     onDown: (reason: string) => log.error(`${location.name} ${reason}; serving the old snapshot`),
     onUp: () => log.info(`${location.name} has recovered`),
   };
@@ -179,8 +154,8 @@ function makeTemporaryFolder(): string {
   return folder;
 }
 
-/** Opens the limiter that counts searches in the shared store, if there is one. */
-async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | undefined> {
+/** Returns undefined if searches are counted in memory, or not at all. */
+async function openLimiter(config: ServeConfig, log: Logger) {
   const { rateLimitStore: url, searchLimit: limit, searchWindow: windowMs, maxClients } = config;
   if (url === undefined || limit === 0) return undefined;
   const { openSharedLimiter } = await import("../limit/redis.ts");
@@ -189,16 +164,6 @@ async function openLimiter(config: ServeConfig, log: Logger): Promise<Limiter | 
     onDown: (reason) => log.warn({ reason }, "rate limit store down, counting in memory"),
     onUp: () => log.info("rate limit store up"),
   });
-}
-
-function logReplacement(log: Logger, replacement: Replacement): void {
-  if ("meta" in replacement) {
-    const { built_at: builtAt, counts } = replacement.meta;
-    log.info({ builtAt, counts }, "serving a new snapshot");
-    return;
-  }
-  const { message, isTransient } = replacement.refused;
-  log.error(`${message}; serving the old snapshot${isTransient ? ", trying again" : ""}`);
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -1,4 +1,5 @@
-/** The API's error codes. Each message is one sentence that a person can act on. */
+/** The API's error codes and bodies. Each message is one sentence that a person can act on. */
+import { type Static, Type } from "@sinclair/typebox";
 
 export const errors = {
   invalid_user_id: {
@@ -32,3 +33,16 @@ export const errors = {
 } as const;
 
 export type ErrorCode = keyof typeof errors;
+
+export const ErrorBody = Type.Object({
+  success: Type.Literal(false),
+  error: Type.Object({
+    code: Type.Unsafe<ErrorCode>({ type: "string", enum: Object.keys(errors) }),
+    message: Type.String({ description: "One sentence for people that says how to proceed" }),
+    retry_after: Type.Optional(
+      Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
+    ),
+  }),
+});
+/** The body of every response whose status is not 2xx or 3xx. */
+export type ErrorBody = Static<typeof ErrorBody>;

@@ -1,5 +1,5 @@
-/** The health route. */
-import { type TSchema, Type } from "@sinclair/typebox";
+/** The health route: versions, the snapshot being served, and the state of its source. */
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { Count, Text, UtcTime } from "../domain/model.ts";
 import { apiVersion, version } from "../domain/version.ts";
@@ -37,10 +37,21 @@ export const health = (service: HealthService) =>
     { detail: healthOperation, beforeHandle: service.faults },
   );
 
-const orNull = (schema: TSchema) => Type.Union([schema, Type.Null()]);
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const Source = Type.Object({ url: Text, last_success: orNull(UtcTime), error: orNull(Text) });
 const users = { users: Count, public_users: Count };
 const Counts = Type.Object({ roles: Count, achievements: Count, companies: Count, ...users });
+
+const success = {
+  api_version: Text,
+  version: Text,
+  snapshot: Type.Object({ built_at: UtcTime, sha256: Text, counts: Counts }),
+  refused_replacement: orNull(Text),
+  snapshot_source: orNull(Source),
+  search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
+};
+const HealthBody = Type.Object({ success: Type.Literal(true), ...success });
+export type HealthBody = Static<typeof HealthBody>;
 
 const healthOperation = describeOperation({
   operationId: "getHealth",
@@ -48,13 +59,6 @@ const healthOperation = describeOperation({
   description:
     "Returns the versions, the snapshot being served, and why a newer one is not served.",
   tag: "Service",
-  success: {
-    api_version: Text,
-    version: Text,
-    snapshot: Type.Object({ built_at: UtcTime, sha256: Text, counts: Counts }),
-    refused_replacement: orNull(Text),
-    snapshot_source: orNull(Source),
-    search_limit: orNull(Type.Object({ store: Text, up: Type.Boolean() })),
-  },
+  success,
   errors: [],
 });

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import type { DocumentDecoration } from "elysia";
 import examples from "../../data/examples.json" with { type: "json" };
-import { type ErrorCode, errors } from "../domain/error.ts";
+import { ErrorBody, type ErrorCode, errors } from "../domain/error.ts";
 import * as model from "../domain/model.ts";
 import { commonHeaders } from "./response.ts";
 import { allowHeaders } from "./result.ts";
@@ -24,17 +24,6 @@ interface Operation {
   /** Errors specific to this route, in addition to the errors that every route can return. */
   errors: readonly ErrorCode[];
 }
-
-const ErrorBody = Type.Object({
-  success: Type.Literal(false),
-  error: Type.Object({
-    code: Type.Unsafe<string>({ type: "string", enum: Object.keys(errors) }),
-    message: Type.String({ description: "One sentence for people that says how to proceed" }),
-    retry_after: Type.Optional(
-      Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
-    ),
-  }),
-});
 
 const { User, Role, CompanyReference, AchievementEntry, Achievement } = model;
 const { CompanySearchResult, UserSearchResult } = model;

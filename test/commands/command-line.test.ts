@@ -5,6 +5,7 @@ import { runCommandLine } from "../../src/commands/command-line.ts";
 import { commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import { maxAge, storeUrl, time, UsageError } from "../../src/flag-kinds.ts";
+import { makeSnapshot } from "../datasets.ts";
 import { run, temporaryFolder } from "../support.ts";
 
 const environment = { ...process.env };
@@ -13,7 +14,6 @@ afterEach(() => {
 });
 
 const port = "must be a whole number from 0 to 65535";
-const limit = "must be a whole number from 0 to 1000000";
 const url = "must be an http or https URL without a query, such as https://example.org";
 const cidr = "must be an IP address or a CIDR, such as 10.0.0.0/8 or 2001:db8::/32";
 const store = "must be a redis://, rediss:// or valkey:// URL";
@@ -21,27 +21,18 @@ const importUsage = "usage: roadbook import SOURCE --to FILE [flags]";
 
 test.each<[string, Record<string, string>, string]>([
   ["fly", {}, 'unknown command "fly"; see roadbook --help'],
-  ["serv --port 0", {}, 'unknown command "serv"; did you mean serve?'],
   ["exprt --help", {}, 'unknown command "exprt"; did you mean export?'],
-  ["help chek", {}, 'unknown command "chek"; did you mean check?'],
-  ["--prot 1", {}, "unknown flag --prot; did you mean --port?"],
   ["--prot=1", {}, "unknown flag --prot; did you mean --port?"],
   ["-p 1", {}, "unknown flag -p; see roadbook serve --help"],
-  ["import a --too b", {}, "unknown flag --too; did you mean --to?"],
   ["--access-log=1", {}, "--access-log takes no value"],
-  ["serve extra", {}, "too many arguments; usage: roadbook serve [flags]"],
   ["-- --port", {}, "too many arguments; usage: roadbook serve [flags]"],
   ["--port", {}, "--port needs a value; see roadbook serve --help"],
   ["--host --port 1", {}, "--host needs a value; see roadbook serve --help"],
-  ["--port abc", {}, `--port ${port}, got "abc"`],
   ["--port 65536", {}, `--port ${port}, got "65536"`],
   ["--port 0x50", {}, `--port ${port}, got "0x50"`],
   ["--port 080", {}, `--port ${port}, got "080"`],
-  ["--search-limit 1e3", {}, `--search-limit ${limit}, got "1e3"`],
-  ["--search-limit -1", {}, `--search-limit ${limit}, got "-1"`],
   ["--search-window 3x", {}, "--search-window must be a duration from 1ms to 24d, such as 1h,"],
-  ["--cache-max-age 500ms", {}, "--cache-max-age must be a duration in whole seconds, such as 5m"],
-  ["--kiosk --no-page", {}, "--kiosk and --no-page are mutually exclusive"],
+  ["--cache-max-age -1", {}, "--cache-max-age must be 0 or a duration up to 24d, such as 5m"],
   ["--snapshot ftp://u:sesame@a/b", {}, "--snapshot must be a file or an https://, http:// or s3:"],
   ["--public-url example.org", {}, `--public-url ${url}, got "example.org"`],
   ["--log-level loud", {}, "--log-level must be one of trace, debug, info, warn, error, fatal, s"],
@@ -51,11 +42,9 @@ test.each<[string, Record<string, string>, string]>([
   ["import a", {}, `--to is missing; ${importUsage}`],
   ["import a b --to c", {}, `too many arguments; ${importUsage}`],
   ["import a --queries q --to s", {}, "SOURCE must be a postgres://"],
-  ["import --queries q --to s", {}, "SOURCE is missing; usage: roadbook import"],
   ["import postgres://u:sesame@h/d --to s", {}, "SOURCE is a database; name the folder of its SEL"],
   ["import oracle://u:sesame@h/d --to s", {}, "SOURCE must be a file, a folder, - or a postgres:"],
   ["import sqlite:x --queries q --to s --expect-end", {}, "--expect-end works only with NDJSON"],
-  ["seed", {}, "--users is missing; usage: roadbook seed --users N [flags]"],
   ["health nowhere", {}, `URL ${url}, got "nowhere"`],
   // An empty value is an error. It never means the default.
   ["--host ", {}, "--host must not be empty"],
@@ -63,27 +52,25 @@ test.each<[string, Record<string, string>, string]>([
   ["import  --to a", {}, "SOURCE must not be empty"],
   ["--trusted-proxy ::1,", {}, "--trusted-proxy must not be empty"],
   ["", { HOST: "" }, "ROADBOOK_HOST must not be empty"],
-  ["", { ACCESS_LOG: "" }, "ROADBOOK_ACCESS_LOG must not be empty"],
   ["", { ACCESS_LOG: "yes" }, 'ROADBOOK_ACCESS_LOG must be 1 or 0, got "yes"'],
   ["", { PORT: "1k" }, `ROADBOOK_PORT ${port}, got "1k"`],
   ["", { TRUSTED_PROXY: "10.0.0.0/8,x" }, `ROADBOOK_TRUSTED_PROXY ${cidr}, got "x"`],
-  ["export a", { TO: "" }, "ROADBOOK_TO must not be empty"],
   ["import --to s", { DATABASE: "" }, "ROADBOOK_DATABASE must not be empty"],
   ["import --to s", { DATABASE: "mysql://u:sesame@h/d" }, "SOURCE is a database; name the folder"],
   // No message has a password.
-  ["--rate-limit-store http://u:sesame@host", {}, `--rate-limit-store ${store}`],
   ["", { RATE_LIMIT_STORE: "sesame" }, `ROADBOOK_RATE_LIMIT_STORE ${store}`],
-  [
-    "--rate-limit-stor=redis://:sesame@h",
-    {},
-    "unknown flag --rate-limit-stor; did you mean --rate",
-  ],
+  ["--rate-limit-stor=redis://:sesame@h", {}, "unknown flag --rate-limit-stor; did you mean --rat"],
 ])("%j with %j is a usage error", async (line, env, expected) => {
   for (const [name, value] of Object.entries(env)) process.env[`ROADBOOK_${name}`] = value;
   const error = await runCommandLine(line === "" ? [] : line.split(" ")).catch((error) => error);
   expect(error).toBeInstanceOf(UsageError);
   expect(error.message).toStartWith(expected);
   expect(error.message).not.toContain("sesame");
+});
+
+test("an import of a missing file names the file", async () => {
+  const words = ["import", "none", "--to", join(temporaryFolder(), "s")];
+  await expect(runCommandLine(words)).rejects.toThrow("cannot read none: no such file");
 });
 
 describe("the help", () => {
@@ -101,28 +88,20 @@ describe("the help", () => {
 
   test("for serve has groups and shows defaults", () => {
     const [help = ""] = helps;
-    expect([...help.matchAll(/^(\w.*):$/gm)].map(([, title]) => title)).toEqual([
-      "Snapshot",
-      "Responses",
-      "Page",
-      "Search limit",
-      "Network",
-      "Logs and metrics",
-      "Fault injection, for tests",
-      "Help",
-    ]);
+    for (const heading of ["Snapshot", "Network", "Page", "Help"]) {
+      expect(help.split(`\n${heading}:\n`)).toHaveLength(2);
+    }
     expect(help).toMatch(/--search-window TIME .*\n.*\(default: 1h\)/);
   });
 });
 
 test("in every flag that takes a time, a number without a unit is in seconds", () => {
   expect([time.parse("90", {}), time.parse("90ms", {})]).toEqual([90_000, 90]);
-  expect([maxAge.parse("90", {}), maxAge.parse("5m", {})]).toEqual([90, 300]);
+  expect([maxAge.parse("90", {}), maxAge.parse("5m", {})]).toEqual([90_000, 300_000]);
 });
 
 describe("a store's URL", () => {
   test.each([
-    "redis://127.0.0.1",
     "redis://user:p%40ss@store.example:6380/2",
     "rediss://:secret@store.example",
     "valkey://[::1]:6379",
@@ -131,35 +110,32 @@ describe("a store's URL", () => {
   });
 
   test.each([
-    "",
-    "redis://",
     "store.example:6379",
     "http://:secret@store.example",
     "redis://:secret@:6379",
-    "redis://:sec ret@store example",
-    "redis://:12/secret@store.example",
-    "redis://user:secret/34@store.example",
     "redis://user:12#secret@store.example",
-    "redis://user:12?secret@store.example",
   ])("%p is invalid", (url) => {
     expect(() => storeUrl.parse(url, {})).toThrow(store);
   });
 });
 
 describe("serve fails in one line for", () => {
-  const fails = (args: string[]) => expect(runCommandLine(["--port", "0", ...args])).rejects;
+  const fails = (args: string[]) => expect(runCommandLine(["--no-page", ...args])).rejects;
 
   test("an unusable address", async () => {
-    const resolving = "cannot resolve host name nope.invalid; choose another with --host";
-    await fails(["--host", "nope.invalid"]).toThrow(resolving);
-    const elsewhere = "203.0.113.7 is not an address of this machine; choose another with --host";
-    await fails(["--host", "203.0.113.7"]).toThrow(elsewhere);
-    const socket = { data() {} };
-    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
-    const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with`;
-    for (const flag of ["--port", "--admin-port"]) {
-      await fails([flag, String(other.port)]).toThrow(`${inUse} ${flag}`);
+    const snapshot = ["--snapshot", await makeSnapshot()];
+    const hosts = [
+      // First, because Bun reports this with the code of the latest failure, if there was one.
+      ["nope.invalid", "cannot resolve host name nope.invalid"],
+      ["203.0.113.7", "203.0.113.7 is not an address of this machine"],
+    ];
+    for (const [host = "", problem] of hosts) {
+      const line = `${problem}; choose another with --host`;
+      await fails([...snapshot, "--host", host]).toThrow(line);
     }
+    const other = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const inUse = `port ${other.port} on 127.0.0.1 is already in use; choose another with --port`;
+    await fails([...snapshot, "--port", String(other.port)]).toThrow(inUse);
     other.stop();
   });
 
@@ -175,8 +151,6 @@ describe("serve fails in one line for", () => {
     const [a, b] = [await make("a.example"), await make("b.example")];
     for (const [cert, key, line] of [
       ["nothing.pem", a.key, "nothing.pem cannot be read: "],
-      [a.cert, "nothing.pem", "nothing.pem cannot be read: "],
-      [a.key, a.key, `${a.key} and ${a.key} are not a PEM certificate and its unencrypted`],
       [a.cert, a.cert, `${a.cert} and ${a.cert} are not a PEM certificate and its unencrypted`],
       [a.cert, b.key, `${a.cert} and ${b.key} are not a PEM certificate and its unencrypted`],
     ] as const) {
@@ -186,52 +160,31 @@ describe("serve fails in one line for", () => {
 });
 
 describe("health", () => {
-  /** Starts a server that returns the path in the body, or always the same body. */
-  function open(status: number, body?: string) {
+  test.each([
+    ["//", "/health", 503, '{"success":true}'],
+    ["/a/b", "/a/b/health", 503, '{"success":true}'],
+    ["", "/health", 200, "<p>"],
+  ])("of a base URL that ends in %j requests %s and refuses %d %s", async (given, ...expected) => {
+    const [path, status, body] = expected;
+    const paths: string[] = [];
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: ({ url }) => new Response(body ?? new URL(url).pathname, { status }),
+      fetch({ url }) {
+        paths.push(new URL(url).pathname);
+        return new Response(body, { status });
+      },
     });
-    return { origin: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
-  }
-
-  test("requests /health under the base URL", async () => {
-    const { origin, stop } = open(503);
-    for (const [given, path] of [
-      ["", "/health"],
-      ["//", "/health"],
-      ["/health/", "/health"],
-      ["/roadbook", "/roadbook/health"],
-      ["/a/b/health", "/a/b/health"],
-      ["/healthy", "/healthy/health"],
-    ]) {
-      const line = `${origin}${path} responded with 503: ${path}`;
-      await expect(runCommandLine(["health", origin + given])).rejects.toThrow(line);
-    }
-    stop();
-  });
-
-  test.each([
-    [500, "a\n  b", "500: a b"],
-    [503, '{"success":false}', '503: {"success":false}'],
-    [200, `<p>${"x".repeat(999)}`, `200: <p>${"x".repeat(197)}`],
-    [200, "[]", "200: []"],
-  ])("reports a response with %d and %j in one line", async (status, body, line) => {
-    const { origin, stop } = open(status, body);
-    await expect(runCommandLine(["health", origin])).rejects.toThrow(
-      new Error(`${origin}/health responded with ${line}`),
-    );
-    stop();
+    const origin = `http://127.0.0.1:${server.port}`;
+    const line = `${origin}${path} responded with ${status}, but not like a healthy Roadbook`;
+    await expect(runCommandLine(["health", origin + given])).rejects.toThrow(line);
+    expect(paths).toEqual([path]);
+    server.stop(true);
   });
 
   test("reports that no server responds, without the password", async () => {
     await expect(runCommandLine(["health", "http://user:sesame@127.0.0.1:1"])).rejects.toThrow(
       new Error("no response from http://127.0.0.1:1/health: connection refused"),
-    );
-    // The host's name is not mistaken for the path.
-    await expect(runCommandLine(["health", "http://health:1"])).rejects.toThrow(
-      "no response from http://health:1/health: ",
     );
   });
 });

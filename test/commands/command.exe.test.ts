@@ -3,12 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { commands } from "../../src/commands/commands.ts";
+import { type Command, commands } from "../../src/commands/commands.ts";
 import { formatCommandHelp, formatProgramHelp } from "../../src/commands/help.ts";
 import {
-  community,
   executable,
-  importByExecutable,
   openExecutable,
   readyOrigin,
   roadbook,
@@ -39,44 +37,25 @@ test("the executable serves the demo in an empty folder and environment, and lea
   expect(readdirSync(folder).sort()).toEqual([".env", "bunfig.toml"]);
 });
 
-describe("flags, environment variables and defaults", () => {
-  const env = {
+test("flags override their variables, the last of a flag wins, and lists add up", async () => {
+  const words = "--port 1 --host 127.0.0.1 --port 0 --search-limit 7";
+  const proxies = "--trusted-proxy 127.0.0.1 --trusted-proxy ::1";
+  const { child, origin } = await start(`${words} ${proxies}`.split(" "), {
     ROADBOOK_PORT: "1",
     ROADBOOK_HOST: "",
     ROADBOOK_PROT: "2",
     ROADBOOK_ACCESS_LOG: "true",
     ROADBOOK_SEARCH_WINDOW: "90s",
-    ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8, 127.0.0.1",
-  };
-
-  /** Searches once, and returns the response's policy and the log. */
-  async function serve(args: string[]) {
-    const snapshot = await importByExecutable(community);
-    const words = ["--port", "1", "--host", "127.0.0.1", "--port", "0", "--search-limit", "7"];
-    const { child, origin } = await start([...words, ...args], {
-      ...env,
-      ROADBOOK_SNAPSHOT: snapshot,
-    });
-    const headers = { "x-forwarded-for": "192.0.2.7" };
-    const response = await fetch(`${origin}/search/users?q=nowak`, { headers });
-    child.kill("SIGINT");
-    const log = await new Response(child.stderr).text();
-    expect(await child.exited).toBe(0);
-    return { log, policy: response.headers.get("ratelimit-policy") };
-  }
-
-  test("a flag overrides its variable, even an invalid one, and the last flag wins", async () => {
-    const { log, policy } = await serve([]);
-    expect(policy).toBe('"search";q=7;w=90');
-    expect(log).toContain('"msg":"request"');
-    expect(log).toContain('"client":"192.0.2.7"');
-    expect(log.match(/"variable":"\w+"/g)).toEqual(['"variable":"ROADBOOK_PROT"']);
+    ROADBOOK_TRUSTED_PROXY: "10.0.0.0/8",
   });
-
-  test("repeated flags add up to a list, which replaces the variable's list", async () => {
-    const { log } = await serve(["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"]);
-    expect(log).toContain('"client":"127.0.0.1"');
-  });
+  const headers = { "x-forwarded-for": "192.0.2.7, 10.0.0.1" };
+  const response = await fetch(`${origin}/search/users?q=nowak`, { headers });
+  expect(response.headers.get("ratelimit-policy")).toBe('"search";q=7;w=90');
+  child.kill("SIGINT");
+  const log = await new Response(child.stderr).text();
+  expect(await child.exited).toBe(0);
+  expect(log).toContain('"client":"10.0.0.1"');
+  expect(log.match(/"variable":"\w+"/g)).toEqual(['"variable":"ROADBOOK_PROT"']);
 });
 
 test("a usage error is one line, and the exit code is 2", async () => {
@@ -89,23 +68,15 @@ test("-- ends the flags", async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining("--port cannot be read")]);
 });
 
-const program = formatProgramHelp();
-test.each<[string[], string]>([
-  [["--help"], program],
-  [["-h"], program],
-  [["help"], program],
-  [["help", "help"], program],
-  ...Object.entries(commands).map(([name, command], at): [string[], string] => {
-    return [at % 2 === 0 ? ["help", name] : [name, "--help"], formatCommandHelp(name, command)];
-  }),
-])("%j prints the help, whatever the variables", async (args, stdout) => {
-  const env = { ROADBOOK_PORT: "", ROADBOOK_TO: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
-  expect(await roadbook(args, { env })).toEqual({ code: 0, stdout, stderr: "" });
-});
-
-test.each(["--version", "-V"])("%s prints the version", async (flag) => {
-  const { code, stdout } = await roadbook([flag]);
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^roadbook \d+\.\d+\.\d+\n$/)]);
+test.each<[string[], string | RegExp]>([
+  [["-h"], formatProgramHelp()],
+  [["--help"], formatProgramHelp()],
+  [["serve", "--help"], formatCommandHelp("serve", commands.serve as Command)],
+  [["--version"], /^roadbook \d+\.\d+\.\d+\n$/],
+])("%j is answered whatever the variables say", async (args, stdout) => {
+  const env = { ROADBOOK_PORT: "", ROADBOOK_RATE_LIMIT_STORE: "redis://:x@h" };
+  const expected = typeof stdout === "string" ? stdout : expect.stringMatching(stdout);
+  expect(await roadbook(args, { env })).toEqual({ code: 0, stdout: expected, stderr: "" });
 });
 
 // In some containers, any user may listen on any port.
@@ -123,23 +94,18 @@ test.if(Number(first) === 1024)("a port below 1024 needs root", async () => {
 });
 
 describe("standard output", async () => {
-  const commands = ["--version", "schema", "seed --users 5000", "export s"];
   const folder = temporaryFolder();
   const shell = async (script: string) =>
     run(["bash", "-c", script], { cwd: folder, env: { roadbook: await executable() } });
 
-  test.each(commands)("%s to a full disk prints one line and exits with 1", async (command) => {
-    await shell(`$roadbook import ${community} --to s`);
-    expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
-      code: 1,
-      stdout: "",
-      stderr: "roadbook: cannot write to standard output: no space left on device\n",
-    });
-  });
-
-  test.each([...commands, `import ${community} --to t`])(
-    "%s to a closed pipe is not an error",
+  test.each(["schema", "seed --users 5000"])(
+    "of %s may be a closed pipe, but not a full disk",
     async (command) => {
+      expect(await shell(`$roadbook ${command} >/dev/full`)).toEqual({
+        code: 1,
+        stdout: "",
+        stderr: "roadbook: cannot write to standard output: no space left on device\n",
+      });
       const script = `$roadbook ${command} | true; echo \${PIPESTATUS[0]}`;
       expect(await shell(script)).toEqual({ code: 0, stdout: "0\n", stderr: "" });
     },
@@ -158,7 +124,7 @@ test("health accepts the variables of serve, and openapi prints the server's doc
 });
 
 test("a signal right after the ready line is not lost", async () => {
-  for (let times = 0; times < 5; times++) {
+  for (let times = 0; times < 3; times++) {
     const { child } = await start(["--port", "0"]);
     child.kill("SIGHUP");
     child.kill("SIGTERM");

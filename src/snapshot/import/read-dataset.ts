@@ -129,8 +129,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.errors.add({ field: "", reason, ...END });
     }
     for (const { line, ...error } of this.handler.finish()) {
-      const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report(located);
+      this.report(line === undefined ? error : this.locate(error, { number: line }, error));
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };

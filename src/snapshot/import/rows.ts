@@ -136,8 +136,8 @@ function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
 }
 
 function prepareStatements(db: Database) {
-  // Holds the references to records that have not been read yet. These can be all in the dataset, so
-  // the table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
+  // Holds the references to records that have not been read yet. These can be all in the dataset,
+  // so the table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
   db.$client.exec(
     "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );

@@ -23,8 +23,8 @@ export interface WriteOptions {
 }
 
 /**
- * Calls `use` with a database in a transaction; see `openWritable` for `source`. Nothing needs to be
- * durable, because the database is discarded after a crash.
+ * Calls `use` with a database in a transaction; see `openWritable` for `source`. Nothing needs to
+ * be durable, because the database is discarded after a crash.
  */
 export async function useDatabase<T>(
   source: string | Uint8Array,

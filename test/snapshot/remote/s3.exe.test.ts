@@ -61,7 +61,7 @@ test("no message, log line or response contains a secret", async () => {
 
 test("an unusable URL is a usage error whose message does not repeat it", () => {
   const parse = (text: string) => snapshotLocation.parse(text, {});
-  const unusable = "must be a file or an https://, http:// or s3:// URL";
+  const unusable = "must be a file or an https://, http:// or s3://bucket/key URL";
   expect(() => parse("https://:secret")).toThrow(new UsageError(unusable));
   const needed = "with s3:// needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
   expect(() => parse("s3://bucket/key")).toThrow(new UsageError(needed));
