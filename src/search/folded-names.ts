@@ -1,6 +1,6 @@
 /** Packs folded names into typed arrays: a million take 40 MB, far less than as objects. */
 import { type Bits, hasBit, setBit } from "./bits.ts";
-import { SPELLING_END } from "./spellings.ts";
+import { SPELLING_END } from "./fold.ts";
 import { wordStartsOf } from "./tiers.ts";
 
 /** Ends each spelling. Never occurs in UTF-8, and sorts between ASCII and all other characters. */

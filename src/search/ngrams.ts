@@ -7,7 +7,7 @@
  * frequent, the index also lists the n-gram that is one character longer. So every query of at most
  * 16 code points either is a frequent n-gram or begins with a rare one.
  */
-import { SPELLING_END } from "./spellings.ts";
+import { SPELLING_END } from "./fold.ts";
 import { isWordStart } from "./tiers.ts";
 
 // Markers around n-grams, for the start of a name, the start of a later word and the end of a name.

@@ -1,5 +1,5 @@
 /** Finds the tier in which a folded name matches a folded query. README.md has the rules. */
-import { SPELLING_END } from "./spellings.ts";
+import { SPELLING_END } from "./fold.ts";
 
 /**
  * Longer queries match nothing. No name is longer, even in NFD. This bound protects the server:

@@ -1,7 +1,7 @@
 /** Tests that names can be found from any keyboard, under the spellings in src/search/README.md. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { SPELLING_END, spell, spellQuery } from "../../src/search/spellings.ts";
+import { SPELLING_END, spell, spellQuery } from "../../src/search/fold.ts";
 import { makeSnapshot, user } from "../datasets.ts";
 import { spellingsAsWritten } from "../oracle.ts";
 import { runs } from "../runs.ts";

@@ -56,7 +56,7 @@ function countNames(db: Sqlite) {
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
-  return (query: string) => search.find(query, 10).map((rank) => findId.get(rank)?.id ?? 0);
+  return (query: string) => search.find(query).map((rank) => findId.get(rank)?.id ?? 0);
 }
 
 function openNames(names: string[], kind: NameKind = "user", longShare?: number) {

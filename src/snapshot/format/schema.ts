@@ -58,7 +58,7 @@ export const user = sqliteTable("user", {
 
 /**
  * The columns of a table of searched names. `folded` has all spellings of a name
- * (search/spellings.ts). `rank` gives the order of results within a tier, and is the document id in
+ * (search/fold.ts). `rank` gives the order of results within a tier, and is the document id in
  * the posting lists. There are gaps between ranks so that `apply` can insert names.
  */
 const searched = {
@@ -108,7 +108,7 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createSql(table));
   for (const kind of kinds) {
-    // name-index/long-names.ts explains the first table. The second has the posting lists of
+    // openLongNames in name-index/build.ts explains the first table. The second has the posting lists of
     // n-grams, without text, positions and sizes, because a search only needs to know which names
     // contain an n-gram.
     db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,

@@ -1,8 +1,14 @@
 /** Tests posting-list blocks in both of their forms, bitmaps and distances. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { intersect, listBits } from "../../src/search/bits.ts";
-import { BLOCK_DOCS, decodeBlock, encodeBlock } from "../../src/search/posting-block.ts";
+
+import {
+  BLOCK_DOCS,
+  decodeBlock,
+  encodeBlock,
+  intersect,
+  listBits,
+} from "../../src/search/bits.ts";
 import { runs } from "../runs.ts";
 
 /** Generates offsets in ascending order: none, a few at the edges, or up to almost all. */
