@@ -1,7 +1,7 @@
 /**
  * Folds names and queries, so that "lodz" finds "Łódź", and spells them as other keyboards would.
- * README.md has the rules. Snapshots contain the results, so a change to the rules, or a new version
- * of any-ascii, requires a new schema version.
+ * README.md has the rules. Snapshots contain the results, so a change to the rules, or another
+ * version of any-ascii, requires a new schema version.
  */
 import anyAscii from "any-ascii";
 import { collapseSpaces } from "../domain/text.ts";

@@ -1,4 +1,4 @@
-/** Finds the tier in which a folded name matches a folded query. README.md has the rules. */
+/** Compares a folded name with a folded query. README.md has the rules. */
 import { SPELLING_END } from "./fold.ts";
 
 /**

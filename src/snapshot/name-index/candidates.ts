@@ -16,7 +16,7 @@ import { openLongLists } from "./long-lists.ts";
  */
 export const FREQUENT_ABOVE = 100;
 
-/** FTS5 reads each list to the end, so only the lists of this many n-grams, the rarest, are read. */
+/** FTS5 reads each list to the end, so a search reads only this many, of the rarest n-grams. */
 const MAX_SHORT_LISTS = 8;
 
 /** After this many rare lists, comparing the names left is faster than reading another list. */

@@ -10,7 +10,7 @@ import { isLong, openLongListChanges } from "./long-lists.ts";
 /** Moving more names to make a rank free takes too long. */
 const MAX_MOVES = 4096;
 
-/** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
+/** Rebuilding the index is faster if more than 1/REBUILD_SHARE of the ranks change. */
 const REBUILD_SHARE = 100;
 
 interface Entry {
@@ -58,7 +58,7 @@ export class NameChanges {
     this.#sql.removeEntry.run(entry.rank);
   }
 
-  /** Updates the index to match the rows. Returns false if the index must be rebuilt instead. */
+  /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
   finish(): boolean {
     if (!this.#addAll()) return false;
     if (needsEqualLookup(this.#db, this.#kind) !== this.#neededEqualLookup) return false;
@@ -176,6 +176,8 @@ function changeNgrams(
   );
   function change(rank: number, folded: string | undefined, isListed: boolean): void {
     if (folded === undefined) return;
+    if (isListed) longNames?.add(rank, folded);
+    else longNames?.remove(rank, folded);
     const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
     const short = longLists.set(ngrams, rank, isListed);
     changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
@@ -190,8 +192,6 @@ function changeNgrams(
   for (const { rank, before, after } of changes) {
     change(rank, before, false);
     change(rank, after, true);
-    if (before !== undefined) longNames?.remove(rank, before);
-    if (after !== undefined) longNames?.add(rank, after);
   }
   longLists.finish();
   return setCounts(db, kind, changed) && areShort(db, kind, grownRare);

@@ -1,6 +1,6 @@
 /**
- * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a copy that
- * no other program can write to, so nothing that happens to the file afterwards reaches a response.
+ * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
+ * copy, so nothing that happens to the file afterwards reaches a response.
  */
 import { constants, existsSync, rmSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
@@ -86,7 +86,7 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => P
   }
 }
 
-/** Opens a copy of the file and removes its name, so the system deletes the copy once it is closed. */
+/** Opens a copy of the file and removes its name. The system deletes the copy when it is closed. */
 async function openCopy(path: string, bytes: number, copyFolder: string) {
   let folder = "";
   const remove = () => folder && rmSync(folder, { recursive: true, force: true });
@@ -114,15 +114,13 @@ async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedD
   await using file = await openFile(path);
   const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
-  return verified(sqlite.openImmutable(path, isMapped), sha256);
+  const db = sqlite.openImmutable(path, isMapped);
+  return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
-  return verified(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256);
-}
-
-function verified(db: Database, sha256: string): VerifiedDatabase {
+  const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close() };
 }
