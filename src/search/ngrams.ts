@@ -1,5 +1,5 @@
 /**
- * Splits names into the n-grams to list, and queries into the n-grams to look up. A query of at most
+ * Splits names into the n-grams to list, and queries into the n-grams to look up. A query of up to
  * 16 code points is a frequent n-gram or begins with a rare one. ARCHITECTURE.md has an example.
  */
 import { SPELLING_END } from "./fold.ts";

@@ -109,8 +109,8 @@ export function createSchema(db: Sqlite): void {
   for (const table of tables) db.exec(createSql(table));
   for (const kind of kinds) {
     // openLongNames in name-index/build.ts explains the first table. The second has the posting
-    // lists of n-grams, without text, positions and sizes, because a search only needs to know which
-    // names contain an n-gram.
+    // lists of n-grams, without text, positions and sizes, because a search only needs to know
+    // which names contain an n-gram.
     db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,
         PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID;
       CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,
