@@ -43,9 +43,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. Too many
-   * names have them, so each tier is read from posting lists with few other names. `anywhere` are
-   * the queries' covers without a boundary.
+   * Adds the best matches, and possibly more, of covers that too many names have. Each tier is read
+   * from posting lists with few other names.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {

@@ -29,10 +29,7 @@ export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 /** Where copies are made by default. Unlike /tmp, /var/tmp is never in memory. */
 const COPY_FOLDER = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 
-/**
- * Opens a snapshot for the server's routes, from its path or its bytes. A large file is copied to
- * `copyFolder`. Throws a {@link SnapshotError} if that fails.
- */
+/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const database = await openPrivate(source, copyFolder);
   try {

@@ -35,11 +35,7 @@ export function openSearch({ $client }: Database) {
   };
 }
 
-/**
- * Returns SQL that reads the records at a JSON array of ranks, in the order of the array. This is
- * not in drizzle, which cannot express the function `json_each`. Reading each hit on its own takes
- * twice as long.
- */
+/** Reads records by a JSON array of ranks, in its order: twice as fast as one record at a time. */
 function selectHits(kind: NameKind, columns: string): string {
   return `SELECT ${columns}
     FROM json_each(?) AS hit
