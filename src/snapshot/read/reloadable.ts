@@ -67,7 +67,9 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     change: (transform: (bytes: Uint8Array) => Promise<Uint8Array>): Promise<Meta> =>
       enqueue(async () => {
         if (typeof source === "string") {
-          throw new TypeError("apply needs a snapshot in memory; for a file, call applyChanges");
+          throw new TypeError(
+            "apply needs a snapshot in memory; for a file, call applyChanges and then refresh",
+          );
         }
         const bytes = await transform(source);
         const meta = swap(await openSnapshot(bytes));
