@@ -55,8 +55,8 @@ async function searchSimilar(title: string, alike: SimilarNames, isQuick: boolea
   const like = openLike(path, kind);
   for (const query of [...queries, ...worst]) {
     const [searches, scans]: [number[], number[]] = [[], []];
-    names.find(query, 10);
-    while (searches.length < SEARCHES) searches.push(await timed(() => names.find(query, 10)));
+    names.find(query);
+    while (searches.length < SEARCHES) searches.push(await timed(() => names.find(query)));
     while (scans.length < SCANS) scans.push(await timed(() => like.find(query)));
     const ratio = format(median(scans) / median(searches));
     const figures = `${format(median(searches))} of ${format(median(scans))} ms`;
@@ -106,7 +106,7 @@ async function climb({ users, seed, isQuick }: Options): Promise<void> {
     const times: number[] = [];
     while (times.length < 4) {
       const start = process.cpuUsage();
-      names.find(query, 10);
+      names.find(query);
       const { user, system } = process.cpuUsage(start);
       times.push((user + system) / 1000);
     }

@@ -57,7 +57,7 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   const floor = await openFloor(roadbook, Object.values(kinds).flat().map(searchPath));
   const db = sqlite.openImmutable(snapshot).$client;
   const names = new NameSearch(db, "user");
-  const index: Finder = { find: (query) => names.find(query, 10), close: () => db.close() };
+  const index: Finder = { find: (query) => names.find(query), close: () => db.close() };
   const finders: Record<string, Finder> = {
     [ROADBOOK]: await openHttp(roadbook.origin),
     [FLOOR]: await openHttp(floor.origin),

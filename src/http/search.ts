@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { CompanySearchResult, UserSearchResult } from "../domain/model.ts";
-import { MAX_RESULTS } from "../snapshot/read/search.ts";
+import { MAX_RESULTS } from "../snapshot/name-index/find.ts";
 import { describeOperation } from "./openapi.ts";
 import { normalizeText, SEARCHABLE } from "./request.ts";
 import type { Hook, Service } from "./service.ts";

@@ -1,13 +1,22 @@
 /**
- * Folds names and queries, so that "lodz" finds "Łódź". README.md lists the steps. Snapshots
- * contain folded names, so any change here requires a new schema version.
+ * Folds names and queries, so that "lodz" finds "Łódź", and spells them as other keyboards would.
+ * README.md has the rules. Snapshots contain the results, so a change to the rules, or another
+ * version of any-ascii, requires a new schema version.
  */
+import anyAscii from "any-ascii";
 import { collapseSpaces } from "../domain/text.ts";
 
+/** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
+export const SPELLING_END = "\n";
+
+const ASCII = /^[\x20-\x7e]*$/;
+const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
 const SPECIAL = /[łøđðþßæœıħŧς]/g;
 const CONTROL = /(?!\p{White_Space})[\p{Cc}\p{Cf}]/gu;
-const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
+const HAS_DIGRAPH = /[äöüåø]/gi;
+const TRANSLITERATED =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
 const replacement: Record<string, string> = {
   ł: "l",
@@ -23,6 +32,7 @@ const replacement: Record<string, string> = {
   ŧ: "t",
   ς: "σ",
 };
+const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
 
 export function fold(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
@@ -31,17 +41,38 @@ export function fold(text: string): string {
   return collapseSpaces(letters.normalize("NFC").replace(CONTROL, ""));
 }
 
-const HAS_DIGRAPH = /[äöüåø]/gi;
-
-const digraphs: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", å: "aa", ø: "oe" };
-
-export function writeDigraphs(text: string): string {
-  return text
-    .normalize("NFC")
-    .replace(HAS_DIGRAPH, (letter) => digraphs[letter.toLowerCase()] ?? letter);
-}
-
 /** Drops diacritics. Keeps Indic, Thai, Arabic and kana marks, which act as letters. */
 function decompose(text: string): string {
   return text.normalize("NFKD").replace(COMBINING, "");
+}
+
+function foldDigraphs(text: string): string {
+  const digraphOf = (letter: string) => digraphs[letter.toLowerCase()] ?? letter;
+  return fold(text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf));
+}
+
+function foldToLatin(text: string): string {
+  const latinOf = (letter: string) => anyAscii(letter).replaceAll("'", "");
+  return fold(text.normalize("NFC").replace(TRANSLITERATED, latinOf));
+}
+
+/** Each returns one of the spellings of a name, which may be empty or equal another. */
+export const spellers = [fold, foldDigraphs, foldToLatin];
+
+/** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
+export function spell(name: string): string {
+  if (ASCII.test(name)) return fold(name);
+  return distinct(spellers.map((speller) => speller(name))).join(SPELLING_END);
+}
+
+/** Returns the distinct spellings of a query, or none if folding drops every character. */
+export function spellQuery(query: string): string[] {
+  const folded = fold(query);
+  if (folded === "") return [];
+  return ASCII.test(query) ? [folded] : distinct([folded, foldToLatin(query)]);
+}
+
+/** The first spelling is kept even if it is empty. */
+function distinct(spellings: string[]): string[] {
+  return [...new Set(spellings.filter((spelling, at) => at === 0 || spelling !== ""))];
 }

@@ -1,21 +1,21 @@
 /** Packs folded names into typed arrays: a million take 40 MB, far less than as objects. */
 import { type Bits, hasBit, setBit } from "./bits.ts";
-import { SPELLING_END } from "./spellings.ts";
+import { SPELLING_END } from "./fold.ts";
 import { wordStartsOf } from "./tiers.ts";
 
 /** Ends each spelling. Never occurs in UTF-8, and sorts between ASCII and all other characters. */
 export const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
-/** Names are collected in chunks to avoid copying memory. Every name fits in one chunk. */
+/** Names are collected in chunks, each of which has room for every name. */
 const CHUNK_BYTES = 1 << 20;
 
-/**
- * Names in ascending order of their sort keys, then as added. `text` is in this order too, because
- * posting lists are built twice as fast when neighbouring names are close in memory.
- */
+/** Names in ascending order of their sort keys, then as added. */
 export interface FoldedNames {
-  /** All spellings of all names in UTF-8, each followed by {@link NAME_END}. */
+  /**
+   * All spellings of all names in UTF-8, each followed by {@link NAME_END}. Posting lists are built
+   * twice as fast when neighbouring names are close in memory.
+   */
   text: Buffer;
   /** One bit per byte of `text`, set if a word starts at that byte but no spelling does. */
   laterWords: Bits;
@@ -27,7 +27,7 @@ export interface FoldedNames {
 
 export class NamePacker {
   readonly #chunks: Pick<FoldedNames, "text" | "laterWords">[] = [];
-  /** The offset of each name, counted as if all chunks were one buffer. */
+  /** The offset of each name, as if all chunks were one buffer. */
   readonly #starts: Uint32Array;
   readonly #ids: Float64Array;
   readonly #sortKeys: Float64Array;

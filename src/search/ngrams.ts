@@ -1,13 +1,8 @@
 /**
- * Splits folded names into the n-grams that the index lists, and queries into the n-grams to look
- * up. ARCHITECTURE.md shows an example.
- *
- * An n-gram is *frequent* if it occurs in too many names to compare them all, and otherwise *rare*.
- * At each position in a name, the index lists the one-character n-gram. While the n-gram is
- * frequent, the index also lists the n-gram that is one character longer. So every query of at most
- * 16 code points either is a frequent n-gram or begins with a rare one.
+ * Splits names into the n-grams to list, and queries into the n-grams to look up. A query of up to
+ * 16 code points is a frequent n-gram or begins with a rare one. ARCHITECTURE.md has an example.
  */
-import { SPELLING_END } from "./spellings.ts";
+import { SPELLING_END } from "./fold.ts";
 import { isWordStart } from "./tiers.ts";
 
 // Markers around n-grams, for the start of a name, the start of a later word and the end of a name.
@@ -46,9 +41,8 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns n-grams that every name with the text after the boundary has. They are rare, unless the
- * text has only frequent n-grams. Those overlap, so that a name in all their lists either contains
- * the text or repeats 12 code points.
+ * Returns n-grams that every name with the text after the boundary has: rare ones or, if there are
+ * none, some that overlap, so a name with all of them contains the text or repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);
@@ -77,10 +71,7 @@ function overlappingNgrams(text: string, isFrequent: IsFrequent): string[] {
   return ngrams;
 }
 
-/**
- * Returns the shortest rare n-gram that starts at `from`, or the longest if all are frequent. Calls
- * `visit` with each n-gram that was tried.
- */
+/** Returns the shortest rare n-gram at `from`, or the longest one. Visits each one it tries. */
 function extendWhileFrequent(
   boundary: Boundary,
   text: string,

@@ -1,7 +1,4 @@
-/**
- * Makes the posting lists of all names, in the UTF-8 order of their n-grams, with a radix sort of
- * the positions at which n-grams start. ngrams.ts defines which n-grams are listed.
- */
+/** Makes the posting lists of all names with a radix sort of the positions where n-grams start. */
 import { hasBit } from "./bits.ts";
 import { type FoldedNames, NAME_END } from "./folded-names.ts";
 import { type Boundary, END, MAX_NGRAM, START, WORD } from "./ngrams.ts";
@@ -14,7 +11,7 @@ export interface PostingList {
   /** Ascending, in the first `size` elements. */
   docIds: Uint32Array;
   size: number;
-  /** How often the n-gram occurs in all names together. */
+  /** How often the n-gram occurs across all names. */
   count: number;
   isFrequent: boolean;
 }
@@ -32,16 +29,16 @@ interface Part {
 const PARTS = 8;
 
 /**
- * The maximum number of positions that are sorted together. Two copies of them, with 8 bytes each,
- * take up to 64 MB. If a part has more, the same byte follows at all its positions. Then an extra
- * pass makes that n-gram's posting list and divides the part.
+ * The maximum number of positions that are sorted together, which take up to 64 MB. If a part has
+ * more, the same byte follows at all of them. Then an extra pass lists that n-gram and divides the
+ * part.
  */
 const MAX_POSITIONS = 1 << 22;
 
 /** A boundary marker takes two bytes. Each code point takes up to four. */
 const MAX_NGRAM_BYTES = 2 + 4 * MAX_NGRAM;
 
-/** N-grams with more than `threshold` positions are frequent. `docIds` must be ascending. */
+/** In UTF-8 order. N-grams with over `threshold` positions are frequent. `docIds` must ascend. */
 export function* listPostings(
   names: FoldedNames,
   docIds: Uint32Array,
@@ -72,7 +69,7 @@ export function* listPostings(
         continue;
       }
       const text = [...part.text, part.firstByte];
-      const { position, counts } = scanPart(names, docIds, part, list);
+      const { position, counts } = scanPart(names, docIds, part, text.length, list);
       const codePoints = writeNgram(names.text, position, text.length, part.boundary, list);
       list.isFrequent = list.count > threshold;
       const isEnd = part.firstByte === NAME_END;
@@ -93,23 +90,12 @@ export function* listPostings(
     { ...all, boundary: "", firstByte: 0x80 },
   ];
   for (const part of parts) {
-    yield* listParts(groupByNextByte(part, countNextBytes(names, part), maxPositions));
+    const { counts } = scanPart(names, docIds, part, 0, list);
+    yield* listParts(groupByNextByte(part, counts, maxPositions));
   }
 }
 
-function countNextBytes(names: FoldedNames, part: Part): Uint32Array {
-  const counts = new Uint32Array(256);
-  visitPositions(names, part, (_, position) => {
-    const byte = names.text[position + part.text.length] ?? 0;
-    counts[byte] = (counts[byte] ?? 0) + 1;
-  });
-  return counts;
-}
-
-/**
- * A part has at most `maxPositions` positions, unless the same byte follows at all of them.
- * `counts` has the number of positions for each byte that follows `text`.
- */
+/** `counts` has the number of positions for each byte that follows `text`. */
 function groupByNextByte(
   { boundary, text }: Pick<Part, "boundary" | "text">,
   counts: Uint32Array,
@@ -155,10 +141,15 @@ function visitPositions(
   }
 }
 
-/** Fills `list` for a part in which one byte follows at all positions. Counts the next bytes. */
-function scanPart(names: FoldedNames, docIds: Uint32Array, part: Part, list: PostingList) {
+/** Lists a part's document ids, and counts the bytes at the offset `next` from its positions. */
+function scanPart(
+  names: FoldedNames,
+  docIds: Uint32Array,
+  part: Part,
+  next: number,
+  list: PostingList,
+) {
   const counts = new Uint32Array(256);
-  const next = part.text.length + 1;
   let lastName = -1;
   let position = 0;
   list.size = 0;
@@ -217,7 +208,12 @@ function* sortPart(
       const codePoints = writeNgram(text, first, bytes, part.boundary, list);
       list.count = to - from;
       list.isFrequent = list.count > threshold;
-      list.size = copyDocIds(positions, from, to, list.docIds);
+      list.size = 0;
+      for (let at = from, last = -1; at < to; at++) {
+        const docId = positions[2 * at + 1] ?? 0;
+        if (docId !== last) list.docIds[list.size++] = docId;
+        last = docId;
+      }
       yield list;
       if (!list.isFrequent || codePoints === MAX_NGRAM || isEnd) continue;
     }
@@ -233,17 +229,6 @@ function* sortPart(
 
 function isContinuation(byte = 0): boolean {
   return byte >> 6 === 0b10;
-}
-
-function copyDocIds(positions: Uint32Array, from: number, to: number, docIds: Uint32Array): number {
-  let size = 0;
-  let last = -1;
-  for (let at = from; at < to; at++) {
-    const docId = positions[2 * at + 1] ?? 0;
-    if (docId !== last) docIds[size++] = docId;
-    last = docId;
-  }
-  return size;
 }
 
 /** Copies a bucket to `target`. Sets `ends` to the end of each byte's run. */

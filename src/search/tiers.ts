@@ -1,9 +1,9 @@
-/** Finds the tier in which a folded name matches a folded query. README.md has the rules. */
-import { SPELLING_END } from "./spellings.ts";
+/** Compares a folded name with a folded query. README.md has the rules. */
+import { SPELLING_END } from "./fold.ts";
 
 /**
- * Longer queries match nothing. No name is longer, even in NFD. This bound protects the server:
- * normalizing a run of combining marks takes quadratic time, 2 ms for 800 marks, 20 s for 128 KB.
+ * No name is longer, even in NFD, so longer queries match nothing. Normalizing a run of combining
+ * marks takes quadratic time: 2 ms for 800 marks, 20 s for 128 KB.
  */
 const MAX_QUERY_CODE_POINTS = 800;
 

@@ -3,16 +3,10 @@
  * spelling that matches, such as "shch" for щ. If a match starts or ends within a letter, marking
  * it would be wrong, so the spelling is returned instead. All functions are pure.
  */
-import { fold, writeDigraphs } from "../search/fold.ts";
-import { spellQuery, toLatin } from "../search/spellings.ts";
+import { spellers, spellQuery } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
-const spellings = [
-  fold,
-  (text: string) => fold(writeDigraphs(text)),
-  (text: string) => fold(toLatin(text.normalize("NFC"))),
-];
 
 /**
  * Wraps each occurrence of the query in `<mark>`, or else each of its words. `spelling` is the one
@@ -22,7 +16,7 @@ export function markMatches(name: string, query: string) {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   let spelling: string | undefined;
-  for (const spell of spellings) {
+  for (const spell of spellers) {
     const text = spell(name);
     const pieces = letters.map((letter) =>
       /^\p{White_Space}/u.test(letter) ? " " : spell(letter),

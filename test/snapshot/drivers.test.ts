@@ -64,14 +64,6 @@ const drivers = [
   ["better-sqlite3", nodeSqlite],
 ] as const;
 
-test.each(drivers)("%s opens a snapshot file and ignores the trailer", async (_, driver) => {
-  const path = join(temporaryFolder(), "snapshot");
-  await Bun.write(path, await demoSnapshot());
-  const db = driver.openImmutable(path).$client;
-  expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
-  db.close();
-});
-
 test.each(drivers)("%s can write rows while it iterates over other rows", (_, driver) => {
   const db = driver.openWritable(join(temporaryFolder(), "db")).$client;
   db.exec("CREATE TABLE one (id INTEGER); CREATE TABLE other (id INTEGER)");

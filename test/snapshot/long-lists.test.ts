@@ -1,7 +1,7 @@
 /** Tests long posting lists of several blocks against sets of ranks. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { BLOCK_DOCS } from "../../src/search/posting-block.ts";
+import { BLOCK_DOCS } from "../../src/search/bits.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
 import {
   createLongListWriter,

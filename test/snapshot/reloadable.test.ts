@@ -20,17 +20,9 @@ import { temporaryFolder } from "../support.ts";
 
 async function open(snapshot: string, cacheDir = temporaryFolder()) {
   const roadbook = await createRoadbook({ snapshot, cacheDir, searchLimit: 0, page: true });
-  const ids = Array.from({ length: 30 }, (_, at) => 1 + at * 17);
   const paths = [
-    ...ids.flatMap((id) => [
-      `/users/public/${id}`,
-      `/users/${id}/achievements`,
-      `/avatars/${id}.svg`,
-    ]),
-    ...["an", "er", "sol", "ex"].flatMap((q) => [
-      `/search/users?q=${q}`,
-      `/search/companies?q=${q}`,
-    ]),
+    ...[1, 42, 171, 494].flatMap((id) => [`/users/public/${id}`, `/users/${id}/achievements`]),
+    ...["an", "er", "sol"].flatMap((q) => [`/search/users?q=${q}`, `/search/companies?q=${q}`]),
   ];
   const ask = async (path: string) => {
     const response = await roadbook.fetch(new Request(`http://a.test${path}`));
@@ -54,11 +46,12 @@ const disturbances: [string, (path: string) => void][] = [
   ],
 ];
 
-describe.each([
-  ["large", () => makeLarge()],
-  ["small", () => makeSnapshot()],
-])("a %s snapshot is served unchanged after its file was", (_, make) => {
-  test.each(disturbances)("%s", async (_, disturb) => {
+describe("a snapshot is served unchanged after its file was", () => {
+  // A small snapshot is in memory, so one way to disturb it is enough.
+  test.each([
+    ...disturbances.map(([what, disturb]) => [what, disturb, makeLarge] as const),
+    ["cut off, and is small", (path: string) => truncateSync(path, 5000), makeSnapshot] as const,
+  ])("%s", async (_, disturb, make) => {
     const snapshot = await make();
     const { roadbook, askAll } = await open(snapshot);
     const before = await askAll();
@@ -81,7 +74,7 @@ test("a file that is being overwritten is reported once, and served when it is c
   const before = await askAll();
   const bytes = readFileSync(other);
   const results: unknown[] = [];
-  for (let size = 0; size < bytes.length; size += 1e6) {
+  for (let size = 0; size < bytes.length; size += 4e6) {
     writeFileSync(snapshot, bytes.subarray(0, size));
     results.push(await roadbook.refresh());
     expect(await askAll()).toEqual(before);
@@ -107,19 +100,10 @@ test("each bad replacement is reported once, and /health shows why without its p
   const opened = await open(snapshot);
   const { roadbook, ask } = opened;
   expect(await refusalOf(opened)).toBeNull();
-  const flipped = Array.from({ length: 30 }, (_, at): [string, RegExp] => {
-    // A third of the bits is in the header, a third in the trailer, and a third between them.
-    const place = [at * 3, 100 + Math.floor(((good.length - 181) / 30) * at), good.length - 1 - at];
-    const bytes = Buffer.from(good);
-    const byte = place[at % 3] ?? 0;
-    bytes[byte] = (bytes[byte] ?? 0) ^ (1 << (at % 8));
-    return [bytes.toString("latin1"), /./];
-  });
   for (const [bytes, reason] of [
     ["", /^is empty$/],
     [good.subarray(0, good.length / 2).toString("latin1"), /^is damaged: it has \d+ bytes instead/],
     ["not a snapshot at all".repeat(100), /^is not a Roadbook snapshot$/],
-    ...flipped,
   ] as [string, RegExp][]) {
     writeFileSync(`${snapshot}.new`, bytes, "latin1");
     renameSync(`${snapshot}.new`, snapshot);

@@ -81,24 +81,6 @@ export const similarNames: Record<string, SimilarNames> = {
       "0 haulage and logistics of 0",
     ],
   },
-  "several long words": {
-    kind: "user",
-    count: 60_000,
-    name: (at) => `Internationalization-${number(at)} Telecommunications Electroencephalography`,
-    queries: [
-      "electroencephalography internationalization telecommunications",
-      "electroencephalographys internationalization telecommunications",
-      "lectroencephalograph nternationalizatio",
-      "telecommunications internationalization-0",
-    ],
-  },
-  "two repeated letters": {
-    kind: "user",
-    count: 60_000,
-    name: (at) => `${"ab".repeat(40)}${number(at)}`,
-    queries: ["ab".repeat(20), "ba".repeat(20), `${"ab".repeat(20)}b`, `${"ba".repeat(20)} ab`],
-    worst: ["ab".repeat(41)],
-  },
   "the same long text in two contexts": {
     kind: "user",
     count: 60_000,

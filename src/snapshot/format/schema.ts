@@ -52,8 +52,8 @@ export const user = sqliteTable("user", {
 
 /**
  * The columns of a table of searched names. `folded` has all spellings of a name
- * (search/spellings.ts). `rank`, the document id in the posting lists, gives the order of results
- * within a tier. There are gaps between ranks, so that `apply` can insert names.
+ * (search/fold.ts). `rank`, the document id in the posting lists, gives the order of results within
+ * a tier. There are gaps between ranks, so that `apply` can insert names.
  */
 const searched = {
   rank: integer().primaryKey(),
@@ -100,8 +100,8 @@ export function createSchema(db: Sqlite): void {
   db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
   for (const table of tables) db.exec(createSql(table));
   for (const kind of kinds) {
-    // name-index/long-names.ts explains the first table. The second has posting lists without text,
-    // positions and sizes, because a search only needs to know which names contain an n-gram.
+    // openLongNames in name-index/build.ts explains the first table. The second has posting lists
+    // without text, positions and sizes, because a search only needs to know which names match.
     db.exec(`CREATE TABLE ${kind}_long_name (folded TEXT NOT NULL, rank INTEGER NOT NULL,
         PRIMARY KEY (folded, rank)) STRICT, WITHOUT ROWID;
       CREATE VIRTUAL TABLE ${kind}_ngram USING fts5(ngrams, content='', contentless_delete=0,

@@ -3,8 +3,8 @@
  * n-grams. A candidate might not match the query, so find.ts compares the two.
  */
 import { LRUCache } from "lru-cache";
+import { SPELLING_END } from "../../search/fold.ts";
 import { type Boundary, coveringNgrams, END, MAX_NGRAM, START } from "../../search/ngrams.ts";
-import { SPELLING_END } from "../../search/spellings.ts";
 import { hasCodePoints } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
@@ -16,16 +16,14 @@ import { openLongLists } from "./long-lists.ts";
  */
 export const FREQUENT_ABOVE = 100;
 
-/** FTS5 reads each list to the end, so it intersects only this many, of the rarest n-grams. */
+/** FTS5 reads each list to the end, so a search reads only this many, of the rarest n-grams. */
 const MAX_SHORT_LISTS = 8;
 
 /** After this many rare lists, comparing the names left is faster than reading another list. */
 const MAX_RARE_LISTS = 3;
 
-/** This many names are read one at a time before batches begin. Usually, ten names are enough. */
+/** Usually ten names are enough. After this many, names are read in batches: five times as fast. */
 const MAX_SINGLE_READS = 64;
-
-/** Further names are read in batches of this size, five times as fast as one at a time. */
 const BATCH_NAMES = 1024;
 
 /** Most queries have the same few thousand n-grams, so their frequencies are kept in memory. */
@@ -37,7 +35,7 @@ export interface Candidate {
   folded: string;
 }
 
-/** The n-grams to look up. Every name that has the text after the boundary contains all of them. */
+/** N-grams that every name with the text after the boundary contains. */
 export interface Cover {
   /** Empty for words. */
   text: string;
@@ -74,18 +72,9 @@ export class Candidates {
     this.#longLists = openLongLists(db, kind);
   }
 
-  /** If the text must also be at the end of the name, `end` is `END`. */
-  cover(boundary: Boundary, text: string, end = ""): Cover {
-    return this.#cover(boundary, text, coveringNgrams(boundary, text + end, this.#isFrequent));
-  }
-
-  /** Returns a single cover for all the words, each of which may be anywhere in a name. */
-  coverWords(words: string[]): Cover {
-    const ngrams = words.flatMap((word) => coveringNgrams("", word, this.#isFrequent));
-    return this.#cover("", "", ngrams);
-  }
-
-  #cover(boundary: Boundary, text: string, ngrams: string[]): Cover {
+  /** Covers `text`, or else all the words, each of which may be anywhere in a name. */
+  cover(boundary: Boundary, text: string, words = [text]): Cover {
+    const ngrams = words.flatMap((word) => coveringNgrams(boundary, word, this.#isFrequent));
     return { boundary, text, ngrams, isRare: !ngrams.every(this.#isFrequent) };
   }
 
@@ -114,7 +103,7 @@ export class Candidates {
   /** Returns the names that might equal a text. */
   listEqual(text: string): Iterable<Candidate> {
     if (hasCodePoints(text, MAX_NGRAM)) return this.#prepared.listLongEqual.iterate(text);
-    return this.list(this.cover(START, text, END));
+    return this.list(this.cover(START, text, [text + END]));
   }
 
   /** Returns the n-grams whose posting lists are worth reading, rarest first. */
@@ -190,7 +179,16 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** Returns an FTS5 query for names that contain all n-grams. Quotes escape FTS5's query syntax. */
+/** Quoting an n-gram disables FTS5's query syntax inside it. */
 export function matchAll(ngrams: string[]): string {
   return ngrams.map((ngram) => `"${ngram.replaceAll('"', '""')}"`).join(" AND ");
+}
+
+/**
+ * Whether a name that equals a query can come after many names that only begin with the query.
+ * Users with shorter names come first, so this takes a user with several spellings.
+ */
+export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
+  const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";
+  return kind === "company" || Boolean(db.prepare(several).get());
 }

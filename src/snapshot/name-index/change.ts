@@ -1,20 +1,16 @@
-/**
- * Changes the search index of a snapshot one name at a time. Names stay in order, rare n-grams have
- * short posting lists, and no trace of removed names is left. Otherwise the caller must rebuild it.
- */
+/** Changes the search index of a snapshot one name at a time, and leaves no trace of old names. */
+import { spell } from "../../search/fold.ts";
 import { ngramsOf, SEPARATOR } from "../../search/ngrams.ts";
-import { spell } from "../../search/spellings.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { addNameSql, sortKeyOf } from "./build.ts";
-import { FREQUENT_ABOVE, matchAll } from "./candidates.ts";
+import { addNameSql, memberCountSql, openLongNames, sortKeyOf } from "./build.ts";
+import { FREQUENT_ABOVE, matchAll, needsEqualLookup } from "./candidates.ts";
 import { isLong, openLongListChanges } from "./long-lists.ts";
-import { needsEqualLookup, openLongNames } from "./long-names.ts";
 
 /** Moving more names to make a rank free takes too long. */
 const MAX_MOVES = 4096;
 
-/** If more than 1/REBUILD_SHARE of the ranks change, rebuilding the index is faster. */
+/** Rebuilding the index is faster if more than 1/REBUILD_SHARE of the ranks change. */
 const REBUILD_SHARE = 100;
 
 interface Entry {
@@ -26,11 +22,7 @@ interface Entry {
 
 type Name = Omit<Entry, "rank">;
 
-interface FrequentNgram {
-  ngram: string;
-  count: number;
-  list: number | null;
-}
+type FrequentNgram = { ngram: string; count: number; list: number | null };
 
 export class NameChanges {
   readonly #db: Sqlite;
@@ -66,7 +58,7 @@ export class NameChanges {
     this.#sql.removeEntry.run(entry.rank);
   }
 
-  /** Updates the index to match the rows. Returns false if the index must be rebuilt instead. */
+  /** Updates the index to match the rows. Returns false if it must be rebuilt instead. */
   finish(): boolean {
     if (!this.#addAll()) return false;
     if (needsEqualLookup(this.#db, this.#kind) !== this.#neededEqualLookup) return false;
@@ -128,14 +120,13 @@ export class NameChanges {
 
   /** Returns the lowest rank that fits a name: one above the rank of the name before it. */
   #findRank(name: Name): number {
-    const sortKeyOfName = sortKeyOf[this.#kind];
-    const sortKey = sortKeyOfName(name);
+    const sortKey = sortKeyOf(this.#kind, name);
     let low = 1;
     let high = this.#lastRank() + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
       const next = this.#sql.listFrom.get(middle);
-      const isBefore = next && (sortKeyOfName(next) - sortKey || next.id - name.id) < 0;
+      const isBefore = next && (sortKeyOf(this.#kind, next) - sortKey || next.id - name.id) < 0;
       if (isBefore) low = next.rank + 1;
       else high = middle;
     }
@@ -148,7 +139,7 @@ export class NameChanges {
 }
 
 function prepare(db: Sqlite, kind: NameKind) {
-  const memberCount = kind === "company" ? "member_count" : "0";
+  const memberCount = memberCountSql[kind];
   return {
     findRow: db.prepare<{ id: number; name: string; memberCount: number }>(
       `SELECT id, name, ${memberCount} AS memberCount FROM ${kind} WHERE id = ?`,
@@ -165,7 +156,7 @@ function prepare(db: Sqlite, kind: NameKind) {
   };
 }
 
-/** Applies changes in rank order. Returns false if the frequent n-grams no longer fit the names. */
+/** Applies changes in rank order. Returns false if other n-grams should be frequent by now. */
 function changeNgrams(
   db: Sqlite,
   kind: NameKind,
@@ -185,6 +176,8 @@ function changeNgrams(
   );
   function change(rank: number, folded: string | undefined, isListed: boolean): void {
     if (folded === undefined) return;
+    if (isListed) longNames?.add(rank, folded);
+    else longNames?.remove(rank, folded);
     const ngrams = ngramsOf(folded, (ngram) => frequent.has(ngram));
     const short = longLists.set(ngrams, rank, isListed);
     changeRow.run(isListed ? null : "delete", rank, short.join(SEPARATOR));
@@ -199,8 +192,6 @@ function changeNgrams(
   for (const { rank, before, after } of changes) {
     change(rank, before, false);
     change(rank, after, true);
-    if (before !== undefined) longNames?.remove(rank, before);
-    if (after !== undefined) longNames?.add(rank, after);
   }
   longLists.finish();
   return setCounts(db, kind, changed) && areShort(db, kind, grownRare);

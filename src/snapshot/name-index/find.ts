@@ -1,11 +1,13 @@
 /** Finds the names that match a query, best first. src/search/README.md has the rules. */
+import { spellQuery } from "../../search/fold.ts";
 import { type Boundary, START, WORD } from "../../search/ngrams.ts";
-import { spellQuery } from "../../search/spellings.ts";
 import { hasWords, isTooLong, type Tier, tierOf, wordsOf } from "../../search/tiers.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
-import { type Candidate, Candidates, type Cover } from "./candidates.ts";
-import { needsEqualLookup } from "./long-names.ts";
+import { type Candidate, Candidates, type Cover, needsEqualLookup } from "./candidates.ts";
+
+/** A search returns at most this many users or companies. */
+export const MAX_RESULTS = 10;
 
 const PLACES: { boundary: Boundary; tier: Tier }[] = [
   { boundary: START, tier: 2 },
@@ -22,10 +24,10 @@ export class NameSearch {
     this.#needsEqualLookup = needsEqualLookup(db, kind);
   }
 
-  /** Returns the ranks of at most `limit` matches, best first. `text` has not been folded yet. */
-  find(text: string, limit: number): number[] {
+  /** Returns the ranks of the best matches, best first. `text` has not been folded yet. */
+  find(text: string): number[] {
     const queries = isTooLong(text) ? [] : spellQuery(text);
-    const hits = new Hits(limit);
+    const hits = new Hits();
     const covers = queries.map((query) => this.#candidates.cover("", query));
     this.#addRare(hits, covers);
     const frequent = covers.filter(({ isRare }) => !isRare);
@@ -41,9 +43,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, for queries whose n-grams are all frequent. Too many
-   * names have them, so each tier is read from posting lists with few other names. `anywhere` are
-   * the queries' covers without a boundary.
+   * Adds the best matches, and possibly more, of covers that too many names have. Each tier is read
+   * from posting lists with few other names.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -70,7 +71,7 @@ export class NameSearch {
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
     const searches = wordsOfQueries
       .filter((words) => words.length > 0)
-      .map((words) => ({ words, cover: this.#candidates.coverWords(words) }));
+      .map((words) => ({ words, cover: this.#candidates.cover("", "", words) }));
     for (const { rank, folded } of this.#candidates.listRare(searches.map(({ cover }) => cover))) {
       if (searches.some(({ words }) => hasWords(folded, words))) hits.add(rank, 5);
     }
@@ -83,24 +84,20 @@ export class NameSearch {
 }
 
 class Hits {
+  /** By rank. */
   readonly #tiers = new Map<number, Tier>();
-  readonly #limit: number;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
 
   add(rank: number, tier: Tier | undefined): void {
     if (tier !== undefined && tier < (this.#tiers.get(rank) ?? 6)) this.#tiers.set(rank, tier);
   }
 
-  /** Adds candidates in rank order, until `limit` of them match in tier `upTo` or better. */
+  /** Adds candidates in rank order, until ten of them match in tier `upTo` or better. */
   addFirst(
     candidates: Iterable<Candidate>,
     match: (folded: string) => Tier | undefined,
     upTo: Tier,
   ): void {
-    let left = this.#limit;
+    let left = MAX_RESULTS;
     for (const { rank, folded } of candidates) {
       const tier = match(folded);
       this.add(rank, tier);
@@ -109,16 +106,16 @@ class Hits {
   }
 
   areEnough(upTo: number): boolean {
-    if (this.#tiers.size < this.#limit) return false;
+    if (this.#tiers.size < MAX_RESULTS) return false;
     let count = 0;
     for (const tier of this.#tiers.values()) if (tier <= upTo) count++;
-    return count >= this.#limit;
+    return count >= MAX_RESULTS;
   }
 
   best(): number[] {
     return [...this.#tiers]
       .sort(([aRank, aTier], [bRank, bTier]) => aTier - bTier || aRank - bRank)
-      .slice(0, this.#limit)
+      .slice(0, MAX_RESULTS)
       .map(([rank]) => rank);
   }
 }

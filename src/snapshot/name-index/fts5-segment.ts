@@ -1,6 +1,6 @@
 /**
  * Writes sorted posting lists directly to FTS5's own tables, ten times as fast as FTS5 would. The
- * format is defined by ext/fts5/fts5_index.c in SQLite's source code. SQLite checks each import.
+ * format is defined by ext/fts5/fts5_index.c in SQLite's source code.
  */
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite, Statement } from "../../sqlite/driver.ts";
@@ -9,16 +9,13 @@ import type { Sqlite, Statement } from "../../sqlite/driver.ts";
 const PAGE_BYTES = 4050;
 /** Two offsets: of the first document id that continues the previous page, and the term index. */
 const HEADER_BYTES = 4;
-/** A list that fills at least this many pages after its term's page gets a skip page. */
-const MIN_SKIPPED = 4;
 /** The first byte of every term, which stands for FTS5's main index. */
 const MAIN_INDEX = 0x30;
 
-// The row ids of FTS5's blocks. Page numbers are added to the last two, which belong to segment 1.
+// The row ids of FTS5's blocks. The id of a page of segment 1 is PAGES plus the page's number.
 const TOTALS = 1;
 const STRUCTURE = 10;
 const PAGES = 2 ** 37;
-const SKIP_PAGES = PAGES + 2 ** 36;
 
 /** Writes posting lists to an empty FTS5 table that has `detail=none`. */
 export class SegmentWriter {
@@ -34,8 +31,6 @@ export class SegmentWriter {
   #termPage = 1;
   /** The shortest prefix of that page's first term that sorts after the term before it. */
   #separator = new Uint8Array();
-  /** The first document id on each page after `#termPage`. */
-  #firstDocIds: number[] = [];
   #entries = 0;
 
   constructor(db: Sqlite, table: string) {
@@ -56,7 +51,6 @@ export class SegmentWriter {
       if (page.size === HEADER_BYTES) {
         // The page is empty, so the list continues on it from the previous page.
         page.putUint16(0, HEADER_BYTES);
-        this.#firstDocIds.push(docId);
         last = 0;
       }
       page.addVarint(docId - last);
@@ -122,29 +116,9 @@ export class SegmentWriter {
   }
 
   #finishTermPage(): void {
-    const pagesWithoutTerm = this.#pageNumber - this.#termPage - 1;
-    const hasSkips = pagesWithoutTerm >= MIN_SKIPPED && this.#writeSkipPage();
-    this.#addTerm.run(this.#separator, 2 * this.#termPage + Number(hasSkips));
-    this.#firstDocIds = [];
-  }
-
-  /**
-   * Writes the first document id on each page after the term's page. Returns false if there are
-   * none, or too many to fit (about two thousand). FTS5 then reads the list from its beginning.
-   */
-  #writeSkipPage(): boolean {
-    if (this.#firstDocIds.length === 0) return false;
-    const skip = new ByteWriter();
-    skip.addVarint(0); // flags: the list has a single skip page
-    skip.addVarint(this.#termPage + 1);
-    let last = 0;
-    for (const docId of this.#firstDocIds) {
-      if (skip.size >= PAGE_BYTES) return false;
-      skip.addVarint(docId - last);
-      last = docId;
-    }
-    this.#addBlock.run(SKIP_PAGES + this.#termPage, skip.written());
-    return true;
+    // An odd number would mean that the last list on the page has an index for skipping pages. No
+    // list is long enough to gain from that, because the longest ones are not in FTS5.
+    this.#addTerm.run(this.#separator, 2 * this.#termPage);
   }
 }
 

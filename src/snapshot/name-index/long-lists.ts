@@ -1,9 +1,15 @@
-/**
- * Reads and writes the long posting lists, which are not in FTS5, but in a table with one row per
- * block of document ids, and are intersected block by block. A name's document id is its rank.
- */
-import { type Bits, hasBit, intersect, listBits, setBit } from "../../search/bits.ts";
-import { BLOCK_DOCS, createBitmap, decodeBlock, encodeBlock } from "../../search/posting-block.ts";
+/** Stores the long posting lists in a table with one row per block of document ids. */
+import {
+  type Bits,
+  BLOCK_DOCS,
+  createBitmap,
+  decodeBlock,
+  encodeBlock,
+  hasBit,
+  intersect,
+  listBits,
+  setBit,
+} from "../../search/bits.ts";
 import type { PostingList } from "../../search/posting-lists.ts";
 import type { Sqlite } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
@@ -26,7 +32,7 @@ export const isLong = (count: number, names: number, share = LONG_SHARE) => coun
 
 const FIRST_SPARSE = MAX_LISTS / 2;
 
-/** Returns a function that writes a long list and returns the list's number. */
+/** Returns a function that writes a list and returns its number. */
 export function createLongListWriter(db: Sqlite, kind: NameKind, names: number) {
   const insert = db.prepare(`INSERT INTO ${kind}_long_list (id, ranks) VALUES (?, ?)`);
   let full = 0;
@@ -54,10 +60,8 @@ function openBlocks(db: Sqlite, kind: NameKind) {
 
 export function openLongLists(db: Sqlite, kind: NameKind) {
   const read = openBlocks(db, kind);
-  const last = db
-    .prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`)
-    .get();
-  const blocks = Math.floor((last?.id ?? 0) / MAX_LISTS) + 1;
+  const findLast = db.prepare<{ id: number | null }>(`SELECT max(id) AS id FROM ${kind}_long_list`);
+  const blocks = Math.floor((findLast.get()?.id ?? 0) / MAX_LISTS) + 1;
 
   return {
     /** Yields the ascending document ids that all lists contain. Pass the shortest list first. */
@@ -74,7 +78,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** Yields the `docIds` that all lists contain. `docIds` must be in ascending order. */
+    /** Yields the `docIds`, which must be ascending, that all lists contain. */
     *filter(docIds: number[], lists: number[]): Generator<number, void> {
       for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
         let left = docIdsOfBlock;

@@ -1,7 +1,4 @@
-/**
- * Streams the dataset in a snapshot as NDJSON. The output is canonical: importing an export and
- * exporting the result gives the same bytes. For a private user, only the id is exported.
- */
+/** Lists the dataset in a snapshot. A list that is imported and exported again stays the same. */
 import { type DatasetLine, withEndLine } from "../../domain/dataset.ts";
 import type { CompanyLine } from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
@@ -21,6 +18,39 @@ interface UserRow {
   achievements: string;
 }
 
+/** Lists the lines as JSON. Throws a `SnapshotError` if the snapshot at `path` cannot be read. */
+export async function exportDataset(path: string): Promise<Iterable<string>> {
+  return withEndLine(listLines(path, await openPrivate(path)));
+}
+
+function* listLines(path: string, { db, close }: VerifiedDatabase): Generator<string> {
+  try {
+    for (const line of listRecords(db)) yield JSON.stringify(line);
+  } catch (error) {
+    throw snapshotError(path, error);
+  } finally {
+    close();
+  }
+}
+
+function* listRecords(db: Database): Generator<DatasetLine> {
+  for (const row of db.select().from(role).orderBy(role.id).all()) yield { type: "role", ...row };
+  for (const row of db.select().from(achievement).orderBy(achievement.id).all()) {
+    const { id, name, description, icon, type: kind, tier, points } = row;
+    yield { type: "achievement", id, name, description, icon, kind, tier, points };
+  }
+  const companies = db.$client.prepare<Omit<CompanyLine, "type">>(
+    "SELECT id, name, member_count FROM company ORDER BY id",
+  );
+  for (const row of companies.iterate()) yield { type: "company", ...row };
+  const users = db.$client.prepare<UserRow>(
+    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements
+      FROM user
+      UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM private_user ORDER BY id`,
+  );
+  for (const row of users.iterate()) yield lineOfUser(row);
+}
+
 function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): DatasetLine {
   if (name === null) return { type: "user", id, public: false };
   const unlocks: Unlock[] = JSON.parse(row.achievements);
@@ -37,42 +67,4 @@ function lineOfUser({ id, name, avatar_url, company_id, ...row }: UserRow): Data
       .sort(([a], [b]) => a - b)
       .map(([id, tier, unlockedAt]) => ({ id, tier, unlocked_at: formatTime(unlockedAt) })),
   };
-}
-
-/**
- * Lists the lines of the dataset in the snapshot at `path`. Throws a `SnapshotError` if the
- * snapshot cannot be read.
- */
-export async function exportDataset(path: string): Promise<Iterable<string>> {
-  return withEndLine(listLinesOf(path, await openPrivate(path)));
-}
-
-function* listRecords(db: Database): Generator<DatasetLine> {
-  for (const row of db.select().from(role).orderBy(role.id).all()) yield { type: "role", ...row };
-  for (const row of db.select().from(achievement).orderBy(achievement.id).all()) {
-    const { id, name, description, icon, type: kind, tier, points } = row;
-    yield { type: "achievement", id, name, description, icon, kind, tier, points };
-  }
-  const companies = db.$client.prepare<Omit<CompanyLine, "type">>(
-    "SELECT id, name, member_count FROM company ORDER BY id",
-  );
-  for (const { id, name, member_count } of companies.iterate()) {
-    yield { type: "company", id, name, member_count };
-  }
-  const users = db.$client.prepare<UserRow>(
-    `SELECT id, name, avatar_url, company_id, company_role, roles, created_at, achievements
-      FROM user
-      UNION ALL SELECT id, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM private_user ORDER BY id`,
-  );
-  for (const row of users.iterate()) yield lineOfUser(row);
-}
-
-function* listLinesOf(path: string, { db, close }: VerifiedDatabase): Generator<string> {
-  try {
-    for (const line of listRecords(db)) yield JSON.stringify(line);
-  } catch (error) {
-    throw snapshotError(path, error);
-  } finally {
-    close();
-  }
 }

@@ -1,8 +1,6 @@
 /**
- * Opens a snapshot from a file or from bytes, and never writes to it. Every byte is verified before
- * the first query. A server reads a copy that no other program can write to, so nothing that
- * happens to the file afterwards reaches a response. If the file is damaged or not a snapshot, the
- * operator gets a one-line error.
+ * Opens a snapshot from a file or from bytes, after verifying every byte. A server reads a private
+ * copy, so nothing that happens to the file afterwards reaches a response.
  */
 import { constants, existsSync, rmSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp } from "node:fs/promises";
@@ -31,10 +29,7 @@ export const MAX_BYTES_IN_MEMORY = 8 * 2 ** 20;
 /** Where copies are made by default. Unlike /tmp, /var/tmp is never in memory. */
 const COPY_FOLDER = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 
-/**
- * Opens a snapshot for the server's routes, from its path or its bytes. A large file is copied to
- * `copyFolder`. Throws a {@link SnapshotError} if that fails.
- */
+/** Opens a snapshot from its path or its bytes. Throws a {@link SnapshotError} if that fails. */
 export async function openSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const database = await openPrivate(source, copyFolder);
   try {
@@ -80,10 +75,7 @@ export function snapshotError(source: string | Uint8Array, error: unknown): Snap
 }
 
 /** Calls `open`. Converts any error to a {@link SnapshotError} that names the file. */
-export async function namingErrors<T>(
-  source: string | Uint8Array,
-  open: () => Promise<T>,
-): Promise<T> {
+export async function namingErrors<T>(source: string | Uint8Array, open: () => Promise<T>) {
   try {
     return await open();
   } catch (error) {
@@ -91,10 +83,7 @@ export async function namingErrors<T>(
   }
 }
 
-/**
- * Opens a copy of the file at `path`, and removes the copy's name. The system deletes the copy when
- * it is closed. A file system that can share blocks between files, such as XFS, copies nothing.
- */
+/** Opens a copy of the file and removes its name. The system deletes the copy when it is closed. */
 async function openCopy(path: string, bytes: number, copyFolder: string) {
   let folder = "";
   const remove = () => folder && rmSync(folder, { recursive: true, force: true });
@@ -109,9 +98,9 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
-    const reason = `cannot be copied (${needed}): ${reasonOf(error)}`;
     const advice = "serve takes another folder with --cache-dir";
-    throw new SnapshotError(`${reason}; ${advice}`, undefined, true);
+    const reason = `cannot be copied (${needed}): ${reasonOf(error)}; ${advice}`;
+    throw new SnapshotError(reason, undefined, true);
   } finally {
     remove();
     process.off("exit", remove);
@@ -122,15 +111,13 @@ async function verifyAndOpen(path: string, isMapped: boolean): Promise<VerifiedD
   await using file = await openFile(path);
   const databaseBytes = parseHeader(await readHeader(file), (await file.stat()).size);
   const sha256 = await verifyChecksum(file, databaseBytes);
-  return verified(sqlite.openImmutable(path, isMapped), sha256);
+  const db = sqlite.openImmutable(path, isMapped);
+  return { db, sha256, close: () => db.$client.close() };
 }
 
 async function openBytes(bytes: Uint8Array): Promise<VerifiedDatabase> {
   const databaseBytes = parseHeader(bytes, bytes.length);
   const sha256 = await verifyChecksum(bytes, databaseBytes);
-  return verified(sqlite.openBytes(bytes.subarray(0, databaseBytes)), sha256);
-}
-
-function verified(db: Database, sha256: string): VerifiedDatabase {
+  const db = sqlite.openBytes(bytes.subarray(0, databaseBytes));
   return { db, sha256, close: () => db.$client.close() };
 }

@@ -1,7 +1,4 @@
-/**
- * Holds the snapshot that is being served. Opens the file again after it has been replaced, but
- * keeps the old snapshot if the new one is bad. The caller decides when to check the file.
- */
+/** Holds the snapshot that is being served, and keeps it if a replacement is bad. */
 import { fileOf, findIdentity } from "../../files/read.ts";
 import { SnapshotError } from "../format/file.ts";
 import type { Meta } from "../format/meta.ts";
@@ -10,17 +7,12 @@ import { openSnapshot, type Snapshot } from "./open.ts";
 /** The result of a check that found a change. */
 export type Replacement = { meta: Meta } | { refused: SnapshotError };
 
-/** After a transient error, every fifth check tries to open the file again. */
-const CHECKS_UNTIL_RETRY = 5;
-
-/** Opens a snapshot with {@link openSnapshot}. */
 export async function openReloadableSnapshot(source: string | Uint8Array, copyFolder?: string) {
   const findSource = () => (typeof source === "string" ? findIdentity(source) : "");
   // Found before the file is opened, so that a replacement in between is noticed.
   let identity = findSource();
   let snapshot = await openSnapshot(source, copyFolder);
   let refused: SnapshotError | undefined;
-  let checks = 0;
   let isClosed = false;
   let lastTask: Promise<unknown> = Promise.resolve();
 
@@ -35,16 +27,14 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
     if (isClosed) return undefined;
     const before = identity;
     identity = findSource();
-    const isRetry = refused?.isTransient && ++checks % CHECKS_UNTIL_RETRY === 0;
-    if (identity === before && !isRetry && !(refused && isForced)) return undefined;
+    const isRetry = refused?.isTransient || (refused && isForced);
+    if (identity === before && !isRetry) return undefined;
     try {
       const meta = swap(await openSnapshot(source, copyFolder));
       return isClosed ? undefined : { meta };
     } catch (error) {
       if (!(error instanceof SnapshotError)) throw error;
-      const isWritten = identity !== before && fileOf(identity) === fileOf(before);
-      const isSame = identity === before && error.message === refused?.message;
-      const isKnown = refused && (isWritten || isSame);
+      const isKnown = refused && fileOf(identity) === fileOf(before);
       refused = error;
       return isKnown ? undefined : { refused };
     }
@@ -63,14 +53,14 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
   }
 
   return {
-    /** The snapshot to read from. Do not use it after the next await: it may be closed by then. */
+    /** The snapshot to read from, until the next await: it may be closed after that. */
     current: () => snapshot,
-    /** Why the file at the path is not being served. Undefined if the file is being served. */
+    /** Why the file at the path is not being served. */
     refused: () => refused,
     /**
-     * Checks the file and resolves to the result, or to undefined if nothing has changed. A bad
-     * file is opened again when it changes, after a transient error on a later check, or if
-     * `isForced` is set. While a file is being written, only its first error is a result.
+     * Opens the file again if it has changed. A refused file is also opened again after a transient
+     * error, or if `isForced` is set. Resolves to undefined unless there is a new snapshot or the
+     * first error of a file, so a file that is being written is reported once.
      */
     refresh: (isForced = false) => enqueue(() => check(isForced)),
     /** Replaces a snapshot in memory with the result of passing its bytes to `transform`. */
@@ -86,7 +76,7 @@ export async function openReloadableSnapshot(source: string | Uint8Array, copyFo
         source = bytes;
         return meta;
       }),
-    /** Closes the snapshot immediately. Tasks that are still running have no further effect. */
+    /** Closes the snapshot immediately. Running tasks have no further effect. */
     close(): void {
       if (!isClosed) snapshot.close();
       isClosed = true;

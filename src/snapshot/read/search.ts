@@ -1,4 +1,4 @@
-/** The name searches. name-index/find.ts finds the ranks, and this module reads their records. */
+/** Reads the records of the users and companies that a search has found. */
 import {
   type CompanySearchResult,
   completeAvatar,
@@ -7,9 +7,6 @@ import {
 import type { Database } from "../../sqlite/driver.ts";
 import type { NameKind } from "../format/schema.ts";
 import { NameSearch } from "../name-index/find.ts";
-
-/** A search returns at most this many users or companies. */
-export const MAX_RESULTS = 10;
 
 type UserHit = Omit<UserSearchResult, "avatar_url"> & { avatar_url: string | null };
 
@@ -23,7 +20,7 @@ export function openSearch({ $client }: Database) {
   const readUsers = $client.prepare<UserHit>(
     selectHits("user", "user.id, user.name, avatar_url, company_name AS company"),
   );
-  const find = (names: NameSearch, query: string) => JSON.stringify(names.find(query, MAX_RESULTS));
+  const find = (names: NameSearch, query: string) => JSON.stringify(names.find(query));
 
   return {
     listCompanies: (query: string): CompanySearchResult[] =>
@@ -38,11 +35,7 @@ export function openSearch({ $client }: Database) {
   };
 }
 
-/**
- * Returns SQL that reads the records at a JSON array of ranks, in the order of the array. This is
- * not in drizzle, which cannot express the function `json_each`. Reading each hit on its own takes
- * twice as long.
- */
+/** Reads records by a JSON array of ranks, in its order: twice as fast as one record at a time. */
 function selectHits(kind: NameKind, columns: string): string {
   return `SELECT ${columns}
     FROM json_each(?) AS hit

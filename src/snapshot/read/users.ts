@@ -1,10 +1,12 @@
-/**
- * Reads profiles, achievements and the list of public users. For any other user, returns only
- * whether that user is private or unknown.
- */
+/** Reads profiles, achievements and the list of public users. */
 import { LRUCache } from "lru-cache";
-import type { Achievement } from "../../domain/model.ts";
-import { compareRoles, completeAvatar, type Role, type User } from "../../domain/model.ts";
+import {
+  type Achievement,
+  compareRoles,
+  completeAvatar,
+  type Role,
+  type User,
+} from "../../domain/model.ts";
 import { formatTime } from "../../domain/time.ts";
 import type { Database } from "../../sqlite/driver.ts";
 import type { Unlock } from "../format/schema.ts";
@@ -12,7 +14,6 @@ import type { Unlock } from "../format/schema.ts";
 /** Each page of public users covers this many ranks, between which there are gaps. */
 const PAGE_RANKS = 10_000;
 
-/** Why a user cannot be read. */
 export interface Missing {
   missing: "profile_private" | "user_not_found";
 }
@@ -21,8 +22,9 @@ interface UserRow {
   name: string;
   avatar_url: string | null;
   company_id: number | null;
-  company_name: string | null;
-  company_role: string | null;
+  /** Null without a company, and so is the role. */
+  company_name: string;
+  company_role: string;
   /** A JSON array of ids. */
   roles: string;
   created_at: number;
@@ -45,8 +47,14 @@ export function openUsers({ $client }: Database) {
   const readByIcon = $client.prepare<Achievement>(
     `${selectAchievement} WHERE icon = ? ORDER BY id LIMIT 1`,
   );
-  const readNextRank = $client.prepare<{ rank: number | null }>(
-    "SELECT min(rank) AS rank FROM user_name WHERE rank >= ?",
+  // Finds each page from the one before it, because reading all ranks would take too long.
+  const readPages = $client.prepare<{ page: number }>(
+    `WITH RECURSIVE pages (page) AS (
+      SELECT min(rank) / ${PAGE_RANKS} FROM user_name
+      UNION ALL SELECT (
+        SELECT min(rank) / ${PAGE_RANKS} FROM user_name WHERE rank >= (page + 1) * ${PAGE_RANKS}
+      ) FROM pages WHERE page IS NOT NULL
+    ) SELECT page FROM pages WHERE page IS NOT NULL`,
   );
   // One value, because thousands of rows would take several times as much memory.
   const readIds = $client.prepare<{ ids: string }>(
@@ -78,13 +86,13 @@ export function openUsers({ $client }: Database) {
     findProfile(id: number, baseUrl: string): User | Missing {
       const row = readUser.get(id);
       if (!row) return missing(id);
-      const { company_id: companyId, company_name: name, company_role: role } = row;
-      const hasCompany = companyId !== null && name !== null && role !== null;
+      const { company_id, company_name, company_role } = row;
       return {
         id,
         name: row.name,
         avatar_url: completeAvatar(id, row.avatar_url, baseUrl),
-        company: hasCompany ? { id: companyId, name, role } : null,
+        company:
+          company_id === null ? null : { id: company_id, name: company_name, role: company_role },
         roles: roleLists.memo(row.roles),
         created_at: formatTime(row.created_at),
       };
@@ -99,16 +107,7 @@ export function openUsers({ $client }: Database) {
     },
 
     /** Returns the numbers of all pages that have public users. */
-    listPages(): number[] {
-      const pages: number[] = [];
-      for (let page = 0; ; page++) {
-        const rank = readNextRank.get(page * PAGE_RANKS)?.rank ?? -1;
-        // Pages only ever go up, so this ends even if the table is out of order.
-        if (rank < page * PAGE_RANKS) return pages;
-        page = Math.floor(rank / PAGE_RANKS);
-        pages.push(page);
-      }
-    },
+    listPages: (): number[] => readPages.all().map(({ page }) => page),
 
     listIds: (page: number): number[] => JSON.parse(readIds.get(page)?.ids ?? "[]"),
 
