@@ -19,7 +19,13 @@ import { megabytesOf, timed } from "./measure.ts";
 import type { FloorContent } from "./rivals/floor.ts";
 import { makeTables } from "./rivals/tables.ts";
 
-export const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
+export const sizes: Record<string, number> = {
+  "1k": 1e3,
+  "10k": 1e4,
+  "100k": 1e5,
+  "1M": 1e6,
+  "10M": 1e7,
+};
 
 /** The community that `roadbook seed --users N` generates by default. */
 const communityOptions = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
