@@ -1,4 +1,4 @@
-/** Tests the build with an operator's data: the same bytes each time, and nothing of the machine. */
+/** Tests that the build bundles an operator's data and gives the same bytes each time. */
 import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
