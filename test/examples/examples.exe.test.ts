@@ -2,8 +2,9 @@
  * Tests the package as its users get it: installed from its tarball, in every supported runtime and
  * test runner. Installs packages from npm, so it only runs if ROADBOOK_REQUIRE_ALL is set.
  */
-import { beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import {
   community,
@@ -92,6 +93,7 @@ describe.if(isRequired)("the package", () => {
     const install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", tarball];
     expect(await run([...install, ...packages], { cwd: folder })).toMatchObject({ code: 0 });
   }, 300_000);
+  afterAll(() => rm(folder, { recursive: true }));
 
   test("contains the compiled code and the documents, but no source code", () => {
     const files = readdirSync(packed, { recursive: true, encoding: "utf8" });
