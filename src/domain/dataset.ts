@@ -1,6 +1,6 @@
 /**
- * Parses and validates single lines of a dataset or change file by the rules in README.md. Duplicate
- * ids and missing references, which concern several lines, are found elsewhere.
+ * Parses and validates single lines of a dataset or change file by the rules in README.md.
+ * Duplicate ids and missing references, which concern several lines, are found elsewhere.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
