@@ -52,7 +52,6 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Writes the files to embed and returns their paths. */
 async function writeEmbedded(): Promise<string[]> {
   const { dataset } = values;
   const snapshot = join(folder, DEMO_SNAPSHOT);
@@ -67,19 +66,13 @@ async function writeEmbedded(): Promise<string[]> {
   return files;
 }
 
-/**
- * Returns the fixed build time for a reproducible build, if one is set. See
- * reproducible-builds.org/specs/source-date-epoch.
- */
+/** See reproducible-builds.org/specs/source-date-epoch. */
 function sourceDateMs(): number | undefined {
   const { SOURCE_DATE_EPOCH: seconds } = process.env;
   return seconds ? Number(seconds) * 1000 : undefined;
 }
 
-/**
- * Returns the time of the commit. Outside a Git repository, returns the time of package.json, which
- * `git archive` sets to the time of the commit.
- */
+/** Outside a Git repository, package.json has the commit's time, which `git archive` gives it. */
 function commitDateMs(): number {
   const git = Bun.spawnSync(["git", "log", "-1", "--format=%ct"], { cwd: root, stderr: "ignore" });
   const seconds = git.success ? Number(git.stdout.toString()) : 0;

@@ -160,10 +160,7 @@ function stallReaders(host: string, port: number): Socket[] {
   });
 }
 
-/**
- * Every half second, opens many connections. Each sends a partial request, a complete request or
- * nothing.
- */
+/** Opens many connections every half second. Each sends a request, a part of one, or nothing. */
 async function storm(host: string, port: number, end: number): Promise<void> {
   const request = Buffer.from(
     "GET /health HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\r\n",

@@ -58,8 +58,7 @@ try {
 
 /**
  * Bundles the code with the packages that it uses, because Node.js takes a millisecond or more for
- * each file that it imports. Dynamic imports get files of their own. Returns the paths of
- * all modules in the bundle.
+ * each file that it imports. Returns the paths of all modules in the bundle.
  */
 async function bundleCode(): Promise<string[]> {
   const { rolldown } = await requireTool("rolldown");
@@ -119,7 +118,6 @@ function addHelp(file: string): void {
   writeFileSync(file, text);
 }
 
-/** Makes a script executable by adding a first line that runs it with Node.js. */
 function addInterpreter(file: string): void {
   writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
   chmodSync(file, 0o755);

@@ -1,6 +1,7 @@
 /**
- * `bun run test [FILE…]` runs all tests, or only the given files, in several processes at once. The
- * processes share one temporary folder, which is always removed at the end.
+ * `bun run test [FILE…]` runs all tests, or only the given files, in several processes that share
+ * one temporary folder. The slowest files begin first, as measured by the last run with
+ * `--update-timings`.
  */
 import { constants } from "node:os";
 import { openRunFolder, removeFolder, setTemporaryFolder } from "../test/run-folder.ts";
@@ -12,7 +13,12 @@ const folder = openRunFolder();
 setTemporaryFolder(folder);
 /** Only ends a test that hangs, because tests on a busy machine take much longer than usual. */
 const TIMEOUT_MS = 120_000;
-const flags = ["--no-orphans", `--parallel=${PROCESSES}`, `--timeout=${TIMEOUT_MS}`];
+const flags = [
+  "--no-orphans",
+  `--parallel=${PROCESSES}`,
+  `--timeout=${TIMEOUT_MS}`,
+  "--timings=test/timings.json",
+];
 const tests = Bun.spawn([process.execPath, "test", ...flags, ...process.argv.slice(2)], {
   env: process.env,
   stdio: ["ignore", "inherit", "inherit"],

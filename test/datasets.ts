@@ -38,13 +38,10 @@ export const community: DatasetLine[] = [
   { type: "user", id: 43, public: false },
 ];
 
-/** The number of achievements of each user in a {@link longDataset}. */
+/** The number of achievements of each user in `longDataset`. */
 export const LONG_LIST = 41;
 
-/**
- * Users with ids from 1. Their achievements have descriptions that are as long as possible in JSON,
- * so the response with one user's achievements is about as long as it may be, 128 KB.
- */
+/** Users from id 1, whose achievements fill a response of almost 128 KB, the longest allowed. */
 export function longDataset(users: number): DatasetLine[] {
   const ids = Array.from({ length: LONG_LIST }, (_, at) => at + 1);
   const achievement = { kind: "x", icon: "a.svg", tier: 1, points: 1 };
@@ -122,7 +119,7 @@ export async function makeLarge(users = 5000): Promise<string> {
   return copy;
 }
 
-/** Runs the executable and returns its standard output. Throws if it fails. */
+/** Runs the executable, which must succeed, and returns its standard output. */
 export async function succeed(words: string[]): Promise<string> {
   const { code, stdout, stderr } = await roadbook(words);
   if (code !== 0) throw new Error(stderr);

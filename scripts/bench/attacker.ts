@@ -7,9 +7,7 @@ import { connect } from "node:net";
 export const PROFILE = "/users/public/42";
 
 const pipeline = (path: string, times: number) => () => send(requestFor(path).repeat(times), 1);
-/** Sends one request after the other over each connection. */
 const keepAlive = (path: string) => () => send(requestFor(path), Number.POSITIVE_INFINITY);
-/** Opens a new connection for each request. */
 const reconnect = (path: string) => () => send(requestFor(path, "Connection: close\r\n"), 1);
 
 /** How many connections an attack keeps open, and what each of them sends. */

@@ -1,7 +1,6 @@
 /**
  * Counts wrong responses under bad conditions: killed writers, flipped bits, snapshots swapped
- * under load, and sources that never stop sending. Tests run the first and the third with fewer
- * repetitions.
+ * under load, and sources that never stop sending.
  */
 import {
   copyFileSync,
@@ -94,13 +93,11 @@ function flip(bytes: Buffer, at: number, bit: number): void {
 }
 
 interface Flood {
-  /** The number of downloads that were started. */
   downloads: number;
   /** The peak disk use of the downloads in bytes, excluding the snapshot that is being served. */
   mostBytes: number;
-  /** The longest response time during the flood. */
   longestMs: number;
-  /** The longest response time in an equally long period before the flood. */
+  /** The same in an equally long period before the flood. */
   longestBeforeMs: number;
   /** Responses other than 200, and the peak disk use if it is over 1 MB above the declared size. */
   wrong: string[];

@@ -41,7 +41,7 @@ type Metric = keyof typeof metrics;
 type Figures = Record<Metric, number>;
 
 export async function benchGrowth({ isQuick }: Options): Promise<void> {
-  const sizes = isQuick ? ["10k", "100k"] : Object.keys(usersOf);
+  const sizes = isQuick ? ["10k", "100k"] : ["10k", "100k", "1M", "10M"];
   const figures = await measureSizes(sizes);
   console.log(formatTable(sizes, figures));
   if (!isQuick) await Bun.write(join(root, ".github/images/growth.svg"), drawPlot(sizes, figures));
@@ -94,9 +94,8 @@ async function build(size: string) {
 }
 
 /**
- * Times requests, each with a different URL. The first half of the requests warms up the servers
- * and is not counted. The requests alternate between the community sizes, so that other load on the
- * machine affects all sizes equally.
+ * Times requests, each with a different URL; the first half only warms up the servers. They
+ * alternate between the sizes, so that other load on the machine affects all sizes equally.
  */
 async function timeRequests(communities: Community[]) {
   const targets = await Promise.all(

@@ -131,7 +131,6 @@ interface Held {
   connections: number;
   pathOf: (index: number) => string;
   coding?: string;
-  /** Follows the other header lines. */
   end?: string;
 }
 

@@ -104,10 +104,7 @@ async function measure({ origin, pid }: Server, load: Load, connections: number,
   return { perSecond, microseconds: (spent * 1e6) / requests };
 }
 
-/**
- * Waits until the server is idle. A slow server keeps working on requests from clients that have
- * disconnected, which would slow down the next measurement.
- */
+/** A slow server keeps working for disconnected clients, which would slow the next measurement. */
 async function untilIdle(pid: number): Promise<void> {
   for (let before = -1; before < processorSecondsOf(pid); await Bun.sleep(100))
     before = processorSecondsOf(pid);

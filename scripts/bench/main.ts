@@ -44,7 +44,7 @@ ${Object.entries(benches)
 
   --size     number of users in the invented community (default 1M)
   --seed     seed for all random choices (default 1)
-  --quick    10k users and one short round, to check that the bench works`;
+  --quick    1k users and one short round, to check that the bench works`;
 
 process.exit(await main());
 
@@ -69,7 +69,7 @@ async function main(): Promise<number> {
     bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
     if (name === "") throw new Error("no bench given");
     if (!bench || rest.length > 0) throw new Error(`unknown bench "${positionals.join(" ")}"`);
-    const size = values.size ?? (values.quick ? "10k" : "1M");
+    const size = values.size ?? (values.quick ? "1k" : "1M");
     const users = sizes[size];
     if (!users) throw new Error(`--size must be one of ${sizeNames.join(", ")}, got "${size}"`);
     options = { size, users, seed: Number(values.seed), isQuick: values.quick };

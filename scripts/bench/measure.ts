@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { arch, cpus, release, totalmem } from "node:os";
 import { root, run } from "../../test/support.ts";
 
-/** The command-line options of a bench. */
 export interface Options {
   size: string;
   /** The number of users that `size` stands for. */
@@ -31,8 +30,7 @@ export function quantile(values: number[], share: number): number {
 
 /**
  * Measures every subject once per round and reverses the order each round, so that other load on
- * the machine affects all subjects equally. Returns a function that looks up a subject's values by
- * name. The values are in the order of the rounds.
+ * the machine affects all subjects equally. Returns a function that looks up a subject's values.
  */
 export async function alternate<Subject, Value>(
   rounds: number,
@@ -50,7 +48,6 @@ export async function alternate<Subject, Value>(
   return (name) => values[name] ?? [];
 }
 
-/** Returns how many milliseconds `work` takes. */
 export async function timed(work: () => unknown): Promise<number> {
   const start = performance.now();
   await work();
@@ -58,19 +55,15 @@ export async function timed(work: () => unknown): Promise<number> {
 }
 
 /**
- * Returns the memory of a process in megabytes. It is either the peak resident memory (VmHWM), or
- * the current resident memory with mapped files (VmRSS) or without them (RssAnon). Returns NaN if
- * the process has just exited.
+ * Returns the peak memory of a process (VmHWM) or its current memory, with mapped files (VmRSS) or
+ * without (RssAnon). Returns NaN if the process has just exited.
  */
 export function megabytesOf(pid: number, key: "VmHWM" | "VmRSS" | "RssAnon"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1000;
 }
 
-/**
- * Returns the processor time of a process and all its threads, in seconds. Linux counts it in
- * hundredths of a second.
- */
+/** Returns the processor time of all threads of a process. Linux counts hundredths of a second. */
 export function processorSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
   const [user, system] = stat.slice(stat.lastIndexOf(")")).split(" ").slice(12, 14);

@@ -22,7 +22,6 @@ import {
   searchPath,
 } from "./server.ts";
 
-/** The number of queries of each kind. */
 const QUERIES = 300;
 /** Each kind of query is measured for this long at most, so a slow rival gets fewer queries. */
 const KIND_MS = 1000;
@@ -93,7 +92,6 @@ export async function benchSearch({ users, seed, isQuick }: Options): Promise<vo
   for (const finder of Object.values(finders)) await finder.close();
 }
 
-/** Returns a finder that searches a server over HTTP. */
 async function openHttp(origin: string): Promise<Finder> {
   let connection = await connect(origin);
   let count = 0;

@@ -1,7 +1,4 @@
-/**
- * Starts and stops the servers being compared, each in its own process, and makes their data from
- * the same generated community.
- */
+/** Starts and stops the servers being compared, and makes their data from the same community. */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +16,13 @@ import { megabytesOf, timed } from "./measure.ts";
 import type { FloorContent } from "./rivals/floor.ts";
 import { makeTables } from "./rivals/tables.ts";
 
-export const sizes: Record<string, number> = { "10k": 1e4, "100k": 1e5, "1M": 1e6, "10M": 1e7 };
+export const sizes: Record<string, number> = {
+  "1k": 1e3,
+  "10k": 1e4,
+  "100k": 1e5,
+  "1M": 1e6,
+  "10M": 1e7,
+};
 
 /** The community that `roadbook seed --users N` generates by default. */
 const communityOptions = (users: number) => ({ users, companies: Math.ceil(users / 25), seed: 1 });
@@ -36,7 +39,6 @@ export function createUserSampler(
   };
 }
 
-/** Returns a function that names the users of the community. */
 export function createUserNames(users: number): (id: number) => string {
   const community = createCommunity(communityOptions(users));
   return (id) => {
@@ -45,7 +47,6 @@ export function createUserNames(users: number): (id: number) => string {
   };
 }
 
-/** Writes the community's dataset to a file. */
 export async function writeDataset(users: number, dataset: string): Promise<void> {
   await runCommand("seed", "--users", `${users}`, "--to", dataset);
 }
@@ -61,7 +62,7 @@ export async function buildSnapshot(users: number): Promise<string> {
   return path;
 }
 
-/** Runs the executable with these arguments and waits for it to exit. Throws if it fails. */
+/** Runs the executable until it exits, and throws if it fails. */
 export async function runCommand(...args: string[]) {
   const program = await executable();
   const start = performance.now();
@@ -85,7 +86,6 @@ export interface Server {
   close(): Promise<void>;
 }
 
-/** Starts the executable as a server. */
 export async function openRoadbook(args: string[]) {
   const server = await openExecutable(args);
   cleanups.push(server.close);
@@ -97,7 +97,6 @@ export const FLOOR = "floor";
 export const ELYSIA = "Elysia, drizzle, `LIKE`";
 export const FASTIFY = "Fastify, `LIKE`";
 
-/** Yields the community's dataset line by line. */
 export const generateLines = (users: number) => seedDataset(communityOptions(users));
 
 /** Returns the path of the rivals' database, which is created once and kept for later runs. */
@@ -154,10 +153,7 @@ export async function spawnServer(command: string[]): Promise<Server> {
   return { origin: await readyOrigin(child.stdout), pid: child.pid, close };
 }
 
-/**
- * Starts a database server without showing its output. Returns a function that stops the server
- * even while clients are connected.
- */
+/** Returns a function that stops the database server, even while clients are connected. */
 export function spawnDatabase(command: string[], cwd: string): () => Promise<void> {
   return createStop(Bun.spawn(command, { cwd, stdout: "ignore", stderr: "ignore" }), "SIGINT");
 }

@@ -137,7 +137,6 @@ async function writeRows(users: number, csv: string, dataset: string): Promise<v
   for (const writer of [...Object.values(writers), lines]) await writer.end();
 }
 
-/** Returns the names of the columns in a definition. */
 function headerOf(definition: string): string[] {
   const columns = definition.split("PRIMARY KEY (")[0] ?? "";
   return [...columns.matchAll(/(\w+) (?:bigint|int|varchar)/g)].map(([, name = ""]) => name);

@@ -1,7 +1,6 @@
 /**
- * Makes a Debian package from an executable, its manual page, and the systemd units and health
- * check in scripts/deploy. Installing the package starts nothing, because there is no snapshot to
- * serve yet.
+ * Makes a Debian package from an executable, its manual page and scripts/deploy. Installing the
+ * package starts nothing, because there is no snapshot to serve yet.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -61,7 +60,6 @@ async function fillFolder(): Promise<void> {
   }
 }
 
-/** Returns the content of each file in the package, by path. */
 async function listFiles(): Promise<Record<string, string | Uint8Array>> {
   const read = (path: string) => readFileSync(join(root, path));
   const unit = (name: string) =>
@@ -139,10 +137,7 @@ Description: ${description.replace(/^A |,.*$/g, "")}
   };
 }
 
-/**
- * Returns a maintainer script. The script does nothing under `dpkg --root` or if systemd is not
- * running.
- */
+/** A maintainer script, which does nothing under `dpkg --root` or if systemd is not running. */
 function hook(command: string, before = ""): string {
   return `#!/bin/sh\nset -e\n${before}if [ -z "$DPKG_ROOT" ] && [ -d /run/systemd/system ]; then\n  ${command}\nfi\n`;
 }

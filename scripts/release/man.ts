@@ -1,7 +1,4 @@
-/**
- * Formats the roadbook(1) manual page from the declaration of the command line, without writing a
- * file. `bun scripts/release/man.ts` prints the page.
- */
+/** `bun scripts/release/man.ts` prints the manual page, made from the declared commands. */
 import { description, version } from "../../package.json" with { type: "json" };
 import { type Command, commands } from "../../src/commands/commands.ts";
 import {
@@ -20,7 +17,7 @@ const EXIT_CODES = "Exit codes: ";
 
 if (import.meta.main) process.stdout.write(formatManPage(new Date()));
 
-/** Returns the page in roff, with `date` in the footer. */
+/** Returns the page, with `date` in the footer. */
 export function formatManPage(date: Date): string {
   const isExitCodes = (line: string) => line.startsWith(EXIT_CODES);
   const exitCodes = programNotes.filter(isExitCodes).map((line) => line.slice(EXIT_CODES.length));
@@ -80,7 +77,6 @@ function listVariables(): [string, string][] {
   return [...terms].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Escapes roff syntax: backslashes, hyphens, quotes, and a leading dot or apostrophe. */
 function escapeRoff(text: string): string {
   return text
     .replaceAll("\\", "\\e")

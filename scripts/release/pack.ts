@@ -18,8 +18,7 @@ const params = {
 };
 
 /**
- * Writes a compressed copy of each file beside the file, with `.zst` added to the name. Also writes
- * SHA256SUMS, with the checksums of all files and copies, for `sha256sum --check`. All files must
+ * Writes a compressed copy beside each file, and SHA256SUMS for `sha256sum --check`. All files must
  * be in the same folder.
  */
 export async function packFiles(files: string[]): Promise<void> {

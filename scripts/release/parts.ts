@@ -23,7 +23,6 @@ const root = join(import.meta.dir, "../..");
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)(?:[-.].*)?$/i;
 const RULE = "=".repeat(80);
 
-/** Returns the parts of the executable. */
 export async function listExecutableParts(): Promise<Part[]> {
   const { metafile } = await Bun.build({
     entrypoints: [join(root, "src/main.ts")],

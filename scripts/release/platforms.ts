@@ -1,13 +1,12 @@
 /**
- * The platforms that a release supports, and the build of Bun for each platform. The builds are npm
- * packages. They are pinned with checksums by bun.lock in this folder and cached in
- * node_modules/.cache.
+ * The platforms of a release, and the build of Bun for each: an npm package that bun.lock in this
+ * folder pins.
  */
 import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json" with { type: "json" };
 
-/** The platform names that are used in the file names of a release. */
+/** These names are part of the file names of a release. */
 export const platforms = [
   "linux-x64",
   "linux-x64-musl",

@@ -3,12 +3,17 @@ import { networkReasonOf } from "../files/errors.ts";
 import { requireBun } from "../flag-kinds.ts";
 import { writeStdout } from "./output.ts";
 
-const TIMEOUT_MS = 5_000;
-
-type Server = Record<"url" | "tlsCert", string | undefined> & { host: string; port: number };
+interface Server {
+  url?: string | undefined;
+  host: string;
+  port: number;
+  tlsCert?: string | undefined;
+  timeoutMs?: number;
+}
 
 /** Without `url`, checks a server on this machine. */
-export async function runHealth({ url: base, host, port, tlsCert }: Server): Promise<void> {
+export async function runHealth(server: Server): Promise<void> {
+  const { url: base, host, port, tlsCert, timeoutMs = 5000 } = server;
   // Under Node, `fetch` cannot skip the check of a certificate's host name.
   if (base === undefined && tlsCert) requireBun("--tls-cert without URL ");
   const origin = `http${tlsCert ? "s" : ""}://${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -19,14 +24,14 @@ export async function runHealth({ url: base, host, port, tlsCert }: Server): Pro
   let body: string;
   try {
     const response = await fetch(url, {
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
       // A local server's certificate names its public host, not this machine's address.
       tls: { rejectUnauthorized: base !== undefined },
     });
     status = response.status;
     body = (await response.text()).trim();
   } catch (error) {
-    throw new Error(`no response from ${shown}: ${networkReasonOf(error, TIMEOUT_MS)}`);
+    throw new Error(`no response from ${shown}: ${networkReasonOf(error, timeoutMs)}`);
   }
   if (status !== 200 || !body.startsWith('{"success":true')) {
     throw new Error(`${shown} responded with ${status}, but not like a healthy Roadbook`);

@@ -1,7 +1,6 @@
 /**
- * Tests the Containerfile and the manifests without pulling or running an image. The
- * Containerfile's commands build a root folder. The executable is then run in that folder with
- * chroot, as the image's user.
+ * Tests the Containerfile and the manifests without an image: the Containerfile's commands build a
+ * root folder, in which the executable runs with chroot as the image's user.
  */
 import { expect, test } from "bun:test";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
@@ -20,8 +19,8 @@ import {
 const deploy = (name: string) => readFileSync(join(root, "scripts/deploy", name), "utf8");
 
 /**
- * Runs a command in a root folder as a container runtime would. The folder is read-only, and /proc
- * and /dev are mounted in it. Only the command sees these mounts, and they disappear when it exits.
+ * Runs a command in a read-only root folder with /proc and /dev, as a container runtime would. Only
+ * the command sees these mounts.
  */
 const enter = [
   "/usr/bin/unshare",
@@ -109,18 +108,12 @@ async function serve(
 
 test("the server responds to the Kubernetes probes and knows every setting", async () => {
   const find = (kind: string, path: string) =>
-    at(
-      manifests.find((manifest) => manifest.kind === kind),
-      path,
-    );
+    at(Object.groupBy(manifests, (each) => each.kind)[kind], `0.${path}`);
   const claimName = find("PersistentVolumeClaim", "metadata.name");
+  const volume = { name: "data", persistentVolumeClaim: { claimName } };
   const pod = "spec.template.spec";
-  for (const volumes of [
-    find("CronJob", `spec.jobTemplate.${pod}.volumes`),
-    find("Deployment", `${pod}.volumes`),
-  ]) {
-    expect(volumes).toContainEqual({ name: "data", persistentVolumeClaim: { claimName } });
-  }
+  expect(find("CronJob", `spec.jobTemplate.${pod}.volumes`)).toContainEqual(volume);
+  expect(find("Deployment", `${pod}.volumes`)).toContainEqual(volume);
   // The import would begin: its arguments are right, but there is no database.
   const words = find("CronJob", `spec.jobTemplate.${pod}.containers.0.args`) as string[];
   const env = { ROADBOOK_DATABASE: "sqlite:missing" };
@@ -147,16 +140,14 @@ test("the server responds to the Kubernetes probes and knows every setting", asy
 
 test("the server knows every setting in the compose file", async () => {
   const services = at(Bun.YAML.parse(deploy("compose.yaml")), "services");
+  const environmentOf = (service: string) =>
+    at(services, `${service}.environment`) as Record<string, string>;
   if (Bun.which("caddy")) {
     const adapt = ["caddy", "adapt", "--config", join(root, "scripts/deploy/Caddyfile")];
-    const settings = at(services, "caddy.environment") as Record<string, string>;
-    const env = { PATH: process.env.PATH ?? "", ...settings };
+    const env = { PATH: process.env.PATH ?? "", ...environmentOf("caddy") };
     expect((await run(adapt, { env })).stdout).toContain('"dial":"roadbook:3000"');
   }
-  const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = at(
-    services,
-    "roadbook.environment",
-  ) as Record<string, string>;
+  const { ROADBOOK_SNAPSHOT: snapshot, ...settings } = environmentOf("roadbook");
   expect(snapshot).toBe("/data/roadbook.snapshot");
   expect(settings.ROADBOOK_PUBLIC_URL).toBe("https://api.example.org");
   expect(at(services, "roadbook.read_only")).toBe(true);

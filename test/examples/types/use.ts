@@ -1,10 +1,7 @@
-/**
- * Uses the exports as a program would. Must compile under `tsc --strict` with `skipLibCheck` off.
- */
+/** Uses the exports as a program would. Compiles under `tsc --strict` with `skipLibCheck` off. */
 import { createServer } from "node:http";
 import {
   type ChangeLine,
-  type CompanySearchBody,
   createRoadbook,
   type DatasetLine,
   type ErrorBody,
@@ -17,10 +14,9 @@ import {
   type Roadbook,
   type RoadbookOptions,
   SnapshotError,
-  type User,
-  type UserAchievementsBody,
-  type UserSearchBody,
 } from "roadbook";
+
+export type { CompanySearchBody, User, UserAchievementsBody, UserSearchBody } from "roadbook";
 
 const lines: DatasetLine[] = [{ type: "user", id: 43, public: false }];
 const changes: ChangeLine[] = [{ type: "user", id: 43, deleted: true }];
@@ -34,7 +30,7 @@ export async function use(): Promise<string> {
   const body = (await response.json()) as HealthBody | ErrorBody;
   if (!body.success) return body.error.code satisfies string;
   const profile = await fetch(`${listening.url}/users/public/1`);
-  const { user } = (await profile.json()) as { user: User };
+  const { user } = (await profile.json()) as PublicUserBody;
   createServer(roadbook.listener);
   roadbook.resetLimit();
   roadbook.setFaults(["search:status=503"]);
@@ -48,8 +44,6 @@ export async function use(): Promise<string> {
   await createRoadbook({ dataset: [], serchLimit: 1 });
   return [...(await exportDataset("x"))].join() + fold(user.name) + meta.built_at;
 }
-
-export type Bodies = PublicUserBody | UserAchievementsBody | CompanySearchBody | UserSearchBody;
 
 export function isOurs(error: unknown): error is SnapshotError {
   return error instanceof SnapshotError;
