@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { createRoadbook, type Roadbook } from "../../src/roadbook.ts";
 import type { RoadbookOptions } from "../../src/serve-flags.ts";
-import { drawAvatar, drawAvatarPng } from "../../src/web/drawings.ts";
 import { launchBrowser, listViolations, tryBrowser } from "../browser.ts";
 import { community } from "../support.ts";
 
@@ -37,7 +36,7 @@ async function openPage(kind: Kind): Promise<Page> {
   page.on("pageerror", ({ message }) => problems.push(message));
   page.on("request", (request) => {
     // The test community's avatars are on hosts that do not exist.
-    const isExpected = /^(http:\/\/127\.0\.0\.1:|https:\/\/\w+\.example\/|data:)/;
+    const isExpected = /^(http:\/\/127\.0\.0\.1:|https:\/\/\w+\.example\/)/;
     if (!isExpected.test(request.url())) problems.push(`requested ${request.url()}`);
   });
   page.on("console", (message) => {
@@ -236,31 +235,6 @@ describe.skipIf(!tryBrowser)("in a browser", () => {
       await page.waitForURL("**/drivers/*");
     },
   );
-
-  testPage("the PNG of an avatar matches the SVG without the initials", {}, async ({ page }) => {
-    for (const id of [0, 1, 2, 3, 4, 5, 6]) {
-      const svg = drawAvatar(id, "").replace(/<text.*<\/text>/, "");
-      const urls = [
-        `data:image/svg+xml,${encodeURIComponent(svg)}`,
-        `data:image/png;base64,${Buffer.from(drawAvatarPng(id)).toString("base64")}`,
-      ];
-      const difference = await page.evaluate(async (urls) => {
-        const pictures = urls.map(async (src) => {
-          const image = Object.assign(new Image(), { src });
-          await image.decode();
-          if (image.naturalWidth !== 256) throw new Error(`${image.naturalWidth} pixels wide`);
-          const context = new OffscreenCanvas(256, 256).getContext("2d");
-          context?.drawImage(image, 0, 0);
-          return context?.getImageData(0, 0, 256, 256).data ?? [];
-        });
-        const [svg = [], png = []] = await Promise.all(pictures);
-        let sum = 0;
-        for (const [at, value] of svg.entries()) sum += Math.abs(value - (png[at] ?? 0));
-        return sum / svg.length;
-      }, urls);
-      expect({ id, difference, isSame: difference < 0.2 }).toMatchObject({ isSame: true });
-    }
-  });
 
   testPage(
     "a kiosk finds drivers as a visitor types on its keys, and its history leads nowhere",
