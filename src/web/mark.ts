@@ -12,7 +12,7 @@ const spellings = [
 
 /**
  * Wraps each occurrence of the query in `<mark>`, or else each of its words. A letter may have
- * several characters in a spelling, such as "shch" for щ. If a match starts or ends within a letter,
+ * several characters in a spelling, such as "shch" for щ. If a match starts or ends inside one,
  * nothing is marked, and `spelling` shows why the name was found.
  */
 export function markMatches(name: string, query: string) {
