@@ -17,29 +17,14 @@ export function launchBrowser(): Promise<Browser> {
 
 const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
 
-export interface Violation {
-  id: string;
-  impact: string;
-  /** The HTML of the elements that violate the rule. */
-  nodes: string[];
-}
-
 /** Checks a page against all of axe's rules, or only against the rules with the given ids. */
-export async function listViolations(page: Page, ...rules: string[]): Promise<Violation[]> {
+export async function listViolations(page: Page, ...rules: string[]) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
   return page.evaluate(async (rules) => {
-    const { axe } = window as unknown as {
-      axe: {
-        run(options: object): Promise<{
-          violations: { id: string; impact: string; nodes: { html: string }[] }[];
-        }>;
-      };
-    };
+    const { axe } = window as unknown as { axe: typeof import("axe-core") };
     const { violations } = await axe.run(rules.length > 0 ? { runOnly: rules } : {});
-    return violations.map(({ id, impact, nodes }) => ({
-      id,
-      impact,
-      nodes: nodes.map(({ html }) => html),
-    }));
+    return violations.map(({ id, impact, nodes }) => {
+      return { id, impact: String(impact), nodes: nodes.map(({ html }) => html) };
+    });
   }, rules);
 }

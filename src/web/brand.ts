@@ -7,14 +7,10 @@ export const DEFAULT_ACCENT = "#ffc61a";
 
 export interface Brand {
   title: string;
-  /**
-   * Adapts the page to an unattended screen: keys under the search field, no link off the site, and
-   * a return to the start when idle.
-   */
+  /** Adapts the page to an unattended screen. */
   kiosk?: boolean | undefined;
   /** The idle time in milliseconds after which a kiosk returns to the start. */
   kioskIdle: number;
-  /** Whether search engines may list the pages and the drivers. */
   allowIndexing?: boolean | undefined;
   /** Links at the foot of every page. A URL is http(s) or a path. */
   links?: readonly { text: string; url: string }[] | undefined;
@@ -53,15 +49,11 @@ export function rgbOf(colour: string): number[] {
   return [...Buffer.from(colour.slice(1), "hex")];
 }
 
-/** The CSS rule that overrides the style sheet's accent colour. */
 export function styleOf(accent: string): string {
   return `:root{--accent:${accent};--on-accent:${textColourOn(accent)}}`;
 }
 
-/**
- * Detects a logo's format. The returned file name changes with the content. Throws a `RangeError`
- * whose message continues a sentence that begins with the logo's name.
- */
+/** Throws a `RangeError` whose message continues a sentence that begins with the logo's name. */
 export function parseLogo(bytes: Uint8Array) {
   const isLarge = bytes.length > 256 * 1024;
   if (isLarge) throw new RangeError("is larger than 256 KB, the maximum for a logo");

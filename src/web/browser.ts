@@ -1,7 +1,4 @@
-/**
- * The page's script, which adds what HTML cannot do: keyboard shortcuts, the countdown to the next
- * search, and a kiosk's keys and return to the start. Every text it shows stands in the page.
- */
+/** The page's script: keyboard shortcuts, the countdown to the next search, and the kiosk. */
 /// <reference lib="dom" />
 import { clockOf } from "./texts.ts";
 
@@ -44,9 +41,8 @@ if (wait) {
 if (idle !== "") runKiosk(Number(idle), sessionStorage);
 
 /**
- * Runs an unattended screen. Each page replaces the one before, so the history leads nowhere.
- * `state` outlives a page: `typed` is the text in the field, and `idle` is set from a return to the
- * start page until somebody uses the kiosk.
+ * Each page replaces the one before, so the history leads nowhere. `state` outlives a page: `typed`
+ * is the text in the field, and `idle` is set until somebody uses the kiosk.
  */
 function runKiosk(idleMs: number, state: Storage): void {
   const shown = field.value;

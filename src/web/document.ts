@@ -12,7 +12,6 @@ interface DocumentOptions extends Pick<PageContext, "brand" | "baseUrl"> {
   scriptPath: string;
   stylePath: string;
   logoPath: string | undefined;
-  /** When the data was built. */
   builtAt: string;
 }
 
@@ -66,10 +65,7 @@ ${
   return withBasePath(text, basePath);
 }
 
-/**
- * The tags for link previews. A problem gets the site's title and description. Few programs preview
- * SVGs, so drawings are linked as PNGs.
- */
+/** The tags for link previews. Few programs preview SVGs, so drawings are linked as PNGs. */
 function renderPreview(rendered: Rendered, texts: Texts, options: DocumentOptions): Html {
   const { description, path, avatar, name } = rendered;
   const { brand, baseUrl, logoPath } = options;
@@ -91,7 +87,6 @@ ${url && html`<link rel="canonical" href="${url}">\n<meta property="og:url" cont
 <meta name="twitter:image" content="${image}">`;
 }
 
-/** The keys of a kiosk without a keyboard. The page's script handles them. */
 function renderKeys(texts: Texts): Html {
   const keys = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890"].map(
     (key) => html`<button type="button" value="${key.toLowerCase()}">${key}</button>`,

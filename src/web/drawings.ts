@@ -1,7 +1,4 @@
-/**
- * Draws the pictures that a dataset lacks: avatars, achievement badges, and the page's icon. All
- * functions are pure: the same input always gives the same bytes.
- */
+/** Draws avatars, badges and the page's icon. The same input always gives the same bytes. */
 import type { Achievement } from "../domain/model.ts";
 import { rgbOf, textColourOn } from "./brand.ts";
 import { html } from "./html.ts";
@@ -38,7 +35,6 @@ const tones: [saturation: number, lightness: number][] = [
   [52, 40],
 ];
 
-/** Draws an avatar as an SVG: the driver's initials on a pattern and colour derived from the id. */
 export function drawAvatar(id: number, name: string): string {
   const [ground, fill] = tones.map(([s, l]) => `hsl(${hueOf(id)} ${s}% ${l}%)`);
   const monogram = monogramOf(name);
@@ -88,10 +84,7 @@ const glyphs = [
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
-/**
- * An achievement's badge. Its colour depends on the type, its symbol on the name, and its rim on
- * the tier. Without its symbol, it is the background of a picture, which may be transparent.
- */
+/** Without its symbol, a badge is the background of a picture, which may be transparent. */
 export function drawBadge(
   { name, type, tier }: Pick<Achievement, "name" | "type" | "tier">,
   hasSymbol = true,
@@ -104,7 +97,6 @@ export function drawBadge(
     .text;
 }
 
-/** The page's icon: a road on a plate in the accent colour. */
 export function drawFavicon(accent: string): string {
   const road = textColourOn(accent);
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect x="2" y="2" width="60" height="60" rx="14" fill="${accent}"/><path d="M25 12 H39 L52 52 H12Z" fill="${road}"/><path d="M30.5 16 H33.5 L34 24 H30Z M29.5 29 H34.5 L35 38 H29Z M28.5 43 H35.5 L36 52 H28Z" fill="${accent}"/></svg>`;

@@ -1,4 +1,4 @@
-/** A template tag that escapes all values except nested HTML. Never touches the DOM. */
+/** A template tag that escapes all values except nested HTML. */
 
 export class Html {
   readonly text: string;
@@ -8,10 +8,7 @@ export class Html {
   }
 }
 
-/**
- * Prefixes the links in a rendered page with `basePath`. Quotes in text are escaped, so the pattern
- * matches only attributes.
- */
+/** Quotes in text are escaped, so the pattern matches only attributes. */
 export function withBasePath(page: string, basePath: string): string {
   return page.replace(/(?<= (?:href|src|action)=")(?=\/)/g, () => html`${basePath}`.text);
 }

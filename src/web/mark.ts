@@ -1,16 +1,13 @@
-/**
- * Highlights the letters of a name that match a query. A letter may have several characters in the
- * spelling that matches, such as "shch" for щ. If a match starts or ends within a letter, marking
- * it would be wrong, so the spelling is returned instead. All functions are pure.
- */
+/** Highlights the letters of a name that match a query. */
 import { spellers, spellQuery } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
 const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 
 /**
- * Wraps each occurrence of the query in `<mark>`, or else each of its words. `spelling` is the one
- * that matches, if no letter could be marked and the name does not show it.
+ * Wraps each occurrence of the query in `<mark>`, or else each of its words. A letter may have
+ * several characters in a spelling, such as "shch" for щ. If a match starts or ends inside one,
+ * nothing is marked, and `spelling` shows why the name was found.
  */
 export function markMatches(name: string, query: string) {
   // Each character together with its combining marks.
@@ -18,9 +15,7 @@ export function markMatches(name: string, query: string) {
   let spelling: string | undefined;
   for (const spell of spellers) {
     const text = spell(name);
-    const pieces = letters.map((letter) =>
-      /^\p{White_Space}/u.test(letter) ? " " : spell(letter),
-    );
+    const pieces = letters.map((letter) => (/^\s/.test(letter) ? " " : spell(letter)));
     for (const words of spellQuery(query).map((spelled) => listWords(text, spelled))) {
       if (words.length === 0) continue;
       spelling ??= text;

@@ -13,7 +13,6 @@ const SAMPLES = 4;
 /** The compressed pixels of each shape, which are slow to compute. */
 const packed = new Map<Covers, Uint8Array>();
 
-/** The colours are red, green and blue, from 0 to 255. */
 export function drawPng(covers: Covers, from: number[], to: number[]): Uint8Array<ArrayBuffer> {
   const pixels = packed.get(covers) ?? packPixels(covers);
   packed.set(covers, pixels);

@@ -27,8 +27,6 @@ export interface Rendered {
 
 /** The remaining searches are shown only if there are at most this many. */
 const FEW_SEARCHES = 5;
-
-/** How many achievements a driver's page shows at first. */
 const NEWEST_ACHIEVEMENTS = 24;
 
 export function renderView(view: View, context: PageContext): Rendered {
@@ -154,7 +152,6 @@ function renderDriver(view: DriverView, context: PageContext): Rendered {
   };
 }
 
-/** The ring of the drawing shows the tier that the driver has reached. */
 function renderAchievement(
   { achievement, tier, unlocked_at }: AchievementEntry,
   { texts, brand, formatCount, formatDate }: PageContext,
@@ -169,7 +166,6 @@ function renderAchievement(
         <time datetime="${unlocked_at}">${formatDate(unlocked_at)}</time></p></div></li>`;
 }
 
-/** If the limit is reached, the page's script counts down, then shows the hidden button. */
 function renderProblem(view: ProblemView, { texts }: PageContext): Rendered {
   const { problem, waitSeconds: seconds } = view;
   const wait =
@@ -214,9 +210,8 @@ function renderAvatar(user: Pick<User, "id" | "name" | "avatar_url">, { baseUrl 
 }
 
 /**
- * A drawing, which is in the page itself and so there from the first paint, and the picture at
- * `url` on top of it. Until a picture has loaded, and if that fails, it is transparent, because its
- * alternative text is empty and the style sheet gives it no fixed size.
+ * A drawing with the picture at `url` on top. A picture that has not loaded is transparent, because
+ * its alternative text is empty and the style sheet gives it no fixed size.
  */
 function renderPicture(kind: "avatar" | "badge", drawing: string, url: string | undefined): Html {
   return html`<span class="${kind}" aria-hidden="true">${new Html(drawing)}${

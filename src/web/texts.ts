@@ -1,8 +1,7 @@
 /**
- * The page's texts, counts, dates and times in each language. To add a language, copy
- * texts/en.json, translate it and list it here. German and Spanish address the reader as “du” and
- * “tú”, French as “vous”. Polish is informal and Czech formal, and neither has past tenses that
- * depend on the reader's gender.
+ * The page's texts in each language. To add one, copy texts/en.json, translate it and list it here.
+ * German, Spanish and Polish are informal, French and Czech formal. Polish and Czech avoid past
+ * tenses, which would depend on the reader's gender.
  */
 import cs from "./texts/cs.json" with { type: "json" };
 import de from "./texts/de.json" with { type: "json" };
@@ -41,7 +40,6 @@ function translate(language: Language) {
   return {
     texts,
     formatNumber: (value: number) => numbers.format(value),
-    /** The date in UTC. */
     formatDate: (time: string) => dates.format(new Date(time)),
     /** A text such as “3 drivers”. */
     formatCount: (count: number, forms: Forms) =>

@@ -5,7 +5,6 @@ import type { Texts } from "./texts.ts";
 
 export type StartView = ReturnType<typeof readStart>;
 export type ResultsView = ReturnType<typeof readResults> & {
-  /** The text as typed. */
   query: string;
   /** How many more searches the limit allows; undefined if there is no limit. */
   searchesLeft: number | undefined;
@@ -22,7 +21,7 @@ export interface ProblemView {
   waitSeconds?: number;
 }
 
-/** Leaves out featured drivers who have become private. The snapshot's own are the default. */
+/** Leaves out featured drivers who have become private. */
 export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: readonly number[]) {
   const featured = (ids ?? meta.featured).flatMap((id) => {
     const user = users.findProfile(id, baseUrl);
