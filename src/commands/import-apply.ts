@@ -32,7 +32,7 @@ export async function runImport(
   );
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
   const done = options.dryRun ? "dry run (nothing was written): would import" : "imported";
-  const left = describeSkipped(skipped, isTables ? "row" : "line");
+  const left = describeSkipped(skipped);
   writeSummary(`${done} ${describeCounts(counts)} to ${to}${describeCleaned(cleaned)}${left}\n`);
 }
 
@@ -83,14 +83,9 @@ function describeCleaned(names: number): string {
   return `, removed control characters or extra white space in ${plural(names, "name")}`;
 }
 
-/** Describes the skipped parts for the end of a message. Empty if nothing was skipped. */
-function describeSkipped(
-  { lines, fields, references, hidden }: LineErrors,
-  unit: "line" | "row",
-): string {
-  const counts = { [unit]: lines, field: fields, reference: references };
-  const parts = Object.entries(counts).filter(([, count]) => count > 0);
-  if (parts.length === 0) return "";
-  const list = new Intl.ListFormat("en-GB").format(parts.map(([one, count]) => plural(count, one)));
-  return `, skipped ${list}${hidden > 0 ? `, made ${plural(hidden, "user")} private` : ""}`;
+/** Describes the skipped errors for the end of a message. Empty if nothing was skipped. */
+function describeSkipped({ count, hidden }: LineErrors): string {
+  if (count === 0) return "";
+  const made = hidden > 0 ? `, made ${plural(hidden, "user")} private` : "";
+  return `, skipped ${plural(count, "error")}${made}`;
 }

@@ -60,7 +60,7 @@ test("a role or achievement that is listed twice for a user is an error", async 
   const twice = { ...user, roles: [1, 1], achievements: [unlock, unlock] };
   expect(await errorsOf(role, achievement, twice)).toEqual([
     "line 3: roles[1]: role 1 is listed twice for user 1",
-    "line 3: achievements[1].id: achievement 1 is listed twice for user 1; keep the highest tier",
+    "line 3: achievements[1].id: achievement 1 is listed twice for user 1",
   ]);
 });
 

@@ -70,17 +70,13 @@ describe("with as many roles and achievements as there may be", () => {
     await roadbook.close();
   });
 
-  test("import refuses more, or skips them", async () => {
+  test("import refuses more", async () => {
     const more = [role(MAX.roles + 1), achievement(MAX.achievements + 1), role(MAX.roles + 2)];
     const over = [...lines, ...more];
     const error = await errorOf(importDataset(bytesOf(over), snapshot));
     expect(error.count).toBe(3);
     expect(error.message).toContain(`line ${lines.length + 1}: ${reasons.role}`);
     expect(error.message).toContain(`line ${lines.length + 2}: ${reasons.achievement}`);
-    const options = { skipInvalid: true, dryRun: true };
-    const { counts, skipped } = await importDataset(bytesOf(over), snapshot, options);
-    expect(counts).toMatchObject(MAX);
-    expect([skipped.lines, skipped.references]).toEqual([3, 0]);
   });
 
   test("apply refuses more, unless others go", async () => {
@@ -119,7 +115,7 @@ describe("the achievements of one user take at most 128 KB", () => {
   test("or else, with --skip-invalid, the oldest that do not fit are left out", async () => {
     const path = join(temporaryFolder(), "snapshot");
     const { skipped } = await importDataset(datasetOf(LONG_LIST + 1), path, { skipInvalid: true });
-    expect(skipped.fields).toBe(1);
+    expect(skipped.count).toBe(1);
     const { fetch } = await openInProcess({ snapshot: path });
     const { achievements } = await (await fetch("/users/1/achievements")).json();
     expect(achievements).toHaveLength(LONG_LIST);

@@ -11,9 +11,6 @@ import type { LineError } from "./line-errors.ts";
 import type { LineHandler } from "./read-dataset.ts";
 import { nameCompanies, type Referenced, RowWriter } from "./rows.ts";
 
-/** The maximum number of users to list in an error about deleting a referenced record. */
-const MAX_REPORTED = 5;
-
 interface Deletion {
   type: Referenced;
   id: number;
@@ -98,22 +95,26 @@ export function createRowChanger(db: Database) {
 /** Yields an error for each deleted record that is still referenced by a user. */
 function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
-  const users = new Map(deletions.map(({ type, id }) => [keyOf(type, id), [] as number[]]));
+  const deleted = new Set(deletions.map(({ type, id }) => keyOf(type, id)));
+  /** The first user that refers to a record. */
+  const users = new Map<string, number>();
+  const refer = (user: number, type: Referenced, id: number) => {
+    const key = keyOf(type, id);
+    if (deleted.has(key) && !users.has(key)) users.set(key, user);
+  };
   const rows = db.$client.prepare<
     Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
   >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
   for (const { id, company_id, roles, achievements } of rows.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
-    users.get(keyOf("company", company_id))?.push(id);
-    for (const role of JSON.parse(roles)) users.get(keyOf("role", role))?.push(id);
-    for (const [unlocked] of unlocks) users.get(keyOf("achievement", unlocked))?.push(id);
+    refer(id, "company", company_id);
+    for (const role of JSON.parse(roles)) refer(id, "role", role);
+    for (const [unlocked] of unlocks) refer(id, "achievement", unlocked);
   }
   for (const { type, id, line } of deletions) {
-    const ids = users.get(keyOf(type, id)) ?? [];
-    if (ids.length === 0) continue;
-    const more = ids.length > MAX_REPORTED ? ` and ${ids.length - MAX_REPORTED} more` : "";
-    const listed = `user${ids.length > 1 ? "s" : ""} ${ids.slice(0, MAX_REPORTED).join(", ")}${more}`;
+    const user = users.get(keyOf(type, id));
     const kind = "is still referenced";
-    yield { line, field: "id", reason: `${type} ${id} ${kind} by ${listed}`, kind };
+    if (user === undefined) continue;
+    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${user}`, kind };
   }
 }

@@ -20,7 +20,7 @@ export interface LineError extends ValidationError {
   missing?: RecordKey;
 }
 
-/** Errors of the same kind: in the same field, for the same reason. */
+/** Errors in the same field, for the same reason. */
 interface ErrorKind {
   count: number;
   first: LineError[];
@@ -30,12 +30,6 @@ interface ErrorKind {
 export class LineErrors {
   count = 0;
   readonly kinds = new Map<string, ErrorKind>();
-  /** How many lines are skipped for a reason other than a reference to a missing record. */
-  lines = 0;
-  /** How many optional user fields are skipped. */
-  fields = 0;
-  /** How many references to records that do not exist are skipped. */
-  references = 0;
   /** How many users became private because a line about them is invalid. */
   hidden = 0;
   private readonly shown: number;
@@ -60,7 +54,6 @@ export class LineErrors {
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
-  /** The first errors of each kind. */
   readonly errors: LineError[];
 
   constructor(errors: LineErrors) {
@@ -70,10 +63,7 @@ export class DatasetError extends Error {
   }
 }
 
-/**
- * Formats the errors of each kind: one line for each of the first errors, then a line that counts
- * the remaining errors.
- */
+/** Lists the first errors of each kind, and counts the rest. */
 export function formatErrors(errors: LineErrors): string {
   const texts: string[] = [];
   let rest = errors.count;
@@ -87,10 +77,7 @@ export function formatErrors(errors: LineErrors): string {
   return texts.join("\n");
 }
 
-/**
- * Sorts the kinds by line number, but puts errors in the end line first, because a wrong end line
- * may explain the other errors.
- */
+/** A wrong end line may explain the other errors, so it comes first. */
 function sorted({ kinds }: LineErrors): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);

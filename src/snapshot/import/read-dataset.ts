@@ -84,7 +84,6 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-/** The line or row of a record. */
 type Origin = Pick<TextLine | TableRecord, "number">;
 
 class DatasetReader<Parsed extends RecordKey> implements Read {
@@ -109,7 +108,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
 
   addRow(row: TableRecord | RowError): void {
     if ("record" in row) this.addRecord(row, row.record);
-    else this.report(row, "lines");
+    else this.report(row);
   }
 
   /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
@@ -130,18 +129,17 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     }
     for (const { line, ...error } of this.handler.finish()) {
       const located = line === undefined ? error : this.locate(error, { number: line }, error);
-      this.report(located, "fields");
+      this.report(located);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };
   }
 
   /** Reports an error that affects no whole record. It is skipped if the handler can skip. */
-  private report(error: LineError, counter: "lines" | "fields"): void {
+  private report(error: LineError): void {
     const { missing } = error;
     if (missing && this.invalidRecords.has(nameOf(missing))) return;
     const errors = this.handler.skip ? this.skipped : this.errors;
-    errors[missing ? "references" : counter]++;
     errors.add(error);
   }
 
@@ -177,10 +175,6 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.fail(origin, errors, isEnd ? END : record);
       return;
     }
-    // A trimmed user loses whole fields, and single elements of the lists.
-    const parts = new Set(errors.map(({ field }) => /^\w+(\[\d+\])?/.exec(field)?.[0]));
-    if (consequence === consequences.trimmed) this.skipped.fields += parts.size;
-    else this.skipped.lines++;
     for (const error of errors) {
       const { reason, kind = reason } = error;
       const skipped = { ...error, kind, reason: reason + consequence };
