@@ -70,10 +70,7 @@ interface Shape<Value> {
   Errors(value: unknown): Iterable<ValueError>;
 }
 
-/**
- * Returns the JSON Schema (2020-12) for a line of a dataset, with that for a line of a change file
- * under `$defs.change`. It cannot check what concerns several lines, such as references.
- */
+/** Returns the JSON Schema for a dataset's lines. That for change files is in `$defs.change`. */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);
   const anyOf = Object.keys(shapes).map((name) => ({ $ref: `#/$defs/${name}` }));

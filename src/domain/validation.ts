@@ -1,7 +1,4 @@
-/**
- * Builds the error messages for invalid lines of a dataset, which quote the invalid value. Never
- * decides whether a line is valid.
- */
+/** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Id } from "./model.ts";
 

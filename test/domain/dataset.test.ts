@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
 import { exported, listBeside, makeSnapshot } from "../datasets.ts";
-import { community, openInProcess, root, temporaryFolder } from "../support.ts";
+import { openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
 
 async function* bytesOf(...chunks: (string | Uint8Array)[]) {
@@ -239,12 +239,4 @@ test("the example in src/domain/README.md is valid", async () => {
   const [, example = ""] = /```json\n(.*?)```/s.exec(readme) ?? [];
   expect(example).toContain('"type":"end"');
   expect(await errorsOf(example)).toEqual([]);
-});
-
-test("a dataset may arrive in chunks of any size", async () => {
-  const bytes = readFileSync(community);
-  const target = join(temporaryFolder(), "snapshot");
-  await importDataset(bytesOf(...Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))), target);
-  await importDataset(community, `${target}2`);
-  expect(await exported(target)).toBe(await exported(`${target}2`));
 });

@@ -1,6 +1,6 @@
 /**
- * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html). Writes and verifies
- * the trailer, which follows the database and holds the SHA-256 of its bytes.
+ * Reads SQLite's header (https://www.sqlite.org/fileformat.html). Writes and verifies the trailer,
+ * which follows the database and holds the SHA-256 of its bytes.
  */
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";

@@ -1,7 +1,4 @@
-/**
- * Applies a change file to a copy of a snapshot, then replaces the snapshot with the changed copy.
- * A server then responds as if the changed dataset had been imported.
- */
+/** Applies a change file to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";

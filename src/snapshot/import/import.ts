@@ -1,7 +1,4 @@
-/**
- * Builds a snapshot from a dataset. The dataset is streamed: the rows for one batch of lines are
- * written before the next batch is read. A failed import never leaves a partial file at the target.
- */
+/** Builds a snapshot from a dataset, whose lines are written in batches as they are read. */
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -34,10 +31,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 }
 
 /**
- * Imports a dataset into the snapshot file `target`. Rejects with a `DatasetError` if a line is
- * invalid, and with an error if `target` is not a snapshot, if the dataset is empty, or
- * if more than half of the users or companies would be lost. Also rejects with file system errors.
- * If an import fails, `target` is unchanged.
+ * Imports a dataset into the snapshot file `target`, which is unchanged if the import fails. Rejects
+ * with a `DatasetError` if a line is invalid.
  */
 export async function importDataset(
   dataset: LineSource,

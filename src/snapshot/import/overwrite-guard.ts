@@ -1,17 +1,13 @@
 /**
  * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and a
- * mistyped file name must not overwrite another program's file. Reads only the header and metadata
- * of the old file, so that file may have any schema version.
+ * mistyped file name must not overwrite another program's file.
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
 import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
 
-/**
- * Throws an error that names `target` if the file at `path` does not begin with the header of a
- * snapshot. A snapshot with any schema version may be replaced, even if it is damaged.
- */
+/** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
   try {
@@ -22,10 +18,7 @@ export async function refuseForeign(path: string, target: string): Promise<void>
   }
 }
 
-/**
- * Returns the error message for an existing target of the wrong kind. `what` is the kind that the
- * command writes, such as "a Roadbook snapshot".
- */
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {
   return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
@@ -46,10 +39,7 @@ export function refuseShrinking(target: string, old: Counts, left: Counts, hidde
   }
 }
 
-/**
- * Reads the counts of the snapshot at `path`. Returns undefined if they cannot be read, so that an
- * import can replace a damaged snapshot.
- */
+/** Returns undefined for a damaged snapshot, so that an import can replace it. */
 export function findCounts(path: string): Counts | undefined {
   try {
     const db = sqlite.openImmutable(path);

@@ -1,6 +1,6 @@
 /**
- * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
- * the lines and applies the valid ones. The rows of tables are treated like lines.
+ * Reads a whole dataset or change file and collects the errors in its lines. The rows of tables are
+ * treated like lines.
  */
 import {
   cleanNames,
@@ -63,10 +63,7 @@ export interface Read {
   skipped: LineErrors;
 }
 
-/**
- * Passes each line or row of `input` to `handler`. Rejects with a {@link DatasetError} if any error
- * was not skipped.
- */
+/** Rejects with a {@link DatasetError} if any error was not skipped. */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
@@ -111,7 +108,6 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     else this.report(row);
   }
 
-  /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
   addLine(line: TextLine): void {
     const { text, problem: reason } = line;
     const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);

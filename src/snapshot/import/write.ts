@@ -1,7 +1,4 @@
-/**
- * Fills the database of a snapshot and builds its name indexes. Never writes to a file that a
- * server is reading.
- */
+/** Fills the database of a snapshot and builds its name indexes. */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
@@ -47,9 +44,8 @@ export async function useDatabase<T>(
 }
 
 /**
- * Adds to the rows of a database everything else that a snapshot has, and commits. `staleIndexes`
- * are the name indexes to build. `featuredCandidates` are the users who might have the most points,
- * by default all.
+ * Adds the metadata and the name indexes in `staleIndexes` to a database with rows, and commits.
+ * `featuredCandidates` are the users who might have the most points, by default all.
  */
 export async function finishDatabase(
   db: Database,
@@ -85,13 +81,8 @@ export function serializeSnapshot(db: Database): Uint8Array {
  * the lower id. If `among` is given, only those users are read, which is much faster.
  */
 function listFeatured(db: Database, among?: readonly number[]): number[] {
-  const definitions = db.select({ id: achievement.id, points: achievement.points });
-  const pointsOf = new Map(
-    definitions
-      .from(achievement)
-      .all()
-      .map(({ id, points }) => [id, points]),
-  );
+  const definitions = db.select().from(achievement).all();
+  const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
   const users = db.$client.prepare<{ id: number; achievements: string }>(
     `SELECT id, achievements FROM user
       ${among ? "WHERE id IN (SELECT value FROM json_each(?))" : ""} ORDER BY id`,
