@@ -3,11 +3,10 @@
  * error.
  */
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { importDataset } from "../../src/snapshot/import/import.ts";
 import { DatasetError } from "../../src/snapshot/import/line-errors.ts";
-import { exported, listBeside, makeSnapshot } from "../datasets.ts";
+import { exported, listBeside } from "../datasets.ts";
 import { openInProcess, root, temporaryFolder } from "../support.ts";
 import { achievement, company, invalidLines, role, user } from "./invalid-lines.ts";
 
@@ -115,14 +114,6 @@ describe("an error quotes the invalid value, and says what to do about ids that 
     expect(errors).not.toMatch(/secret|got/);
   });
 });
-
-test.each([readFileSync(await makeSnapshot()), Buffer.from("[]"), Buffer.from("[", "utf16le")])(
-  "a file that is not NDJSON is an error in its first line",
-  async (bytes) => {
-    const [first] = await errorsOfBytes(bytes);
-    expect(first).toMatch(/^line 1: (is not valid UTF-8|must be a valid JSON object)/);
-  },
-);
 
 test("errors are grouped by kind with a count, and an error in the end line comes first", async () => {
   const lines = [

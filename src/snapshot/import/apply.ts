@@ -15,8 +15,7 @@ export interface ApplyOptions extends ReadOptions, LockOptions {}
 
 /**
  * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
- * if a line is invalid, an error if more than half of the users or companies would be
- * lost, a `SnapshotError` if `target` is not a valid snapshot, or a file system error.
+ * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
 export async function applyChanges(
   changes: LineSource,

@@ -31,8 +31,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 }
 
 /**
- * Imports a dataset into the snapshot file `target`, which is unchanged if the import fails. Rejects
- * with a `DatasetError` if a line is invalid.
+ * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails.
+ * Rejects with a `DatasetError` if a line is invalid.
  */
 export async function importDataset(
   dataset: LineSource,
