@@ -75,7 +75,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   const respond: FetchHandler = (request, peer) => {
     const response = roadbook.fetch(request, peer);
     // Awaiting every response would noticeably slow down requests for profiles.
-    return isStopping ? closeAfter(response) : response;
+    return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
   };
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
@@ -121,10 +121,12 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
   log.info("stopped");
 }
 
-async function closeAfter(responding: ReturnType<FetchHandler>): Promise<Response> {
-  const response = await responding;
-  response.headers.set("connection", "close");
-  return response;
+/** Adds the `Date` that Bun omits for HEAD, and closes the connection if the server stops. */
+async function complete(responding: ReturnType<FetchHandler>, isLast: boolean): Promise<Response> {
+  const { headers } = await responding;
+  headers.set("date", new Date().toUTCString());
+  if (isLast) headers.set("connection", "close");
+  return responding;
 }
 
 async function keepFetching(source: Source, refreshMs: number): Promise<never> {

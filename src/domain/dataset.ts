@@ -1,6 +1,6 @@
 /**
- * Parses and validates single lines of a dataset or change file by the rules in README.md.
- * Duplicate ids and missing references, which concern several lines, are found elsewhere.
+ * Parses and validates single lines of a dataset or change file by the rules in README.md. Errors
+ * that concern several lines, such as duplicate ids, are found elsewhere.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
@@ -70,10 +70,7 @@ interface Shape<Value> {
   Errors(value: unknown): Iterable<ValueError>;
 }
 
-/**
- * Returns the JSON Schema (2020-12) for a line of a dataset, with that for a line of a change file
- * under `$defs.change`. It cannot check what concerns several lines, such as references.
- */
+/** Returns the JSON Schema for a dataset's lines. That for change files is in `$defs.change`. */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);
   const anyOf = Object.keys(shapes).map((name) => ({ $ref: `#/$defs/${name}` }));
@@ -214,17 +211,17 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   if (!("public" in line && line.public)) return [];
   const { id, roles = [], achievements = [] } = line;
   const unlocked = achievements.map((unlock) => unlock.id);
+  const kind = "is listed twice";
+  const describe = (type: string, field: string, listed?: number) => ({
+    field,
+    kind,
+    reason: `${type} ${listed} ${kind} for user ${id}`,
+  });
   return [
-    ...findRepeated(roles).map((at) => ({
-      field: `roles[${at}]`,
-      kind: "is listed twice",
-      reason: `role ${roles[at]} is listed twice for user ${id}`,
-    })),
-    ...findRepeated(unlocked).map((at) => ({
-      field: `achievements[${at}].id`,
-      kind: "is listed twice",
-      reason: `achievement ${unlocked[at]} is listed twice for user ${id}; keep the highest tier`,
-    })),
+    ...findRepeated(roles).map((at) => describe("role", `roles[${at}]`, roles[at])),
+    ...findRepeated(unlocked).map((at) =>
+      describe("achievement", `achievements[${at}].id`, unlocked[at]),
+    ),
   ];
 }
 

@@ -12,10 +12,7 @@ export const errors = {
   },
   profile_private: { status: 403, message: "This user's profile is private." },
   user_not_found: { status: 404, message: "There is no user with this id." },
-  route_not_found: {
-    status: 404,
-    message: "This path does not exist; see /docs for all paths.",
-  },
+  route_not_found: { status: 404, message: "This path does not exist; see /docs for all paths." },
   method_not_allowed: { status: 405, message: "This API is read-only; use GET or HEAD." },
   rate_limited: {
     status: 429,
@@ -26,10 +23,7 @@ export const errors = {
     status: 500,
     message: "The server failed unexpectedly; please report the X-Request-Id of this response.",
   },
-  unavailable: {
-    status: 503,
-    message: "The data is temporarily unavailable; try again later.",
-  },
+  unavailable: { status: 503, message: "The data is temporarily unavailable; try again later." },
 } as const;
 
 export type ErrorCode = keyof typeof errors;

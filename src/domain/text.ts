@@ -1,13 +1,10 @@
-/** Cleans text of characters that nobody sees. */
+/** Cleans text of invisible characters. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
 /** Matches control and format characters, and white space other than single spaces inside. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
 
-/**
- * Drops the control and format characters of a name, except for the joiners that some scripts need,
- * and collapses white space.
- */
+/** Drops invisible characters other than the joiners of some scripts. Collapses white space. */
 export function cleanName(name: string): string {
   return MAY_BE_UNCLEAN.test(name) ? collapseSpaces(name.replace(INVISIBLE, "")) : name;
 }

@@ -1,9 +1,6 @@
 /** Parses RFC 3339 times, and formats times in UTC. Never reads the clock. */
 
-/**
- * Checks everything except whether the day exists, as 30 February does not. Rejects leap seconds,
- * which have no Unix time.
- */
+/** Accepts 30 February, which is checked later. Rejects leap seconds, which have no Unix time. */
 const RFC3339 =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
 

@@ -1,7 +1,4 @@
-/**
- * Builds the error messages for invalid lines of a dataset, which quote the invalid value. Never
- * decides whether a line is valid.
- */
+/** Builds the error messages for invalid lines of a dataset, which quote the invalid value. */
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
 import { Id } from "./model.ts";
 
@@ -42,9 +39,8 @@ export function mustBeId(field: string, value: unknown): ValidationError {
 }
 
 /**
- * Yields the messages for an error that TypeBox found. TypeBox reports only that no branch of a
- * union matches, so for an object, the errors of the union's object branch are yielded instead. If
- * `isPrivate` is set, only the values of `id` and `deleted` are quoted.
+ * Yields the messages for an error that TypeBox found. For an object in a union, these are the
+ * errors of the object branch. If `isPrivate` is set, only `id` and `deleted` are quoted.
  */
 export function* explain(error: ValueError, isPrivate: boolean): Generator<ValidationError> {
   const { path, type, schema, value } = error;

@@ -1,7 +1,4 @@
-/**
- * Extracts the code and the message of an error, reduced to what an operator can use. Never uses
- * `instanceof Error`, because under Jest, Node's own errors belong to another realm.
- */
+/** Extracts codes and messages from errors. Under Jest, Node's errors fail `instanceof Error`. */
 
 /** SQLite's primary result codes for system errors, which are the low 8 bits of extended codes. */
 const sqliteCodes: Record<number, string> = {
@@ -14,7 +11,7 @@ const sqliteCodes: Record<number, string> = {
   14: "SQLITE_CANTOPEN",
 };
 
-/** The error's code, such as ENOENT or SQLITE_FULL. Empty if it has none. */
+/** Such as ENOENT or SQLITE_FULL. Empty if the error has no code. */
 export function codeOf(error: unknown): string {
   if (!isObject(error)) return "";
   // Errors from Bun's node:sqlite have only a number. Errors from better-sqlite3 have a `code`.

@@ -1,4 +1,4 @@
-/** Splits a file or standard input into lines. Keeps a chunk and an unfinished line in memory. */
+/** Splits input into lines. Keeps one chunk and one unfinished line in memory. */
 import { createReadStream } from "node:fs";
 import { readError } from "./errors.ts";
 

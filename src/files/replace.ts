@@ -141,7 +141,7 @@ function hiddenBeside(file: string, ending: string): string {
   return join(dirname(file), `.${basename(file)}.${ending}`);
 }
 
-/** Calls `use` with the path of the file to replace. A file system error names `target`. */
+/** A file system error names `target`. */
 async function namingErrors<T>(target: string, use: (file: string) => Promise<T>): Promise<T> {
   try {
     return await use(findReplaceable(target));

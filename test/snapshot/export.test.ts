@@ -17,7 +17,7 @@ import {
 } from "../../src/domain/dataset.ts";
 import { cleanName } from "../../src/domain/text.ts";
 import { UsageError } from "../../src/flag-kinds.ts";
-import { community, exported, makeSnapshot, user } from "../datasets.ts";
+import { community, exported, makeFile, makeSnapshot, user } from "../datasets.ts";
 import { achievement, invalidLines } from "../domain/invalid-lines.ts";
 import { runs } from "../runs.ts";
 import { temporaryFolder } from "../support.ts";
@@ -102,6 +102,12 @@ describe("export", () => {
     await runCommandLine(["export", path, "--to", out]);
     expect(readFileSync(out, "utf8")).toBe(await exported(path));
     expect(readdirSync(join(out, ".."))).toEqual(["out.ndjson"]);
+  });
+
+  test("of a dataset is a one-line error with advice", async () => {
+    await expect(exported(makeFile(community))).rejects.toThrow(
+      /^\S+ is a dataset, not a snapshot; build one with roadbook import$/,
+    );
   });
 });
 

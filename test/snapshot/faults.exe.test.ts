@@ -52,7 +52,7 @@ describe("the exit code says whether the target was replaced", () => {
   test("even if a signal arrives just after that", async () => {
     const command = await executable();
     for (const words of [["import", "--force"], ["apply"], ["export", "--force", "--to"]]) {
-      for (let round = 0; round < runs(3); round++) {
+      for (let round = 0; round < runs(2); round++) {
         const [snapshot, out] = [await makeSnapshot(), makeFile([])];
         const isExport = words[0] === "export";
         const target = isExport ? out : snapshot;

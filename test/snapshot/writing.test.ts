@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, linkSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
 import { runCommandLine } from "../../src/commands/command-line.ts";
 import { lock } from "../../src/files/lock.ts";
 import { applyChanges } from "../../src/snapshot/import/apply.ts";
@@ -80,21 +79,6 @@ test.each(["import", "apply", "export"])(
     expect(text).toBe(await exported(await makeSnapshot()));
   },
 );
-
-const text = Buffer.from(textOf(community));
-test.each([
-  ["truncated gzip", gzipSync(text).subarray(0, 150), /is damaged or ends early/],
-  ["a truncated line", text.subarray(0, text.length - 20), /line 8: must be a valid JSON object/],
-])("%s is rejected and leaves the target unchanged", async (_, input, expected) => {
-  const target = await makeSnapshot();
-  const before = stateOf(target);
-  const source = join(temporaryFolder(), "source");
-  await Bun.write(source, input);
-  for (const [command] of writers) {
-    await expect(runCommandLine([command, source, "--to", target])).rejects.toThrow(expected);
-    expect(stateOf(target)).toEqual(before);
-  }
-});
 
 /** Mounts a memory disk. Returns its path, or undefined if mounting is not permitted. */
 async function mount(options: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * Reads the header that SQLite writes (https://www.sqlite.org/fileformat.html). Writes and verifies
- * the trailer, which follows the database and holds the SHA-256 of its bytes.
+ * Reads SQLite's header (https://www.sqlite.org/fileformat.html). Writes and verifies the trailer,
+ * which follows the database and holds the SHA-256 of its bytes.
  */
 import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
@@ -62,15 +62,10 @@ export function parseFileBytes(bytes: Uint8Array, isAnySchema = false): number {
 function findProblem(header: Buffer, isAnySchema: boolean): string | undefined {
   if (header.length === 0) return "is empty";
   const text = header.toString("latin1");
-  // A dataset begins with an opening brace, or with the gzip magic number (RFC 1952).
-  if (text.trimStart().startsWith("{") || text.startsWith("\u001f\u008b")) {
-    return "is a dataset, not a Roadbook snapshot; make one with roadbook import SOURCE --to FILE";
-  }
-  if (header.length < HEADER_BYTES || !text.startsWith("SQLite format 3\0")) {
+  if (text.startsWith("{")) return "is a dataset, not a snapshot; build one with roadbook import";
+  const isDatabase = header.length === HEADER_BYTES && text.startsWith("SQLite format 3\0");
+  if (!isDatabase || header.readUInt32BE(68) !== APPLICATION_ID) {
     return "is not a Roadbook snapshot";
-  }
-  if (header.readUInt32BE(68) !== APPLICATION_ID) {
-    return "is a SQLite file, but not a Roadbook snapshot";
   }
   const version = header.readUInt32BE(60);
   if (version === SCHEMA_VERSION || isAnySchema) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes, and
- * the tables that drizzle cannot declare. For a private user, only the id is stored.
+ * Declares the tables of a snapshot with drizzle, and creates them. SQL creates the indexes and the
+ * tables that drizzle cannot declare.
  */
 import { blob, getTableConfig, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Sqlite } from "../../sqlite/driver.ts";

@@ -1,7 +1,4 @@
-/**
- * Applies a change file to a copy of a snapshot, and replaces the snapshot with the copy. A server
- * then responds as if the changed dataset had been imported.
- */
+/** Applies a change file to a copy of a snapshot, then replaces the snapshot with the copy. */
 import { accessSync, constants, copyFileSync } from "node:fs";
 import { type LockOptions, type Paths, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -17,9 +14,8 @@ import { type Counted, finishDatabase, serializeSnapshot, useDatabase } from "./
 export interface ApplyOptions extends ReadOptions, LockOptions {}
 
 /**
- * Applies all changes to the snapshot file `target` or none. Rejects with a `DatasetError` if a
- * line is invalid, a `SnapshotError` if `target` is not a valid snapshot, or another error, for
- * example if more than half of the users or companies would be lost.
+ * Applies either all changes to the snapshot file `target` or none. Rejects with a `DatasetError`
+ * if a line is invalid, and with a `SnapshotError` if `target` is not a valid snapshot.
  */
 export async function applyChanges(
   changes: LineSource,

@@ -94,26 +94,26 @@ export function createRowChanger(db: Database) {
 /** Yields an error for each deleted record that is still referenced by a user. */
 function* listReferenced(db: Database, deletions: Deletion[]): Generator<LineError> {
   const keyOf = (type: Referenced, id: number) => `${type} ${id}`;
-  const users = new Map(deletions.map(({ type, id }) => [keyOf(type, id), { count: 0, first: 0 }]));
-  const count = (type: Referenced, id: number, user: number) => {
-    const found = users.get(keyOf(type, id));
-    if (found?.count === 0) found.first = user;
-    if (found) found.count++;
+  const deleted = new Set(deletions.map(({ type, id }) => keyOf(type, id)));
+  /** The first user that refers to a record. */
+  const users = new Map<string, number>();
+  const refer = (user: number, type: Referenced, id: number) => {
+    const key = keyOf(type, id);
+    if (deleted.has(key) && !users.has(key)) users.set(key, user);
   };
   const rows = db.$client.prepare<
     Record<"id" | "company_id", number> & Record<"roles" | "achievements", string>
   >("SELECT id, company_id, roles, achievements FROM user ORDER BY id");
   for (const { id, company_id, roles, achievements } of rows.iterate()) {
     const unlocks: Unlock[] = JSON.parse(achievements);
-    count("company", company_id, id);
-    for (const role of JSON.parse(roles)) count("role", role, id);
-    for (const [unlocked] of unlocks) count("achievement", unlocked, id);
+    refer(id, "company", company_id);
+    for (const role of JSON.parse(roles)) refer(id, "role", role);
+    for (const [unlocked] of unlocks) refer(id, "achievement", unlocked);
   }
   for (const { type, id, line } of deletions) {
-    const { count, first } = users.get(keyOf(type, id)) ?? { count: 0, first: 0 };
-    if (count === 0) continue;
+    const user = users.get(keyOf(type, id));
     const kind = "is still referenced";
-    const more = count > 1 ? ` and ${(count - 1).toLocaleString("en")} more` : "";
-    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${first}${more}`, kind };
+    if (user === undefined) continue;
+    yield { line, field: "id", reason: `${type} ${id} ${kind} by user ${user}`, kind };
   }
 }

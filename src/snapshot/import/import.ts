@@ -1,4 +1,4 @@
-/** Builds a snapshot from a dataset, which is read and written in batches of lines. */
+/** Builds a snapshot from a dataset, whose lines are written in batches as they are read. */
 import { existsSync } from "node:fs";
 import { findReplaceable, type LockOptions, replaceLocked } from "../../files/replace.ts";
 import type { Database } from "../../sqlite/driver.ts";
@@ -31,9 +31,8 @@ export interface ImportOptions extends ReadOptions, WriteOptions, LockOptions, T
 }
 
 /**
- * Imports a dataset into the snapshot file `target`, which stays as it is if the import fails.
- * Rejects with a `DatasetError` if a line is invalid, or another error, for example if `target` is
- * not a snapshot, or if more than half of the users or companies would be lost.
+ * Imports a dataset into the snapshot file `target`, which stays unchanged if the import fails.
+ * Rejects with a `DatasetError` if a line is invalid.
  */
 export async function importDataset(
   dataset: LineSource,

@@ -20,7 +20,7 @@ export interface LineError extends ValidationError {
   missing?: RecordKey;
 }
 
-/** Errors of the same kind: in the same field, for the same reason. */
+/** Errors in the same field, for the same reason. */
 interface ErrorKind {
   count: number;
   first: LineError[];
@@ -54,7 +54,6 @@ export class LineErrors {
 export class DatasetError extends Error {
   override name = "DatasetError";
   readonly count: number;
-  /** The first errors of each kind. */
   readonly errors: LineError[];
 
   constructor(errors: LineErrors) {
@@ -64,7 +63,7 @@ export class DatasetError extends Error {
   }
 }
 
-/** Lists the first errors of each kind, with a line that counts the others. */
+/** Lists the first errors of each kind, and counts the rest. */
 export function formatErrors(errors: LineErrors): string {
   const texts: string[] = [];
   let rest = errors.count;
@@ -78,7 +77,7 @@ export function formatErrors(errors: LineErrors): string {
   return texts.join("\n");
 }
 
-/** Sorts by line number, but puts a wrong end line first, because it may explain other errors. */
+/** A wrong end line may explain the other errors, so it comes first. */
 function sorted({ kinds }: LineErrors): ErrorKind[] {
   const lineOf = ({ first: [error] }: ErrorKind) =>
     error?.type === "end" ? 0 : (error?.line ?? 0);

@@ -1,16 +1,13 @@
 /**
  * Protects the target of `import` and `apply`: an incomplete dataset must not empty a site, and a
- * mistyped name must not overwrite another program's file.
+ * mistyped file name must not overwrite another program's file.
  */
 import { sqlite } from "#sqlite";
 import { openFile } from "../../files/read.ts";
 import { parseFileBytes, readHeader, SnapshotError } from "../format/file.ts";
 import { type Counts, readMeta } from "../format/meta.ts";
 
-/**
- * Throws an error that names `target` if the file at `path` does not begin like a snapshot. Its
- * schema may have any version, and it may be damaged.
- */
+/** Throws unless the file is a snapshot, which may have any schema version or be damaged. */
 export async function refuseForeign(path: string, target: string): Promise<void> {
   await using file = await openFile(path);
   try {
@@ -21,7 +18,7 @@ export async function refuseForeign(path: string, target: string): Promise<void>
   }
 }
 
-/** The error for a target that exists and is not `what`, such as "a Roadbook snapshot". */
+/** `what` is the kind of file that the command writes, such as "a Roadbook snapshot". */
 export function notOverwritten(target: string, what: string): string {
   return `${target} exists and is not ${what}; choose another --to, or overwrite it with --force`;
 }
@@ -42,7 +39,7 @@ export function refuseShrinking(target: string, old: Counts, left: Counts, hidde
   }
 }
 
-/** Returns undefined if the counts cannot be read: an import can replace a damaged snapshot. */
+/** Returns undefined for a damaged snapshot, so that an import can replace it. */
 export function findCounts(path: string): Counts | undefined {
   try {
     const db = sqlite.openImmutable(path);

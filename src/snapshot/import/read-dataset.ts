@@ -1,6 +1,6 @@
 /**
- * Reads a whole dataset or change file and collects the errors in its lines. A `LineHandler` parses
- * the lines and applies the valid ones. The rows of tables are treated like lines.
+ * Reads a whole dataset or change file and collects the errors in its lines. The rows of tables are
+ * treated like lines.
  */
 import {
   cleanNames,
@@ -63,10 +63,7 @@ export interface Read {
   skipped: LineErrors;
 }
 
-/**
- * Passes each line or row of `input` to `handler`. Rejects with a {@link DatasetError} if any error
- * was not skipped.
- */
+/** Rejects with a {@link DatasetError} if any error was not skipped. */
 export async function readDataset<Parsed extends RecordKey>(
   input: LineSource | TableReader,
   handler: LineHandler<Parsed>,
@@ -84,7 +81,6 @@ export async function readDataset<Parsed extends RecordKey>(
   return reader.finish(options.expectEnd ?? false);
 }
 
-/** The line or row of a record. */
 type Origin = Pick<TextLine | TableRecord, "number">;
 
 class DatasetReader<Parsed extends RecordKey> implements Read {
@@ -112,7 +108,6 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     else this.report(row);
   }
 
-  /** Adds a line if it is valid. Otherwise, skips the invalid part or collects the errors. */
   addLine(line: TextLine): void {
     const { text, problem: reason } = line;
     const record = reason ? new InvalidLine([{ field: "", reason }]) : parseObject(text);
@@ -129,7 +124,8 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
       this.errors.add({ field: "", reason, ...END });
     }
     for (const { line, ...error } of this.handler.finish()) {
-      this.report(line === undefined ? error : this.locate(error, { number: line }, error));
+      const located = line === undefined ? error : this.locate(error, { number: line }, error);
+      this.report(located);
     }
     if (this.errors.count > 0) throw new DatasetError(this.errors);
     return { cleaned: this.cleaned, skipped: this.skipped };
@@ -139,7 +135,8 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
   private report(error: LineError): void {
     const { missing } = error;
     if (missing && this.invalidRecords.has(nameOf(missing))) return;
-    (this.handler.skip ? this.skipped : this.errors).add(error);
+    const errors = this.handler.skip ? this.skipped : this.errors;
+    errors.add(error);
   }
 
   private addRecord(origin: Origin, record: RawRecord): void {

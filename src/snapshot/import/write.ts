@@ -1,4 +1,4 @@
-/** Opens the database of a new snapshot, and completes it once its rows are written. */
+/** Fills the database of a snapshot and builds its name indexes. */
 import { setImmediate } from "node:timers/promises";
 import { sqlite } from "#sqlite";
 import { formatTime } from "../../domain/time.ts";
@@ -43,8 +43,8 @@ export async function useDatabase<T>(
 }
 
 /**
- * Writes the metadata, builds the name indexes in `staleIndexes`, and commits. `featuredCandidates`
- * are the users who might have the most points, by default all.
+ * Adds the metadata and the name indexes in `staleIndexes` to a database with rows, and commits.
+ * `featuredCandidates` are the users who might have the most points, by default all.
  */
 export async function finishDatabase(
   db: Database,
@@ -80,13 +80,8 @@ export function serializeSnapshot(db: Database): Uint8Array {
  * Reads only the users in `among` if it is given, which is much faster.
  */
 function listFeatured(db: Database, among?: readonly number[]): number[] {
-  const definitions = db.select({ id: achievement.id, points: achievement.points });
-  const pointsOf = new Map(
-    definitions
-      .from(achievement)
-      .all()
-      .map(({ id, points }) => [id, points]),
-  );
+  const definitions = db.select().from(achievement).all();
+  const pointsOf = new Map(definitions.map(({ id, points }) => [id, points]));
   const users = db.$client.prepare<{ id: number; achievements: string }>(
     `SELECT id, achievements FROM user
       ${among ? "WHERE id IN (SELECT value FROM json_each(?))" : ""} ORDER BY id`,
