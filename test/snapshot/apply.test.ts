@@ -244,7 +244,7 @@ test("applying changes to a file that is missing or no intact snapshot is an err
   writeFileSync(path, bytes);
   for (const [target, reason] of [
     [`${path}-none`, /-none cannot be read: no such file or directory$/],
-    [makeFile(community), /is not a Roadbook snapshot$/],
+    [makeFile(community), /build one with roadbook import$/],
     [path, /is damaged: its checksum does not match$/],
   ] as const) {
     await expect(applyChanges(bytesOf([]), target)).rejects.toThrow(reason);

@@ -45,7 +45,7 @@ describe("checking or serving is a one-line error for", () => {
     ["a truncated file", (path) => truncateSync(path, 8192), /it has 8192 bytes instead of \d+/],
     ["a truncated header", (path) => truncateSync(path, 50), /is not a Roadbook snapshot/],
     ["a longer file", (path) => appendFileSync(path, "more"), /bytes instead of \d+/],
-    ["a dataset", () => makeFile(community), /is not a Roadbook snapshot/],
+    ["a dataset", () => makeFile(community), /is a dataset, not a snapshot/],
     ["another SQLite file", (path) => setHeader(path, 68, 7), /is not a Roadbook snapshot/],
     [
       "a snapshot with a newer schema",

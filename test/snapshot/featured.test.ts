@@ -70,6 +70,6 @@ test("the start page shows the top drivers, or public drivers chosen by the oper
   expect(await cards({ featured: [3, 21, 999, 1] })).toEqual([3, 1]);
   expect(await cards({ featured: [] })).toEqual([]);
   await expect(openInProcess({ dataset: lines, featured: [0] })).rejects.toThrow(
-    "featured must be a list of user ids, such as 1,2,3, got 0",
+    "featured must be a whole number from 1 to 9007199254740991, got 0",
   );
 });
