@@ -28,11 +28,11 @@ export async function demoSnapshot(): Promise<Uint8Array> {
   return buildSnapshot(demoDataset());
 }
 
-/** Returns the licences of all parts. Only a build knows its parts. */
+/** Returns the licences of all parts, which only a build can list. */
 export async function licences(): Promise<string> {
   const text = await findReady(LICENCES);
   if (text) return new TextDecoder().decode(text);
-  throw new Error("the licences are part of the executable only; make it with `bun run build`");
+  throw new Error("only the executable contains the licences; build it with `bun run build`");
 }
 
 /** Makes the files that depend on no data, keyed by name. */

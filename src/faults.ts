@@ -63,7 +63,7 @@ function covers(target: string, endpoint: Endpoint): boolean {
   return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
-/** Returns a hook that injects faults. Each has its own random sequence, and counts by itself. */
+/** Returns a hook that injects faults. Each fault has its own random sequence and count. */
 export function createFaults(faults: readonly Fault[], seed: number): Hook {
   const drawn = faults.map((fault, index) => ({
     fault,

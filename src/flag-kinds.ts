@@ -45,7 +45,7 @@ export function parseNamed(
   }
 }
 
-/** `parse` returns undefined for an invalid value, which must be `wanted`. */
+/** `parse` returns undefined for an invalid value. The error says that it must be `wanted`. */
 function kind<Inside>(
   value: string,
   wanted: string,
@@ -90,7 +90,7 @@ export function oneOf<const Choice extends string>(value: string, choices: reado
 
 const unitMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Returns a duration in whole milliseconds, at most 24 days, which timers can wait for. */
+/** Returns whole milliseconds, up to 24 days. Timers cannot wait much longer. */
 export function parseDuration(text: string): number | undefined {
   const [, digits = "", unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const ms = Number(digits) * (unitMs[unit] ?? 0);
@@ -207,7 +207,7 @@ export const snapshotLocation = kind(
   true,
 );
 
-/** Throws a {@link UsageError} under Node.js, where the npm package runs but lacks a setting. */
+/** Throws a {@link UsageError} under Node.js, where the package cannot support some settings. */
 export function requireBun(use = ""): void {
   if (process.versions.bun) return;
   throw new UsageError(`${use}does not work on Node.js; use the executable or Bun`);

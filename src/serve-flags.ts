@@ -25,13 +25,13 @@ const sharedSettings = {
   ...group("Snapshot", {
     cacheDir: {
       kind: kinds.text("FOLDER"),
-      help: "where to copy the snapshot, and to keep a downloaded one across restarts (default: /var/tmp)",
+      help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
     },
   }),
   ...group("Responses", {
     publicUrl: {
       kind: kinds.baseUrl,
-      help: "base URL for links, avatars and the API docs (default: the request's)",
+      help: "base URL for links, avatars and the API docs (default: taken from the request)",
     },
     cacheMaxAge: {
       kind: kinds.maxAge,
@@ -79,11 +79,11 @@ const sharedSettings = {
     },
     driverLink: {
       kind: kinds.pageLink,
-      help: "your own page of a driver, such as https://example.org/users/{id}",
+      help: "your own site's page about a driver, such as https://example.org/users/{id}",
     },
     companyLink: {
       kind: kinds.pageLink,
-      help: "your own page of a company, such as https://example.org/companies/{id}",
+      help: "your own site's page about a company, such as https://example.org/companies/{id}",
     },
     icons: {
       kind: kinds.webUrl,
@@ -108,7 +108,7 @@ const sharedSettings = {
     unlimited: {
       kind: kinds.cidr,
       list: ",",
-      help: "do not count searches from these addresses, such as your own site; repeatable",
+      help: "do not count searches from these addresses, such as those of your own servers; repeatable",
     },
     trustedProxies: {
       name: "--trusted-proxy CIDR",
@@ -132,7 +132,7 @@ const sharedSettings = {
       name: "--fault FAULT",
       kind: fault,
       list: ";",
-      help: "make requests fail on purpose, such as search:status=503,rate=0.1; repeatable",
+      help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
     },
     faultSeed: {
       kind: kinds.seed,
@@ -243,7 +243,7 @@ export interface RoadbookOptions
   extends Options<typeof sharedSettings>,
     Options<typeof libraryOptions> {}
 
-/** The parsed options, and what only `serve` sets. */
+/** The parsed options, and the values that only `serve` sets. */
 export interface Config
   extends Values<typeof sharedSettings>,
     Partial<Values<typeof libraryOptions>> {
@@ -280,7 +280,7 @@ function readOption(name: string, { kind, list }: Option, given: unknown): unkno
 
 /** A flag or an argument of a command. */
 export interface Setting {
-  /** As it is shown in the help: `--port N`, or `FILE` for an argument. */
+  /** As shown in the help: `--port N`, or `FILE` for an argument. */
   name: string;
   /** The heading in the help. */
   group: string;
@@ -347,12 +347,12 @@ export type Values<T> = {
   [Name in keyof T]: KindOf<T[Name]>["inside"] | (T[Name] extends Defined ? never : undefined);
 };
 
-/** Declares an option that only the library has, and that takes a value as it is. */
+/** Declares a library-only option whose value is used as given. */
 function option<Given>(takes: string, help: string) {
   return { kind: { takes, convert: (given: Given) => given }, help };
 }
 
-/** Returns a setting's value if it is not set. */
+/** Returns the value of a setting that the caller left out. */
 export function defaultOf({ kind, default: text }: Option): unknown {
   if (text !== undefined) return kind.convert(text as never);
   return kind === kinds.boolean ? false : undefined;

@@ -1,4 +1,4 @@
-/** Reads a command line and the environment, which no other file reads, and runs the command. */
+/** Parses a command line and runs the command. Only this file reads the environment. */
 import { parseArgs } from "node:util";
 import { version } from "../domain/version.ts";
 import { boolean, type Environment, parseNamed, UsageError } from "../flag-kinds.ts";
@@ -70,14 +70,14 @@ function readArguments(name: string, { settings }: Command, args: string[], usag
   return texts;
 }
 
-/** Parses a setting's value from its texts on the command line, its variable or its default. */
+/** Parses a setting's value from the command line, its environment variable or its default. */
 function readValue(setting: Setting, texts: string[] | undefined, env: Environment): unknown {
   const { kind, list } = setting;
   const variable = variableOf(setting) ?? "";
   const name = texts ? termOf(setting) : variable;
   const given = texts ?? [env[variable]].filter((text) => text !== undefined);
   const parse = (text: string) => {
-    // Never means the default, because an empty host would listen on every address.
+    // An empty value is an error, because an empty host would listen on every address.
     if (text === "") throw new UsageError(`${name} must not be empty`);
     return parseNamed(name, kind, text, () => kind.parse(text, env));
   };

@@ -51,7 +51,7 @@ const writing = {
     name: "--wait TIME",
     kind: kinds.time,
     default: "1m",
-    help: "how long to wait while FILE is being written",
+    help: "how long to wait if another command is writing FILE",
   },
 };
 
@@ -82,7 +82,7 @@ export const commands: Record<string, Command> = {
         kind: kinds.text("FOLDER"),
         help: "read the database SOURCE with the SELECTs in this folder",
       },
-      avatarBase: { kind: kinds.webUrl, help: "resolve avatars that are not http(s) URLs" },
+      avatarBase: { kind: kinds.webUrl, help: "base URL for avatars that are not http(s) URLs" },
       dryRun: { kind: kinds.boolean, help: "check the dataset without writing anything" },
       force: { kind: kinds.boolean, help: "overwrite the target even if it is not a snapshot" },
       skipInvalid: { kind: kinds.boolean, help: "skip invalid lines and fields, and report them" },
@@ -193,7 +193,10 @@ export const commands: Record<string, Command> = {
       },
       host: { ...host, help: "the server's address, if no URL is given" },
       port: { ...port, help: "the server's port, if no URL is given" },
-      tlsCert: { ...tlsCert, help: "use https if no URL is given (the file is not read)" },
+      tlsCert: {
+        ...tlsCert,
+        help: "use https if no URL is given; only the flag's presence matters",
+      },
     }),
     notes: [
       "These flags use the same environment variables as serve, so both commands can share one environment. The exit code is 1 if the server does not respond or is unhealthy.",

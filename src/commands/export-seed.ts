@@ -37,7 +37,7 @@ async function writeLines(lines: Iterable<string>, { to, force }: Output): Promi
   }
   const fill = async ({ path, old }: Paths) => {
     if (!force && existsSync(old)) await refuseForeign(old, to);
-    // Never creates the file, because a signal may have removed it.
+    // Opens without creating, because the file must stay gone if a signal has removed it.
     await pipeline(chunks, createWriteStream(path, { flags: "r+" }));
   };
   await endOnSignal((onCommit) => replaceFile(to, fill, { onCommit }));

@@ -28,12 +28,12 @@ export function usageOf(name: string, { settings }: Command): string {
   return [name, ...terms, ...(all.some(isFlag) ? ["[flags]"] : [])].join(" ");
 }
 
-/** Returns the settings of a command by the headings of the help. */
+/** Groups a command's settings by their headings in the help. */
 export function groupsOf({ settings }: Command): [string, Setting[]][] {
   return [...Map.groupBy(Object.values(settings), ({ group }) => group)];
 }
 
-/** Adds the capital and the full stop that make the text of a table a sentence. */
+/** Capitalizes the text of a table and adds a full stop, which makes it a sentence. */
 export function sentenceOf(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

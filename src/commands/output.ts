@@ -25,7 +25,7 @@ export function writeStdout(text: string): boolean {
 }
 
 /**
- * Runs `write`. A signal ends the process, which removes unfinished files. Once `write` has called
+ * Runs `write`. A signal ends the process and so removes unfinished files. Once `write` has called
  * `onCommit`, signals are ignored, because the exit code must say that the file was replaced.
  */
 export async function endOnSignal<T>(
@@ -46,7 +46,7 @@ export async function endOnSignal<T>(
   }
 }
 
-/** Writes a summary. If that fails, only warns, because the command has replaced its file. */
+/** Writes a summary. If that fails, only warns, because the file has already been replaced. */
 export function writeSummary(text: string): void {
   try {
     writeStdout(text);

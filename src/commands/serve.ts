@@ -55,7 +55,7 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     onResponse(facts) {
       metrics?.countResponse(facts);
       if (!config.accessLog) return;
-      // The route instead of the URL, which may contain a client's search.
+      // Logs the route instead of the URL, which may contain a client's search.
       const { requestId, method, route = null, status } = facts;
       const durationMs = Number(facts.durationMs.toFixed(3));
       log.info({ requestId, method, route, status, durationMs, client: facts.client() }, "request");
@@ -149,7 +149,7 @@ async function openRemote(location: RemoteLocation, config: ServeConfig, log: Lo
   return endOnSignal(() => openSource(options), ["SIGINT", "SIGTERM"]);
 }
 
-/** Makes a private folder on disk, unlike /tmp, and removes it when the process ends. */
+/** Makes a private folder on disk (/tmp may be in memory), which is removed at exit. */
 function makeTemporaryFolder(): string {
   const folder = mkdtempSync("/var/tmp/roadbook-");
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));

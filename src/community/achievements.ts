@@ -1,6 +1,6 @@
 /**
  * Decides at random which achievements a user has unlocked, and when. In data/achievements.json,
- * `rarity` is the percentage of the eligible users, `after` the achievement that comes first,
+ * `rarity` is the percentage of eligible users who get it, `after` the achievement it requires,
  * `years` the anniversary of joining, `on` the day (MM-DD), `hours` the hours between which it is
  * unlocked (UTC), `once` whether its tier is always 1, and `owner` whether only owners can have it.
  */
@@ -38,7 +38,7 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
     const previous = times[after ?? (isFirst ? 0 : FIRST_ID)];
     if (previous === undefined || (owner && !isOwner)) continue;
     let share = rarity / 100;
-    // Eagerness has already affected whether the required achievement was unlocked.
+    // Eagerness already counted for the required achievement, so it must not count again here.
     if (after) share = rarity / (data[after - 1]?.rarity ?? 100);
     else share *= isFirst ? Math.max(1, eagerness) : eagerness;
     if (!random.chance(share)) continue;

@@ -7,7 +7,7 @@ import type { Random } from "./random.ts";
 
 export interface CompanyName {
   name: string;
-  /** Members add it to their names; empty if there is none. */
+  /** A short tag that members add to their names; empty if the company has none. */
   tag: string;
   language: string;
 }
@@ -16,7 +16,7 @@ export function drawCompanyName(random: Random): CompanyName {
   const { code: language, companies, men } = random.pick(byShare);
   const name = draw(random, random.pick(companies), men);
   if (random.chance(0.3)) return { name, tag: "", language };
-  // Four characters if there are as many, because two or three may happen to spell a rude word.
+  // Four characters if the name has that many, because two or three may spell a rude word.
   const [letters = ""] = /^[\p{L}\p{M}\p{N}]{0,4}/u.exec(name) ?? [];
   return { name, tag: letters.toUpperCase(), language };
 }

@@ -70,7 +70,7 @@ interface Shape<Value> {
   Errors(value: unknown): Iterable<ValueError>;
 }
 
-/** Returns the JSON Schema for a dataset's lines. That for change files is in `$defs.change`. */
+/** Returns the JSON Schema for dataset lines. The schema of change lines is `$defs.change`. */
 export function datasetSchema(): object {
   const $defs = Object.entries(shapes).map(([name, shape]) => [name, shape.Schema()]);
   const anyOf = Object.keys(shapes).map((name) => ({ $ref: `#/$defs/${name}` }));
@@ -93,7 +93,7 @@ export type RawRecord = Record<string, unknown>;
 
 export class InvalidLine {
   readonly errors: ValidationError[];
-  /** The line as an object, which is empty if the line is none. */
+  /** The line as an object; empty if the line is not an object. */
   readonly value: RawRecord;
 
   constructor(errors: ValidationError[], value: RawRecord = {}) {
@@ -192,7 +192,7 @@ function validate<Valid extends ChangeLine | EndLine>(
   return new InvalidLine(first.slice(0, MAX_ERRORS), value);
 }
 
-/** Returns the shape that a line with this `type` and `public` must have, or the error in those. */
+/** Returns the shape required by a line's `type` and `public`, or the error in those fields. */
 function shapeOf(record: RawRecord): Shape<DatasetLine | EndLine> | ValidationError {
   const { type, public: isPublic } = record;
   if (type === "role" || type === "achievement" || type === "company" || type === "end") {
@@ -225,7 +225,7 @@ function listDuplicateIds(line: ChangeLine | EndLine): ValidationError[] {
   ];
 }
 
-/** Returns the indexes of the ids that come earlier in the list, too. */
+/** Returns the indexes of ids that also occur earlier in the list. */
 function findRepeated(ids: number[]): number[] {
   // Ids usually ascend. If so, there are no duplicates.
   if (ids.every((id, index) => id > (ids[index - 1] ?? 0))) return [];

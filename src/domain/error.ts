@@ -32,7 +32,7 @@ export const ErrorBody = Type.Object({
   success: Type.Literal(false),
   error: Type.Object({
     code: Type.Unsafe<ErrorCode>({ type: "string", enum: Object.keys(errors) }),
-    message: Type.String({ description: "One sentence for people that says how to proceed" }),
+    message: Type.String({ description: "One sentence that tells a person how to proceed" }),
     retry_after: Type.Optional(
       Type.Integer({ minimum: 1, description: "Seconds to wait; only with `rate_limited`" }),
     ),

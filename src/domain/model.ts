@@ -75,7 +75,7 @@ export const Achievement = Type.Object({
 });
 export type Achievement = Static<typeof Achievement>;
 
-/** `tier` is the tier that the user has reached, `achievement.tier` that of the definition. */
+/** `tier` is the tier that the user has reached, and `achievement.tier` is the definition's. */
 export const AchievementEntry = Type.Object({
   achievement: Achievement,
   tier: Count,
@@ -161,7 +161,7 @@ export const PrivateUserLine = closedObject({
 });
 export type PrivateUserLine = Static<typeof PrivateUserLine>;
 
-/** Returns the avatar as an absolute URL, which is `baseUrl` with the path if it is a path. */
+/** Returns the avatar as an absolute URL. If it is a path, `baseUrl` is prepended. */
 export function completeAvatar(userId: number, avatar: string | null, baseUrl: string): string {
   const url = avatar ?? `/avatars/${userId}.svg`;
   return url.startsWith("/") ? baseUrl + url : url;

@@ -1,7 +1,7 @@
 /** Cleans text of invisible characters. */
 
 const INVISIBLE = /(?![\p{White_Space}\u200c\u200d])[\p{Cc}\p{Cf}]/gu;
-/** Matches control and format characters, and white space other than single spaces inside. */
+/** Matches control and format characters, and white space except single spaces between words. */
 const MAY_BE_UNCLEAN = /[\p{Cc}\p{Cf}]|(?! )\p{Z}|^ | $| {2}/u;
 
 /** Drops invisible characters other than the joiners of some scripts. Collapses white space. */

@@ -13,9 +13,10 @@ export interface ValidationError {
 const MAX_FIELD_LENGTH = 80;
 const MAX_VALUE_LENGTH = 60;
 
-const LARGE_ID = "; map such ids to smaller ones, Steam ids by subtracting 76561197960265728";
+const LARGE_ID =
+  "; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids";
 
-/** The error for a line that is no object. Quotes the line unless it may be a private user's. */
+/** The error for a line that is not an object. Quotes it unless it may be a private user's. */
 export function notAnObject(text: string): ValidationError {
   return mustBe("", "a valid JSON object", /^\s*[[{"]/.test(text) ? undefined : text.trim());
 }
@@ -29,7 +30,7 @@ export function mustBe(field: string, expected: string, value: unknown): Validat
   return value === null ? { field, reason } : { field, reason, kind };
 }
 
-/** Like {@link mustBe}, but for an id, which is missing if it is undefined. */
+/** Like {@link mustBe}, but for an id. An undefined id is reported as missing. */
 export function mustBeId(field: string, value: unknown): ValidationError {
   if (value === undefined) return { field, reason: "is missing" };
   const error = mustBe(field, Id.description ?? "", value);

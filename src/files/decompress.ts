@@ -34,7 +34,9 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   }
   const magic = Buffer.from(head).toString("hex", 0, 4);
   if (magic === "28b52ffd") {
-    throw new Error("this is zstd; decompress it: zstd -dc FILE | roadbook import - --to FILE");
+    throw new Error(
+      "the data is compressed with zstd; use zstd -dc DATASET | roadbook import - --to FILE",
+    );
   }
   if (!magic.startsWith("1f8b")) return yield* whole();
   const decoder = zlib.createGunzip({ chunkSize: CHUNK_BYTES });
@@ -47,6 +49,6 @@ export async function* decompress(input: AsyncIterable<Uint8Array>): AsyncGenera
   }
   // zlib silently stops at zeros, which some programs use as padding between members.
   if (decoder.bytesWritten !== bytes) {
-    throw new Error("the gzip data is followed by something else; cut it off or repack the file");
+    throw new Error("the gzip data is followed by other data; remove that data or repack the file");
   }
 }

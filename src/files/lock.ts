@@ -1,6 +1,6 @@
 /**
- * A lock for one writer at a time, which the operating system releases when its holder dies. It is
- * SQLite's lock of a file, because neither Bun nor Node has an API for file locks.
+ * A lock for one writer at a time, which the operating system releases when its holder dies. It
+ * uses SQLite's lock on a file, because neither Bun nor Node has an API for file locks.
  */
 import { chmodSync, existsSync, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -12,8 +12,8 @@ const HOLD = "PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLU
 
 /**
  * Locks the file at `path`, which must have no other use. Returns a function that releases the
- * lock, or undefined if another process holds it. The empty file is never deleted, because then two
- * processes could lock the deleted file and a new one. Throws SQLite errors and system errors.
+ * lock, or undefined if another process holds it. The empty file is never deleted, because then one
+ * process could lock the deleted file and another a new one. Throws SQLite and system errors.
  */
 export function lock(path: string): (() => void) | undefined {
   // A link could make root create a file anywhere.
@@ -31,6 +31,6 @@ export function lock(path: string): (() => void) | undefined {
     $client.close();
     if (codeOf(error).startsWith("SQLITE_BUSY")) return undefined;
     if (isFileSystemError(error)) throw error;
-    throw new Error(`${path} is not a lock file of Roadbook; if you do not need it, remove it`);
+    throw new Error(`${path} is not a Roadbook lock file; remove it if you do not need it`);
   }
 }

@@ -24,7 +24,7 @@ export interface Paths {
   path: string;
   /** An empty file for any other use, which is deleted afterwards. */
   work: string;
-  /** The file to replace, which may be missing. It is no symbolic link. */
+  /** The file to replace, which may be missing. Never a symbolic link. */
   old: string;
 }
 
@@ -43,8 +43,8 @@ export interface LockOptions extends ReplaceOptions {
 const RETRY_MS = 100;
 
 /**
- * Calls `write` to write a new file, then moves it to `target`, or to the end of the symbolic link
- * there. The new file gets the mode of the old one and, if this process is root, its owner. If
+ * Calls `write`, then moves the new file to `target` or, if that is a symbolic link, to the file it
+ * leads to. The new file gets the mode of the old one and, if this process is root, its owner. If
  * `write` throws, `target` is untouched. The message of a file system error names `target`.
  */
 export function replaceFile<T>(
@@ -59,7 +59,7 @@ export function replaceFile<T>(
 
 /**
  * Like {@link replaceFile}, but for one writer at a time. The temporary files always have the same
- * names, so a writer removes those of one that was killed. Throws if the wait was in vain.
+ * names, so a writer removes those that a killed writer left behind. Throws if the wait times out.
  */
 export function replaceLocked<T>(
   target: string,

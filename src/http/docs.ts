@@ -11,7 +11,7 @@ export interface DocsService extends Service {
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Each is hashed and compressed once, because that would delay other clients. */
+/** Each is hashed and compressed only once, because doing so delays other clients. */
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: DocsService, documented: AnyElysia) {
@@ -49,7 +49,7 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
   const html = (await read("/docs"))
     .replace("<html>", '<html lang="en">')
     .replace(' data-url="undefined"', "")
-    // The policy forbids inline scripts, and even white space is one.
+    // The policy forbids inline scripts, and even white space counts as one.
     .replace(/>\s+<\/script>/, "></script>");
   const headers = { "content-security-policy": policyOf(publicUrl) };
   const page = new Content("text/html; charset=utf-8", html, { ...shared, headers });
@@ -96,7 +96,7 @@ function policyOf(publicUrl: string | undefined): string {
   );
 }
 
-/** For axe: contrast of at least 4.5, and names of buttons that are hidden without a mouse. */
+/** Passes axe's checks: contrast of at least 4.5, and names for buttons shown only on hover. */
 const customCss = `
 .light-mode {
   --scalar-color-2: #4a4a4a; --scalar-color-3: #666; --scalar-color-blue: #0065a8;
@@ -110,7 +110,7 @@ const customCss = `
 /** Turns off everything that calls or advertises another service. */
 function configurationFor(basePath: string) {
   return {
-    // The plugin would set `spec.url`, about which Scalar warns that `url` has replaced it.
+    // The plugin would set `spec.url`, and Scalar would warn that `url` has replaced it.
     spec: undefined,
     url: `${basePath}/docs/json`,
     favicon: `${basePath}/favicon.svg`,

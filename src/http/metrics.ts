@@ -17,7 +17,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 /** Bucket bounds in seconds. Responses take microseconds, or 1 ms with a shared limit store. */
 const DURATIONS = [0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
-/** Default metrics that are wrong outside V8, or that count memory that is reserved but unused. */
+/** Default metrics to leave out: wrong outside V8, or about memory that is reserved but unused. */
 const MEANINGLESS = /^(?:nodejs_(?:heap_space|active|version)|process_(?:heap|virtual))_/;
 
 /** Metrics are global to the process, so this is called once. */

@@ -45,7 +45,7 @@ function constants(values: Record<string, string>) {
 const text = (pattern: string) => ({ type: "string", pattern });
 const whole = (minimum: 0 | 1) => ({ type: "integer", minimum });
 
-/** The headers of responses, by kind. Those of the limit are absent if there is no limit. */
+/** The headers of responses, by kind. The rate-limit headers are absent if there is no limit. */
 const headers = {
   common: {
     ...constants(commonHeaders),

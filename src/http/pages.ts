@@ -65,7 +65,7 @@ export function createPages(service: PagesService) {
     const shown = { view, language, brand: page, builtAt: meta.built_at };
     const html = renderDocument({ ...shown, ...paths, basePath, baseUrl: baseUrl(request) });
     return new Content("text/html; charset=utf-8", html, {
-      // A page that asks for more letters is no error.
+      // A page that asks for more letters is not an error.
       status: problem === undefined || problem === "invalid_query" ? 200 : errors[problem].status,
       cache: "private",
       headers: {

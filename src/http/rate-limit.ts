@@ -13,7 +13,7 @@ export interface SearchLimit {
 
 export type CountSearch = ReturnType<typeof createSearchCounter>;
 
-/** Returns a function that counts a search, and returns undefined if the client is not limited. */
+/** Returns a function that counts a search. It returns undefined for an unlimited client. */
 export function createSearchCounter(limiter: Limiter, contexts: RequestContexts) {
   return async (request: Request, server: HookContext["server"]) => {
     const context = contexts.of(request);
@@ -29,7 +29,7 @@ export const createLimitHook =
   (countSearch: CountSearch): Hook =>
   async ({ request, server }) => {
     const decision = await countSearch(request, server);
-    // Elysia calls `mapResponse` for what a hook before the validation throws, not for its result.
+    // Before validation, Elysia calls `mapResponse` for a hook's error but not for its result.
     if (decision?.allowed === false) throw failLimited(decision);
   };
 

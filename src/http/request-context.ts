@@ -33,7 +33,7 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
   type RequestContext = ReturnType<typeof start>;
   const contexts = new WeakMap<Request, RequestContext>();
 
-  /** Elysia gets `request` in place of `sent`, which may have another URL and method. */
+  /** Elysia gets `request` instead of `sent`. Their URLs and methods may differ. */
   function start(request: Request, sent = request, peer: Peer = defaultPeer) {
     const { url, method, headers } = sent;
     const requestId = requestIdOf(headers, peer);
@@ -94,7 +94,7 @@ export function peerOf(request: Request, from: unknown): Peer {
   }
 }
 
-/** A function that finds no address still identifies a client: all these requests count as one. */
+/** If a function finds no address, all such requests count as one client. */
 function finder(find: () => unknown): () => string | undefined {
   return () => {
     try {

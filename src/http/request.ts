@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { collapseSpaces } from "../domain/text.ts";
 import { isTooLong } from "../search/tiers.ts";
 
-/** 1 to 16 digits without a leading zero. Some have no user, because ids end at 2^53−1. */
+/** 1 to 16 digits without a leading zero. Ids end at 2^53−1, so some matches have no user. */
 const USER_ID = "^[1-9]\\d{0,15}$";
 
 export const UserIdParams = Type.Object({
@@ -49,7 +49,7 @@ export function originOf(url: string): string {
   return last.origin;
 }
 
-/** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores what is malformed. */
+/** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */
 export function forwardedOriginOf(url: string, headers: Headers): string {
   const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
   // The rightmost value of each list counts.

@@ -66,7 +66,7 @@ export function createRespond(
   // Elysia awaits a hook whose source has a call right after `return` or an arrow. This one has
   // none, which saves a microsecond per request.
   return function respond({ request, responseValue, route, cache }: Handled) {
-    // In a host app, Elysia first passes on what the host's own `onError` has returned.
+    // In a host app, Elysia first passes on the result of the host's own `onError`.
     if (responseValue === undefined) return undefined;
     const context = contexts.of(request);
     const { requestId, method, decision, startMs } = context;

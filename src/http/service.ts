@@ -13,8 +13,8 @@ export interface Service {
 }
 
 /**
- * Runs before a handler and can throw an error in its place, or return it once the request has been
- * validated. Elysia awaits a hook only if its source says `async`, so hooks are async functions.
+ * Runs before a handler and can throw an error in its place or, after validation, return one.
+ * Elysia awaits a hook only if its source says `async`, so hooks are async functions.
  */
 export type Hook = (context: HookContext) => Promise<undefined>;
 

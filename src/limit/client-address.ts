@@ -65,8 +65,8 @@ export function createClients({ trusted = [], unlimited = [], ipv6Prefix }: Clie
     keyOf: (peer: string | undefined, forwardedFor: string | null): string =>
       findClient(peer, forwardedFor)?.key ?? "unknown",
     /**
-     * Whether the client's address is one of those that are not counted. Never true behind an
-     * untrusted proxy, because all clients of that proxy have its address.
+     * Whether the client's address is exempt from the limit. Never true behind an untrusted proxy,
+     * because all clients of that proxy have its address.
      */
     isUnlimited(peer: string | undefined, forwardedFor: string | null): boolean {
       if (unlimited.length === 0) return false;

@@ -81,8 +81,8 @@ export async function openSharedLimiter({
   async function connect(): Promise<void> {
     const candidate = new RedisClient(url, { autoReconnect: false });
     candidate.onclose = () => drop(candidate, "the connection was closed");
-    // This limit is never reached, so the probe is counted, which shows that this user may write.
-    // If the password is wrong, only a command that is sent before the connection is open fails.
+    // The probe never reaches its limit, so it is always counted, which proves write access. With a
+    // wrong password, a command fails only if it is sent before the connection is open.
     const probe = { limit: 1_000_000, windowMs: 1, isCounted: true };
     try {
       await within(connectMs, decide(candidate, "probe", probe));
@@ -170,8 +170,8 @@ async function decide(
 }
 
 /**
- * Settles like `reply`, or rejects after the deadline, which consists of two timers. A process that
- * lags reads pending replies between the two, so a reply that has already arrived is never late.
+ * Settles like `reply`, or rejects after the deadline. Two timers split the wait, so that a lagging
+ * process reads replies in between and a reply that has already arrived is never late.
  */
 function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -186,7 +186,10 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   });
 }
 
-/** Reduces an error to its code, because some repeat the command and its password. */
+/**
+ * Reduces an error to its code, because some messages repeat the command and its password and its
+ * password.
+ */
 function reasonOf(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error();
   if (message === UNEXPECTED || message.startsWith("no response within")) return message;

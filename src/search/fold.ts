@@ -1,5 +1,5 @@
 /**
- * Folds names and queries, so that "lodz" finds "Łódź", and spells them as other keyboards would.
+ * Folds names and queries, so that "lodz" finds "Łódź", and adds spellings from other keyboards.
  * README.md has the rules. Snapshots contain the results, so a change to the rules, or another
  * version of any-ascii, requires a new schema version.
  */

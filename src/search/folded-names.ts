@@ -7,10 +7,10 @@ import { wordStartsOf } from "./tiers.ts";
 export const NAME_END = 0xc1;
 const SPELLING_END_BYTE = SPELLING_END.charCodeAt(0);
 
-/** Names are collected in chunks, each of which has room for every name. */
+/** Names are collected in chunks, each of which has room for any single name. */
 const CHUNK_BYTES = 1 << 20;
 
-/** Names in ascending order of their sort keys, then as added. */
+/** Names in ascending order of their sort keys. Equal keys keep the order of insertion. */
 export interface FoldedNames {
   /**
    * All spellings of all names in UTF-8, each followed by {@link NAME_END}. Posting lists are built

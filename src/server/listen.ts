@@ -63,8 +63,8 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
     async drain() {
       // Closing now would reset connections whose requests have arrived but have not been read yet.
       for (let tick = 0; tick < DRAIN_TICKS; tick++) await sleep(DRAIN_TICK_MS);
-      // `stop` also closes idle connections. Its promise would wait for incomplete heads. A request
-      // is pending until its client has read the response.
+      // `stop` also closes idle connections. Its promise is ignored, because it waits for
+      // incomplete heads. A request is pending until its client has read the response.
       void server.stop();
       do await sleep(DRAIN_TICK_MS);
       while (server.pendingRequests > 0);

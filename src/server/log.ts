@@ -33,7 +33,7 @@ export async function createLog(level: string): Promise<Log> {
   sink.on("error", () => {});
 
   async function flush(): Promise<void> {
-    // The second time, for the report that the first may have written.
+    // Twice, because the first flush may log that lines were dropped.
     for (let times = 0; times < 2; times++) {
       const drained = once(sink, "drain");
       sink.write("");

@@ -31,7 +31,7 @@ async function send(
   outgoing.end(body);
 }
 
-/** To HEAD, an unknown user looks like an unknown path too. No other handler has that path. */
+/** For HEAD, an unknown user looks like an unknown path, but no other handler has that path. */
 function isUnknownPath({ status }: Response, body: Buffer): boolean {
   return status === 404 && (body.length === 0 || body.includes('"route_not_found"'));
 }

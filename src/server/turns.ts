@@ -11,7 +11,7 @@ const DEFERRED_BUDGET_MS = BUDGET_MS / 2;
 
 /**
  * Returns a function that calls `handle` at once, or in a later turn if this one was too long.
- * Watching a turn costs time, so only one that begins a whole budget after the last is watched.
+ * Watching costs time, so a turn is watched only if it begins a whole budget after the last one.
  */
 export function createTurns(): <T>(handle: () => T | Promise<T>) => T | Promise<T> {
   let startMs = 0;

@@ -48,7 +48,7 @@ function open(client: Client): Database {
   return drizzle(tracked as Client) as unknown as Database;
 }
 
-/** Adds the method `values` of bun:sqlite, through which drizzle reads rows, to statements. */
+/** Gives statements the method `values` of bun:sqlite, through which drizzle reads rows. */
 function asBunClient(client: DatabaseSync): Client {
   const prepare = client.prepare.bind(client);
   const prepareWithValues = (query: string) => {

@@ -1,6 +1,6 @@
 /**
- * Converts what drivers and CSV files have in a cell into the values that dataset lines have. A
- * value that cannot be converted is returned unchanged, so that validation rejects and quotes it.
+ * Converts the cells of databases and CSV files into the values of dataset lines. A value that
+ * cannot be converted is returned unchanged, so that validation rejects and quotes it.
  */
 import { isUtf8 } from "node:buffer";
 import { formatTime } from "../domain/time.ts";

@@ -1,6 +1,6 @@
 /**
- * Loads CSV files into a temporary database, in which rows can be joined that are in any order.
- * Never looks at a cell, except for the one that identifies the row.
+ * Loads CSV files into a temporary database, so that rows in any order can be joined. Never looks
+ * at a cell, except for the one that identifies the row.
  */
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
@@ -80,8 +80,8 @@ async function load(db: Sqlite, folder: string, table: TableName): Promise<strin
       ? new Error(`${file}, line ${lines + 1}: ${BAD_RECORD}`)
       : error;
   }
-  if (!insert) throw new Error(`${file} is empty; its first line must have the names of columns`);
-  // Has all columns, so that a page is read from one place.
+  if (!insert) throw new Error(`${file} is empty; its first line must name the columns`);
+  // The index has all columns, so that a page is read from one place.
   const others = columns.filter((name) => name !== key);
   db.exec(`CREATE INDEX ${table}_by_id ON ${table} (${[key, ...others, "line"]})`);
   return columns;

@@ -17,8 +17,8 @@ export function isFolder(path: string): boolean {
 }
 
 /**
- * Returns what is wrong with the source of an import, to follow its name. Never repeats the source,
- * because a URL may have a password.
+ * Returns the problem with an import's source, as text to follow its name. Never repeats the
+ * source, because a URL may have a password.
  */
 export function findProblem(source: string, queries: string | undefined): string | undefined {
   const isDatabase = /^(?:postgres(?:ql)?|mysql|mariadb|sqlite):/i.test(source);

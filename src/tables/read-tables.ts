@@ -1,7 +1,7 @@
 /**
- * Reads tables in pages of users, and turns their rows into the records that the lines of a dataset
- * are. Reports rows that belong to no record, and invalid rows of users' roles and achievements.
- * Every other row is validated later, like a line.
+ * Reads tables in pages of users, and turns their rows into records, like the lines of a dataset.
+ * Reports rows that belong to no record, and invalid rows of users' roles and achievements. Every
+ * other row is validated later, like a line.
  */
 import type { RawRecord, RecordKey } from "../domain/dataset.ts";
 import { Count, Timestamp } from "../domain/model.ts";
@@ -18,7 +18,7 @@ export type OnRead = (file: string, rows: number) => void;
 
 /** The tables of a database or of a folder of CSV files. All queries see the same data. */
 export interface Tables extends AsyncDisposable {
-  /** The names of files end in this. A row of a CSV file has the member `line`. */
+  /** The file name extension. A row of a CSV file has the member `line`. */
   readonly ending: "csv" | "sql";
   /** Called once for each table, before it is queried. Returns its columns. */
   open(table: TableName): Promise<string[]>;
@@ -26,7 +26,7 @@ export interface Tables extends AsyncDisposable {
   query(table: TableName, rest: string, columns?: string): Promise<Row[]>;
 }
 
-/** A record, which has not been validated, except that its id is valid. */
+/** A record of which only the id has been validated. */
 export interface TableRecord {
   type: RecordType;
   record: RawRecord;
@@ -97,7 +97,7 @@ export class TableReader {
       yield users;
       after = upTo;
     }
-    // The rest of the rows belongs to nobody.
+    // The remaining rows belong to no user.
     yield* this.addLists([], after, MAX_ID);
   }
 
@@ -224,7 +224,7 @@ export class TableReader {
     if (seconds === undefined) {
       return mustBe("unlocked_at", Timestamp.description ?? "", unlocked_at);
     }
-    // The highest tier counts, and of several rows with that tier the earliest.
+    // The highest tier counts, and if several rows have it, the earliest of them.
     const other = list.get(id) as { tier: number; unlocked_at: string } | undefined;
     const lead = Number(tier) - (other?.tier ?? -1);
     if (lead > 0 || (lead === 0 && seconds < (parseTime(other?.unlocked_at ?? "") ?? 0))) {

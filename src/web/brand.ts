@@ -24,7 +24,7 @@ export interface Brand {
 
 export type Logo = ReturnType<typeof parseLogo>;
 
-/** The colour of text on `accent`, with the minimum contrast at WCAG 2 level AA, or more. */
+/** The colour of text on `accent`, with at least the contrast that WCAG 2 level AA requires. */
 export function textColourOn(accent: string): string {
   // White or black always reaches it.
   const readable = ["#141414", "#ffffff"].find((colour) => contrastOf(colour, accent) >= 4.5);

@@ -2,7 +2,7 @@
 /// <reference lib="dom" />
 import { clockOf } from "./texts.ts";
 
-/** How long a kiosk highlights each featured driver, waits for the server, and for a letter. */
+/** How long a kiosk highlights a driver, waits to try again, and waits for another letter. */
 const [HIGHLIGHT_MS, RETRY_MS, TYPING_MS] = [8000, 10_000, 350];
 
 const { base = "", idle = "" } = document.currentScript?.dataset ?? {};
@@ -90,7 +90,7 @@ function runKiosk(idleMs: number, state: Storage): void {
   for (const type of ["contextmenu", "dragstart", "auxclick"]) {
     addEventListener(type, (event) => event.preventDefault());
   }
-  // Shortcuts such as Ctrl+T, which a page can prevent if the browser was started with --app.
+  // Blocks shortcuts such as Ctrl+T, which works if the browser was started with --app.
   document.addEventListener("keydown", (event) => {
     const { ctrlKey, metaKey, altKey, key } = event;
     if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();

@@ -26,7 +26,7 @@ export type Translation = ReturnType<typeof translate>;
 
 const translations: Partial<Record<Language, Translation>> = {};
 
-/** Creating formats takes longer than rendering a page, so each language's are kept. */
+/** Creating formats takes longer than rendering a page, so they are kept for each language. */
 export function translationIn(language: Language): Translation {
   translations[language] ??= translate(language);
   return translations[language];

@@ -34,14 +34,14 @@ test.each<[string, Uint8Array, Buffer]>([
 });
 
 const damaged = /is damaged or ends early: [A-Za-z]/;
-const followed = /is followed by something else/;
+const followed = /is followed by other data/;
 test.each<[string, Uint8Array, RegExp]>([
   ["half of a member", member.subarray(0, 100), damaged],
   ["a second member without its end", Buffer.concat([member, member.subarray(0, -1)]), damaged],
   ["a changed byte", Buffer.concat([member.subarray(0, 99), Buffer.alloc(9, 7)]), damaged],
   ["text after a member", Buffer.concat([member, Buffer.from("text")]), damaged],
   ["a zero after a member", Buffer.concat([member, Buffer.alloc(1)]), followed],
-  ["zstd", zstdCompressSync(text), /^this is zstd; decompress it: zstd -dc FILE/],
+  ["zstd", zstdCompressSync(text), /^the data is compressed with zstd; use zstd -dc DATASET/],
 ])("%s is an error", async (_, bytes, expected) => {
   for (const chunkBytes of [97, 2 ** 20]) {
     await expect(decompressed(bytes, chunkBytes)).rejects.toThrow(expected);

@@ -66,7 +66,7 @@ test("a lock that is another program's file is refused, and its name is in the e
   const path = join(temporaryFolder(), ".x.lock");
   writeFileSync(path, "precious");
   expect(() => lock(path)).toThrow(
-    `${path} is not a lock file of Roadbook; if you do not need it, remove it`,
+    `${path} is not a Roadbook lock file; remove it if you do not need it`,
   );
   expect(readFileSync(path, "utf8")).toBe("precious");
 });

@@ -153,7 +153,7 @@ test("a copy that cannot be made is an error with the size, the folder and the f
   const { size } = Bun.file(snapshot);
   await expect(open(snapshot, notAFolder)).rejects.toThrow(
     `${snapshot} cannot be copied (${Math.ceil(size / 1e6)} MB in ${notAFolder}): ` +
-      "file already exists; serve takes another folder with --cache-dir",
+      "file already exists; choose another folder with --cache-dir of serve",
   );
 });
 

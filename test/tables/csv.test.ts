@@ -141,7 +141,7 @@ test("errors name the file, the line and the column, and are grouped", async () 
     "users.csv, line 8: id: is missing",
     `users.csv, line 7: id: ${ids}, got 0`,
     `users.csv, line 11: id: ${ids}, got "5.5"`,
-    `users.csv, line 9: id: ${ids}, got 76561197960265729000; map such ids to smaller ones, Steam ids by subtracting 76561197960265728`,
+    `users.csv, line 9: id: ${ids}, got 76561197960265729000; map such ids to smaller ones, for example by subtracting 76561197960265728 from Steam ids`,
     `users.csv, line 10: id: ${ids}, got "five"`,
     `user_roles.csv, line 5: user_id: ${ids}, got -1`,
     "user_roles.csv, line 8: role_id: is missing",
@@ -193,7 +193,7 @@ test.each<[string, Files, string]>([
   ],
   ["an unknown file", { "users.csv": users, "Users 2.csv": "" }, " has Users 2.csv; its files can"],
   ["queries", { "users.sql": "" }, " has users.sql; its files can be roles.csv, "],
-  ["no header", { "users.csv": "" }, "users.csv is empty; its first line must have the names"],
+  ["no header", { "users.csv": "" }, "users.csv is empty; its first line must name the columns"],
   ["no rows", bad(), "no users and no companies; nothing was written"],
   [
     "an unknown column",

@@ -80,8 +80,8 @@ const tables = [
   userName,
   companyName,
 
-  // The n-grams whose posting lists are too long to scan. `count` is about the number of names that
-  // contain one. Its posting list is `list` in the table below, or in FTS5 if `list` is null.
+  // The n-grams whose posting lists are too long to scan. About `count` names contain the n-gram.
+  // Its posting list is `list` in the table below, or in FTS5 if `list` is null.
   ...kinds.map((kind) =>
     sqliteTable(`${kind}_frequent_ngram`, {
       ngram: text().primaryKey(),

@@ -60,7 +60,7 @@ export async function importDataset(
       const counted = await useDatabase(work, async (db) => {
         const counted = await fillInstead(db, old);
         await finishDatabase(db, counted.counts, ["company", "user"], options);
-        // Copies rows, not pages. Freed pages, which may hold deleted data, are left behind.
+        // Copies rows, not pages, so freed pages, which may hold deleted data, are left behind.
         db.$client.prepare("VACUUM INTO ?").run(path);
         return counted;
       });

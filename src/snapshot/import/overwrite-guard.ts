@@ -25,7 +25,7 @@ export function notOverwritten(target: string, what: string): string {
 
 /**
  * Throws an error if `target` would lose more than half of its users or companies. Users who go
- * private are not lost, except for those who become private only because their lines are invalid.
+ * private do not count as lost, unless they become private only because of an invalid line.
  */
 export function refuseShrinking(target: string, old: Counts, left: Counts, hidden = 0): void {
   for (const kind of ["users", "companies"] as const) {

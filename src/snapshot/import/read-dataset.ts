@@ -28,7 +28,7 @@ export interface LineHandler<Parsed> {
   /** Applies a line or a row with this number, or returns the errors in it. */
   add(line: Parsed, number: number): ValidationError[];
   /**
-   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the valid line that
+   * Leaves out a line, or its invalid part. `invalid` is the line as parsed, or the argument that
    * `add` refused. Without this method, every error is final.
    */
   skip?(record: RecordKey, invalid: Parsed | InvalidLine, number: number): Consequence;
@@ -53,7 +53,7 @@ export interface ReadOptions {
   allowShrink?: boolean | undefined;
   /** How many errors of each kind to report. Defaults to 5. */
   maxErrors?: number | undefined;
-  /** Completes each avatar that is not an http(s) URL yet. */
+  /** Base URL for avatars that are not http(s) URLs. */
   avatarBase?: string | undefined;
 }
 

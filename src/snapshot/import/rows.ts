@@ -27,7 +27,7 @@ export class RowWriter implements LineHandler<DatasetLine> {
   readonly validate = validateRecord;
   /** How many users became private because of an invalid line. */
   hidden = 0;
-  /** The most achievements that a user read so far has unlocked. */
+  /** The length of the longest achievement list read so far. */
   longestList = 0;
   protected readonly db: Database;
   /** The ids of the roles and achievements read so far. */
@@ -136,8 +136,9 @@ function listUnlocks({ achievements = [] }: PublicUserLine): Unlock[] {
 }
 
 function prepareStatements(db: Database) {
-  // Holds the references to records that have not been read yet. These can be all in the dataset,
-  // so the table must be on disk. A TEMP table would be in memory (see temp_store in write.ts).
+  // Holds the references to records that have not been read yet. That may be every reference in the
+  // dataset, so the table must be on disk. A TEMP table would be in memory (see temp_store in
+  // write.ts).
   db.$client.exec(
     "CREATE TABLE pending (line INTEGER, field TEXT, type TEXT, id INTEGER, user INTEGER)",
   );
@@ -163,13 +164,13 @@ function prepareInsert(db: Database, table: SQLiteTable) {
   return db.insert(table).values(Object.fromEntries(values)).onConflictDoNothing().prepare();
 }
 
-/** More than an entry adds to the JSON of its definition. */
+/** More bytes than an entry adds to the JSON of its definition. */
 const ENTRY_BYTES = 100;
 
 /**
  * Lists the users whose achievements take more than {@link MAX_ACHIEVEMENTS_BYTES} in a response.
- * `bytes` is their size, and `fitting` has the newest that fit. Reads no user if even `longestList`
- * of the longest definitions fit.
+ * `bytes` is their size, and `fitting` has the newest that fit. Reads no user if `longestList`
+ * times the longest definition would fit.
  */
 export function* listLongUsers(db: Database, longestList: number) {
   const definitions = new Map<number, string>();

@@ -11,15 +11,18 @@ import type { NameKind } from "../format/schema.ts";
 import { openLongLists } from "./long-lists.ts";
 
 /**
- * An n-gram that occurs more often than this in all names is frequent. With 200, the file of a
- * million users is 7 % smaller, but a search takes up to twice as long. With 50, it takes no less.
+ * An n-gram that occurs more often than this across all names is frequent. With 200, the file of a
+ * million users is 7 % smaller, but a search takes up to twice as long. With 50, it is no faster.
  */
 export const FREQUENT_ABOVE = 100;
 
 /** FTS5 reads each list to the end, so a search reads only this many, of the rarest n-grams. */
 const MAX_SHORT_LISTS = 8;
 
-/** After this many rare lists, comparing the names left is faster than reading another list. */
+/**
+ * After this many rare lists, comparing the remaining names is faster than reading a list than
+ * reading another list.
+ */
 const MAX_RARE_LISTS = 3;
 
 /** Usually ten names are enough. After this many, names are read in batches: five times as fast. */
@@ -186,7 +189,7 @@ export function matchAll(ngrams: string[]): string {
 
 /**
  * Whether a name that equals a query can come after many names that only begin with the query.
- * Users with shorter names come first, so this takes a user with several spellings.
+ * Users with shorter names come first, so only a name with several spellings can cause this.
  */
 export function needsEqualLookup(db: Sqlite, kind: NameKind): boolean {
   const several = "SELECT 1 FROM user_name WHERE instr(folded, char(10)) > 0 LIMIT 1";

@@ -93,7 +93,10 @@ export class NameChanges {
     this.#sql.addEntry.run(rank, folded, id);
   }
 
-  /** Frees `rank` by moving the names up to the next free rank. Returns false if too many. */
+  /**
+   * Frees `rank` by moving the names up to the next free rank. Returns false if these are too many
+   * names.
+   */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];
     for (const entry of this.#sql.listFrom.iterate(rank)) {

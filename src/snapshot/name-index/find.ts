@@ -43,8 +43,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, of covers that too many names have. Each tier is read
-   * from posting lists with few other names.
+   * Adds the best matches, and possibly more, of covers that match too many names. Each tier is
+   * read from posting lists with few other names.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {
@@ -67,7 +67,7 @@ export class NameSearch {
     }
   }
 
-  /** Adds the best names in tier 5, and possibly more, after all names in better tiers. */
+  /** Adds the best names in tier 5, and possibly more. Better tiers must be complete. */
   #addWords(hits: Hits, wordsOfQueries: string[][]): void {
     const searches = wordsOfQueries
       .filter((words) => words.length > 0)

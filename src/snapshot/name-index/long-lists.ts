@@ -78,7 +78,7 @@ export function openLongLists(db: Sqlite, kind: NameKind) {
         else others.unshift(...others.splice(disjoint, 1));
       }
     },
-    /** Yields the `docIds`, which must be ascending, that all lists contain. */
+    /** Yields each of the ascending `docIds` that all lists contain. */
     *filter(docIds: number[], lists: number[]): Generator<number, void> {
       for (const [block, docIdsOfBlock] of Map.groupBy(docIds, blockOf)) {
         let left = docIdsOfBlock;

@@ -83,7 +83,7 @@ export async function namingErrors<T>(source: string | Uint8Array, open: () => P
   }
 }
 
-/** Opens a copy of the file and removes its name. The system deletes the copy when it is closed. */
+/** Opens an unlinked copy of the file, which the system deletes when the copy is closed. */
 async function openCopy(path: string, bytes: number, copyFolder: string) {
   let folder = "";
   const remove = () => folder && rmSync(folder, { recursive: true, force: true });
@@ -98,7 +98,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
   } catch (error) {
     if (error instanceof SnapshotError) throw error;
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
-    const advice = "serve takes another folder with --cache-dir";
+    const advice = "choose another folder with --cache-dir of serve";
     const reason = `cannot be copied (${needed}): ${reasonOf(error)}; ${advice}`;
     throw new SnapshotError(reason, undefined, true);
   } finally {

@@ -22,7 +22,7 @@ interface UserRow {
   name: string;
   avatar_url: string | null;
   company_id: number | null;
-  /** Null without a company, and so is the role. */
+  /** Null without a company, as is the role. */
   company_name: string;
   company_role: string;
   /** A JSON array of ids. */
