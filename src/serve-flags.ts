@@ -209,7 +209,7 @@ export const libraryOptions = {
   snapshot: option<string | Uint8Array>("string or object", "the path or bytes of a snapshot"),
   dataset: option<LineSource<DatasetLine | EndLine>>(
     "string or object or array",
-    "the path or bytes of a dataset file (NDJSON, plain or gzip), or its lines as objects",
+    "the path or bytes of a dataset (NDJSON, plain or gzip), a folder of CSV files, or lines as objects",
   ),
   page: option<boolean>("boolean", "serves the web page at / and /drivers/{id}"),
   demo: option<boolean>("boolean", "serves the demo community that comes with Roadbook"),
