@@ -54,7 +54,7 @@ export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner 
   return unlocks;
 }
 
-/** Returns a day's first second. Earlier days are likelier, especially for few points. */
+/** Returns the start of a day. Earlier days are likelier, especially for few points. */
 function drawDay(random: Random, from: number, until: number, points: number, on?: string): number {
   const span = (until - from) * Math.min(1, points / 25);
   const at = from + span * random.next() * random.next();

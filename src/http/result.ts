@@ -7,7 +7,7 @@ export type Body = string | Uint8Array<ArrayBuffer>;
 
 /**
  * With `--cache-max-age`, any cache may reuse a `public` response, and the client's own cache a
- * `private` one. An `immutable` response never changes. Without a policy, none may be stored.
+ * `private` one. An `immutable` response never changes. Without a policy, nothing is stored.
  */
 export type CachePolicy = "public" | "private" | "immutable";
 

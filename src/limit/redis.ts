@@ -186,10 +186,7 @@ function within<T>(deadlineMs: number, reply: Promise<T>): Promise<T> {
   });
 }
 
-/**
- * Reduces an error to its code, because some messages repeat the command and its password and its
- * password.
- */
+/** Reduces an error to its code, because some messages repeat the command and its password. */
 function reasonOf(error: unknown): string {
   const { message } = error instanceof Error ? error : new Error();
   if (message === UNEXPECTED || message.startsWith("no response within")) return message;

@@ -1,6 +1,6 @@
 /**
  * Runs an operator's queries in one read-only transaction, in which all of them see the same data.
- * Works only on Bun. Messages never have the URL, which contains a password.
+ * Works only on Bun. Messages never contain the URL, which has a password.
  */
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";

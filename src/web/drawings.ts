@@ -29,7 +29,7 @@ const patterns: { path: string; covers: Covers }[] = [
   },
 ];
 
-/** Saturation and lightness in percent, of the ground and the pattern. The id gives the hue. */
+/** Saturation and lightness of the ground and the pattern, in percent. The id gives the hue. */
 const tones: [saturation: number, lightness: number][] = [
   [48, 30],
   [52, 40],

@@ -70,7 +70,7 @@ export class SkippingWriter extends RowWriter {
   }
 }
 
-/** Prepares the table of the users with an error, and its changes. */
+/** Creates the table of users with errors, and its statements. */
 function prepareFaulty({ $client }: Database) {
   // On disk, unlike a TEMP table, because a bad dataset may hide millions of users.
   $client.exec("CREATE TABLE faulty (id INTEGER PRIMARY KEY, is_hidden INTEGER NOT NULL)");

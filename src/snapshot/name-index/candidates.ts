@@ -19,10 +19,7 @@ export const FREQUENT_ABOVE = 100;
 /** FTS5 reads each list to the end, so a search reads only this many, of the rarest n-grams. */
 const MAX_SHORT_LISTS = 8;
 
-/**
- * After this many rare lists, comparing the remaining names is faster than reading a list than
- * reading another list.
- */
+/** After this many rare lists, comparing the names left is faster than reading another list. */
 const MAX_RARE_LISTS = 3;
 
 /** Usually ten names are enough. After this many, names are read in batches: five times as fast. */
@@ -38,7 +35,7 @@ export interface Candidate {
   folded: string;
 }
 
-/** N-grams that every name with the text after the boundary contains. */
+/** N-grams in every name that has the text after the boundary. */
 export interface Cover {
   /** Empty for words. */
   text: string;

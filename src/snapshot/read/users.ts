@@ -30,7 +30,7 @@ interface UserRow {
   created_at: number;
 }
 
-/** The statements are not in drizzle, with which reading a profile takes 1.5 times as long. */
+/** Not written with drizzle, which takes 1.5 times as long to read a profile. */
 export function openUsers({ $client }: Database) {
   const readUser = $client.prepare<UserRow>(
     `SELECT name, avatar_url, company_id, company_name, company_role, roles, created_at
