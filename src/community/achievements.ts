@@ -23,12 +23,15 @@ interface Career {
   /** Unix seconds, like all times here. */
   joined: number;
   until: number;
-  /** 1 is the average. */
+  /** How likely the driver is to unlock achievements: 1 is the average. */
   eagerness: number;
   isOwner: boolean;
 }
 
-/** In order of id. 10 points take at least one day, and 100 points at least 100 days. */
+/**
+ * Returns unlocks by ascending id. Earning 10 points takes at least a day, and 100 points at least
+ * 100 days.
+ */
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];
   /** When each achievement was unlocked, by id. Index 0 holds the time of joining. */

@@ -71,7 +71,7 @@ export function createApp(options: AppOptions) {
   function explain({ code, error, request }: Parameters<ErrorHandler>[0]) {
     if (isClosed()) return fail("unavailable");
     if (code === "NOT_FOUND") return pages.notFoundPage(request) ?? fail("route_not_found");
-    // If a schema fails, its `error` is the code of the response.
+    // If validation fails, the `error` of the schema is the error code.
     if (code === "VALIDATION") return fail(error.customError as ErrorCode);
     if (error instanceof ElysiaCustomStatusResponse) return error;
     reportBug(error, contexts.of(request).requestId);

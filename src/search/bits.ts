@@ -10,7 +10,7 @@ export const BLOCK_DOCS = 32_256;
 
 const BITMAP_BYTES = BLOCK_DOCS / 8;
 
-/** Two larger blocks do not fit on one page, so a bitmap takes no more space and no decoding. */
+/** A larger block would need a page of its own, as a bitmap does, which needs no decoding. */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
 // These buffers are reused, because importing a million names encodes a hundred thousand blocks.

@@ -41,8 +41,9 @@ export function ngramsOf(spellings: string, isFrequent: IsFrequent): string[] {
 }
 
 /**
- * Returns n-grams that every name with the text after the boundary has: rare ones or, if there are
- * none, some that overlap, so a name with all of them contains the text or repeats 12 code points.
+ * Returns n-grams of `text`, which every name with the text after the boundary also has. They are
+ * rare if possible. Otherwise they overlap, so that a name with all of them contains the text or
+ * repeats 12 code points.
  */
 export function coveringNgrams(boundary: Boundary, text: string, isFrequent: IsFrequent): string[] {
   const first = extendWhileFrequent(boundary, text, 0, isFrequent);

@@ -25,13 +25,12 @@ interface Part {
   count: number;
 }
 
-/** The positions are sorted in at least this many parts. Each part takes a pass over all names. */
+/** The positions are sorted in at least this many parts, each with a pass over all names. */
 const PARTS = 8;
 
 /**
- * The maximum number of positions that are sorted together, which take up to 64 MB. If a part has
- * more, the same byte follows at all of them. Then an extra pass lists that n-gram and divides the
- * part.
+ * The maximum number of positions to sort at once, in up to 64 MB. If a part has more positions,
+ * all of them are followed by the same byte, and an extra pass divides the part.
  */
 const MAX_POSITIONS = 1 << 22;
 

@@ -6,8 +6,8 @@ import ipaddr from "ipaddr.js";
 import { codeOf, reasonOf } from "../files/errors.ts";
 import type { FetchHandler } from "../http/app.ts";
 import { createNodeListener } from "./node-listener.ts";
+import { spreadOverTicks } from "./ticks.ts";
 import type { TlsFiles } from "./tls.ts";
-import { createTurns } from "./turns.ts";
 
 export interface Listener {
   origin: string;
@@ -43,7 +43,7 @@ export const openListener: Listen = async (address, ...rest) => {
 };
 
 const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, tls) => {
-  const inTurn = createTurns();
+  const spread = spreadOverTicks();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -54,7 +54,7 @@ const listenOnBun: Listen = async ({ host, port, reusePort = false }, respond, t
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request, server) {
       const peer = () => server.requestIP(request)?.address;
-      return inTurn(() => respond(request, peer));
+      return spread(() => respond(request, peer));
     },
   });
 

@@ -35,7 +35,9 @@ export function toOptionalText(cell: unknown): unknown {
 
 const TIME = /^([\d-]{10})[ T]([\d:.]{8,}) ?(?:Z|([+-]\d\d):?(\d\d)?)?$/i;
 
-/** Reads RFC 3339 and Unix seconds, also with a space for the T, the zone +01, or none (UTC). */
+/**
+ * Reads Unix seconds and RFC 3339. Also allows a space for the T, and the zone +01 or none (UTC).
+ */
 export function toTime(cell: unknown): unknown {
   const value = cell instanceof Date ? cell.getTime() / 1000 : toInteger(cell);
   if (cell instanceof Date || Number.isInteger(value)) {

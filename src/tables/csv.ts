@@ -28,7 +28,7 @@ export function openCsv(folder: string): Tables {
   };
 }
 
-/** Loads a file into a table of its name, and returns its columns. */
+/** Loads a CSV file into the table of the same name. Returns the columns of the file. */
 async function load(db: Sqlite, folder: string, table: TableName): Promise<string[]> {
   const file = `${table}.csv`;
   const key = keyOf(table);

@@ -14,11 +14,11 @@ export interface Brand {
   allowIndexing?: boolean | undefined;
   /** Links at the foot of every page. A URL is http(s) or a path. */
   links?: readonly { text: string; url: string }[] | undefined;
-  /** The URL of the community's own page of a driver, with `{id}` for the id. */
+  /** URL of a driver's page on the community's own site, with `{id}` for the id. */
   driverLink?: string | undefined;
-  /** The URL of the community's own page of a company, with `{id}` for the id. */
+  /** URL of a company's page on the community's own site, with `{id}` for the id. */
   companyLink?: string | undefined;
-  /** The base URL of the achievements' own pictures. Without it, all are drawn. */
+  /** Base URL of the community's pictures of achievements. Without it, all are drawn. */
   icons?: string | undefined;
 }
 

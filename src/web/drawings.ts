@@ -84,7 +84,7 @@ const glyphs = [
 /** Rim colours by tier: bronze, silver, gold, and two for higher tiers. */
 const rims = ["#a8703f", "#8f989f", "#d9a400", "#2a9d8f", "#7b5ea7"];
 
-/** Without its symbol, a badge is the background of a picture, which may be transparent. */
+/** A badge without a symbol is the background of a picture, which may be transparent. */
 export function drawBadge(
   { name, type, tier }: Pick<Achievement, "name" | "type" | "tier">,
   hasSymbol = true,

@@ -40,7 +40,9 @@ function listWords(text: string, query: string): string[] {
   return words.every((word) => word.length > 1 && text.includes(word)) ? words : [];
 }
 
-/** The indexes of the pieces that the words cover, where these start and end between pieces. */
+/**
+ * Returns the indexes of the pieces in which a word occurs, if it begins and ends between pieces.
+ */
 function findLetters(pieces: readonly string[], words: readonly string[]): Set<unknown> {
   const text = pieces.join("");
   const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));

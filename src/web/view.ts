@@ -30,7 +30,10 @@ export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: read
   return { kind: "start" as const, featured, counts: meta.counts };
 }
 
-/** `query` is a normalized text. Drivers who share name and company also have their join dates. */
+/**
+ * `query` is a normalized text. If drivers have the same name and company, their join dates are
+ * added.
+ */
 export function readResults({ users, search }: Snapshot, query: string, baseUrl: string) {
   const found = search.listUsers(query, baseUrl);
   const keyOf = ({ name, company }: UserSearchResult) => JSON.stringify([name, company]);

@@ -80,7 +80,7 @@ export class Candidates {
 
   readonly #isFrequent = (ngram: string): boolean => this.#frequencies.memo(ngram).count > 0;
 
-  /** Reads all candidates of the rare covers, at most two, at once: faster than iterating. */
+  /** Reads all candidates at once, which is faster than iterating. Uses at most two rare covers. */
   listRare(covers: Cover[]): Candidate[] {
     const rare = covers.filter(({ isRare }) => isRare);
     if (rare.length === 0) return [];

@@ -43,8 +43,8 @@ export class NameSearch {
   }
 
   /**
-   * Adds the best matches, and possibly more, of covers that match too many names. Each tier is
-   * read from posting lists with few other names.
+   * For covers that match too many names to compare. Adds at least the best matches, tier by tier:
+   * the posting lists of a tier have few names of other tiers.
    */
   #addTierByTier(hits: Hits, anywhere: Cover[]): void {
     for (const { boundary, tier } of PLACES) {

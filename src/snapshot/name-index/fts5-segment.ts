@@ -7,9 +7,9 @@ import type { Sqlite, Statement } from "../../sqlite/driver.ts";
 
 /** FTS5's default page size. An FTS5 page of this size fits on one page of the database file. */
 const PAGE_BYTES = 4050;
-/** Two offsets: of the first document id that continues the previous page, and the term index. */
+/** Two offsets: of the first document id of the list continued here, and of the term index. */
 const HEADER_BYTES = 4;
-/** The first byte of every term, which stands for FTS5's main index. */
+/** The first byte of every term means FTS5's main index. */
 const MAIN_INDEX = 0x30;
 
 // The row ids of FTS5's blocks. The id of a page of segment 1 is PAGES plus the page's number.
