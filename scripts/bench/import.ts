@@ -122,5 +122,5 @@ async function importHardNames(folder: string, isQuick: boolean): Promise<void> 
     const bound = megabytes + (perName * count + perByte * bytes) / 1e6;
     rows.push([`${count} names of about 200 ${title}`, format(peakMegabytes), format(bound)]);
   }
-  console.log(tableOf(["", "peak, MB:", "documented bound, MB:"], rows));
+  console.log(`\n${tableOf(["", "peak, MB:", "documented bound, MB:"], rows)}`);
 }

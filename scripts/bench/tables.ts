@@ -83,7 +83,7 @@ export async function benchTables(folder: string, isQuick: boolean): Promise<voi
   const unlocks = (UNLOCKS * users).toLocaleString("en");
   console.log(`\n${users.toLocaleString("en")} users with ${unlocks} achievements:\n`);
   const figures = ["import, s:", "only read, s:", "of read + NDJSON:", "peak, MB:"];
-  console.log(tableOf(["", ...figures], rows));
+  console.log(`\n${tableOf(["", ...figures], rows)}`);
   rmSync(target);
 }
 
