@@ -151,6 +151,10 @@ describe.skipIf(skipped)("a shared limiter", async () => {
     const [, flags = ""] = /command: valkey-server (.*)/.exec(compose) ?? [];
     const store = await openRedisServer(undefined, flags.split(" "));
     await (await open({ url: store.url })).consume("a");
+    // While the store syncs its file, it responds first and writes up to two seconds later.
+    await until(async () =>
+      /aof_buffer_length:0\r/.test(`${await store.send("INFO", "persistence")}`),
+    );
     await store.kill();
     await store.start();
     expect(await store.send("LLEN", "roadbook:limit:a")).toBe(1);
