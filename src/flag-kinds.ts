@@ -61,7 +61,7 @@ function kind<Inside>(
   return { value, takes: "string", isSecret, parse: parseOrThrow, convert };
 }
 
-export const text = (value: string) => kind(value, "a text", (text) => text);
+export const text = (value: string) => kind(value, "text", (text) => text);
 
 export const boolean: Kind<boolean, boolean> = {
   takes: "boolean",
@@ -144,7 +144,7 @@ export const pageLink = kind(
 
 export const link = kind(
   "TEXT=URL",
-  'a text and a URL or path, such as "Imprint=https://example.org/imprint"',
+  'a label and a URL or path, such as "Imprint=https://example.org/imprint"',
   (given) => {
     const [, text = "", url = ""] = /^\s*([^=]*[^=\s])\s*=(.+)$/s.exec(given) ?? [];
     return isLink(url) ? { text, url } : undefined;
@@ -176,7 +176,7 @@ const isUrl = (text: string) => /^[a-z][a-z\d+.-]*:\/\//i.test(text);
 /** The path of a file to write. */
 export const target = kind(
   "FILE",
-  "a file; write a file and copy it there, for example with aws s3 cp",
+  "a file, not a URL; write a file and upload it, for example with aws s3 cp",
   (text) => (isUrl(text) ? undefined : text),
   true,
 );

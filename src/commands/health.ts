@@ -34,7 +34,7 @@ export async function runHealth(server: Server): Promise<void> {
     throw new Error(`no response from ${shown}: ${networkReasonOf(error, timeoutMs)}`);
   }
   if (status !== 200 || !body.startsWith('{"success":true')) {
-    throw new Error(`${shown} responded with ${status}, but not like a healthy Roadbook`);
+    throw new Error(`${shown} is not a healthy Roadbook (status ${status})`);
   }
   writeStdout(`${body}\n`);
 }

@@ -29,8 +29,8 @@ interface Career {
 }
 
 /**
- * Returns unlocks by ascending id. Earning 10 points takes at least a day, and 100 points at least
- * 100 days.
+ * Returns unlocks by ascending id. An achievement of 10 points comes at least a day after the
+ * previous one, and one of 100 points at least 100 days after it.
  */
 export function drawUnlocks(random: Random, { joined, until, eagerness, isOwner }: Career) {
   const unlocks: { id: number; tier: number; unlocked_at: string }[] = [];

@@ -11,7 +11,9 @@ export interface DocsService extends Service {
   docsScript(): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** Each is hashed and compressed only once, because doing so delays other clients. */
+/**
+ * The page and its script are hashed and compressed only once, because that delays other clients.
+ */
 const shared = { cache: "public", isShared: true } as const;
 
 export function docs(service: DocsService, documented: AnyElysia) {
@@ -58,11 +60,12 @@ async function renderReference({ publicUrl, basePath }: DocsService, documented:
 
 const description = `
 Public driver profiles, their achievements, and search by company or driver name. The API is
-read-only, and every response is JSON. The endpoints of users and search also exist under /api.
+read-only, and every response is JSON. The Users and Search endpoints also exist under /api.
 
-- \`HEAD\` is \`GET\` without a body and counts like it. \`OPTIONS\`, a preflight, never counts.
+- \`HEAD\` is \`GET\` without a body.
 - Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
-- Both searches share one budget per client. After a 429 or 503, wait for \`Retry-After\`.
+- Both searches share one budget per client, which \`OPTIONS\` does not use. After a 429 or 503,
+  wait for \`Retry-After\`.
 - Name your program and a contact in \`User-Agent\`.
 `.trim();
 

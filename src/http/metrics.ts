@@ -28,7 +28,7 @@ export function createMetrics({ meta, limiterStatus, source }: MetricsOptions) {
   }
   const durations = new Histogram({
     name: "http_request_duration_seconds",
-    help: "Time from the head of a request to the head of its response, before that is sent",
+    help: "Time from receiving the request headers until the response is ready to send",
     labelNames: ["route", "status"],
     buckets: DURATIONS,
   });

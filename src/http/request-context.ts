@@ -1,4 +1,6 @@
-/** Keeps the context of each request by its `Request`, the only object that all hooks share. */
+/**
+ * Keeps the context of each request, keyed by its `Request`, the only object that all hooks share.
+ */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
 import { forwardedOriginOf, originOf } from "./request.ts";

@@ -147,7 +147,10 @@ function prepareHeaders(maxAgeSeconds: number): Record<CachePolicy | "none", Hea
 /** Shorter bodies fit into one packet even without compression. */
 const MIN_COMPRESSED_BYTES = 1024;
 
-/** Chooses by Accept-Encoding. Only gzip, because zstd and Brotli save less than one packet. */
+/**
+ * Chooses by Accept-Encoding. Only gzip, because zstd and Brotli would save less than one more
+ * packet.
+ */
 export function codingFor(body: Body, header: string | null): Coding {
   if (header === null || Buffer.byteLength(body) <= MIN_COMPRESSED_BYTES) return "identity";
   const negotiator = new Negotiator({ headers: { "accept-encoding": header } });

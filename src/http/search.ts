@@ -46,8 +46,8 @@ const q = {
   in: "query",
   name: "q",
   description:
-    "The text to find in a name: at least 2 code points without surrounding space. Case, accents " +
-    "and the order of words do not matter. If it is given more than once, the last one counts.",
+    "The text to find in a name: at least 2 code points, not counting surrounding space. Case, " +
+    "accents and the order of words do not matter. If given more than once, the last one counts.",
   schema: Type.String({ minLength: 2 }),
 } as const;
 

@@ -2,7 +2,10 @@
 import type { Snapshot } from "../snapshot/read/open.ts";
 
 export interface Service {
-  /** A handler calls this once and reads before any `await`, which may outlast the snapshot. */
+  /**
+   * A handler calls this once and reads everything before any `await`, because the snapshot may be
+   * closed meanwhile.
+   */
   snapshot(): Snapshot;
   /** The URL to which paths are appended: the public URL, or the request's origin and base path. */
   baseUrl(request: Request): string;

@@ -1,6 +1,6 @@
 /**
- * Bitmaps with one bit per integer. A block of a long posting list is stored as one or, if it has
- * few document ids, as the distances between them, in one or two bytes each.
+ * Bitmaps with one bit per integer. A block of a long posting list is stored as a bitmap or, if it
+ * has few document ids, as the distances between them, in one or two bytes each.
  */
 
 export type Bits = Uint32Array;
@@ -10,7 +10,10 @@ export const BLOCK_DOCS = 32_256;
 
 const BITMAP_BYTES = BLOCK_DOCS / 8;
 
-/** A larger block would need a page of its own, as a bitmap does, which needs no decoding. */
+/**
+ * Two larger blocks would not fit on one page, so a bitmap takes no more space, and it needs no
+ * decoding.
+ */
 const MAX_DISTANCES_BYTES = BITMAP_BYTES / 2;
 
 // These buffers are reused, because importing a million names encodes a hundred thousand blocks.

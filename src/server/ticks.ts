@@ -1,7 +1,7 @@
 /**
  * Keeps each tick of the event loop short. Bun handles all requests that it has read in one tick,
  * while timers, signals and other clients wait. So once a tick has lasted some milliseconds,
- * further requests wait for the next one. Bun closes a connection that has pipelined more requests.
+ * further requests wait for the next one. Bun closes a connection that has pipelined such requests.
  */
 
 const BUDGET_MS = 2;
@@ -11,7 +11,8 @@ const DEFERRED_BUDGET_MS = BUDGET_MS / 2;
 
 /**
  * Returns a function that calls `handle` at once, or in a later tick if this one was too long.
- * Watching costs time, so a tick is watched only if it begins a whole budget after the last one.
+ * Watching costs time, so a tick is watched only if it begins a whole budget after the last watched
+ * one began.
  */
 export function spreadOverTicks(): <T>(handle: () => T | Promise<T>) => T | Promise<T> {
   let startMs = 0;

@@ -27,8 +27,10 @@ export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
   if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
-  const problem = stray ?? `neither users.${ending} nor companies.${ending}`;
-  throw new Error(`${folder} has ${problem}; its files can be ${known.join(", ")}`);
+  const problem = stray
+    ? `the unknown file ${stray}`
+    : `neither users.${ending} nor companies.${ending}`;
+  throw new Error(`${folder} has ${problem}; the files can be ${known.join(", ")}`);
 }
 
 /** Throws an error that begins with `file` unless the table has the right columns. */

@@ -90,7 +90,7 @@ function runKiosk(idleMs: number, state: Storage): void {
   for (const type of ["contextmenu", "dragstart", "auxclick"]) {
     addEventListener(type, (event) => event.preventDefault());
   }
-  // Blocks shortcuts such as Ctrl+T, which works if the browser was started with --app.
+  // Blocks shortcuts such as Ctrl+T. Browsers allow that only if started with --app.
   document.addEventListener("keydown", (event) => {
     const { ctrlKey, metaKey, altKey, key } = event;
     if (ctrlKey || metaKey || altKey || /^F\d/.test(key)) event.preventDefault();

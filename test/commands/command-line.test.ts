@@ -176,7 +176,7 @@ describe("health", () => {
       },
     });
     const origin = `http://127.0.0.1:${server.port}`;
-    const line = `${origin}${path} responded with ${status}, but not like a healthy Roadbook`;
+    const line = `${origin}${path} is not a healthy Roadbook (status ${status})`;
     await expect(runCommandLine(["health", origin + given])).rejects.toThrow(line);
     expect(paths).toEqual([path]);
     server.stop(true);

@@ -152,7 +152,7 @@ test("a copy that cannot be made is an error with the size, the folder and the f
   const snapshot = await makeLarge();
   const { size } = Bun.file(snapshot);
   await expect(open(snapshot, notAFolder)).rejects.toThrow(
-    `${snapshot} cannot be copied (${Math.ceil(size / 1e6)} MB in ${notAFolder}): ` +
+    `${snapshot} cannot be copied (needs ${Math.ceil(size / 1e6)} MB in ${notAFolder}): ` +
       "file already exists; choose another folder with --cache-dir of serve",
   );
 });

@@ -189,10 +189,14 @@ test.each<[string, Files, string]>([
   [
     "only roles",
     { "roles.csv": "" },
-    " has neither users.csv nor companies.csv; its files can be ",
+    " has neither users.csv nor companies.csv; the files can be ",
   ],
-  ["an unknown file", { "users.csv": users, "Users 2.csv": "" }, " has Users 2.csv; its files can"],
-  ["queries", { "users.sql": "" }, " has users.sql; its files can be roles.csv, "],
+  [
+    "an unknown file",
+    { "users.csv": users, "Users 2.csv": "" },
+    " has the unknown file Users 2.csv; the files",
+  ],
+  ["queries", { "users.sql": "" }, " has the unknown file users.sql; the files can be roles.csv, "],
   ["no header", { "users.csv": "" }, "users.csv is empty; its first line must name the columns"],
   ["no rows", bad(), "no users and no companies; nothing was written"],
   [

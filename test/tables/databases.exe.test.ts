@@ -221,7 +221,11 @@ for (const [name, { has, start, types, cases }] of Object.entries(families)) {
 
     const users = select(values);
     test.each<[string, Record<string, string>, RegExp]>([
-      ["an unknown query", { users, members: users }, / has members\.sql; its files can be/],
+      [
+        "an unknown query",
+        { users, members: users },
+        / has the unknown file members\.sql; the files can be/,
+      ],
       ["two statements", { users: `${users}; ${users}` }, /^users\.sql: .*syntax/],
       ["an empty query", { users: " ;\n" }, /^users\.sql: .*syntax/],
       ["an unknown column", { users: select({ ...values, mail: 1 }) }, /the column "mail" is unk/],

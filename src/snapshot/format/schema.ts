@@ -63,7 +63,7 @@ const searched = {
 export const userName = sqliteTable("user_name", searched);
 export const companyName = sqliteTable("company_name", {
   ...searched,
-  /** The order of companies, as it was when the rank was assigned. */
+  /** The sort key: the member count when the rank was assigned. */
   memberCount: integer("member_count").notNull(),
 });
 

@@ -94,8 +94,8 @@ export class NameChanges {
   }
 
   /**
-   * Frees `rank` by moving the names up to the next free rank. Returns false if these are too many
-   * names.
+   * Frees `rank` by moving each name from there to the next gap up by one rank. Returns false if
+   * these are too many names.
    */
   #makeRoom(rank: number): boolean {
     const run: Entry[] = [];

@@ -99,7 +99,7 @@ async function openCopy(path: string, bytes: number, copyFolder: string) {
     if (error instanceof SnapshotError) throw error;
     const needed = `${Math.ceil(bytes / 1e6)} MB in ${copyFolder}`;
     const advice = "choose another folder with --cache-dir of serve";
-    const reason = `cannot be copied (${needed}): ${reasonOf(error)}; ${advice}`;
+    const reason = `cannot be copied (needs ${needed}): ${reasonOf(error)}; ${advice}`;
     throw new SnapshotError(reason, undefined, true);
   } finally {
     remove();

@@ -123,7 +123,7 @@ export async function openSource({ location, folder, timeoutMs, onDown, onUp }: 
 }
 
 function reasonOfFailure(error: unknown): string {
-  if (isFileSystemError(error)) return `cannot write the cache: ${reasonOf(error)}`;
+  if (isFileSystemError(error)) return `cannot be cached: ${reasonOf(error)}`;
   return error instanceof SnapshotError ? error.reason : reasonOf(error);
 }
 

@@ -257,7 +257,7 @@ describe("a status never contains the path of a cache that cannot be written", (
         rmSync(folder, { recursive: true });
         writeFileSync(folder, "");
       },
-      /^cannot write the cache: file (already )?exists$/,
+      /^cannot be cached: file (already )?exists$/,
     ],
     [
       "a folder instead of the copy",
@@ -296,6 +296,6 @@ test("without a local copy, an unwritable cache is an error", async () => {
   writeFileSync(file, "");
   const folder = join(file, "cache");
   await expect(open({ folder })).rejects.toThrow(
-    /^http:\/\/\S+ cannot write the cache: not a directory$/,
+    /^http:\/\/\S+ cannot be cached: not a directory$/,
   );
 });
