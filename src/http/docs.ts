@@ -64,8 +64,8 @@ read-only, and every response is JSON. The Users and Search endpoints also exist
 
 - \`HEAD\` is \`GET\` without a body.
 - Send the last \`ETag\` in \`If-None-Match\`. A 304 means that nothing has changed.
-- Both searches share one budget per client, which \`OPTIONS\` does not use. After a 429 or 503,
-  wait for \`Retry-After\`.
+- Both searches share one budget per client. \`GET\` and \`HEAD\` use it, \`OPTIONS\` does not. After
+  a 429 or 503, wait for \`Retry-After\`.
 - Name your program and a contact in \`User-Agent\`.
 `.trim();
 

@@ -66,11 +66,7 @@ const headers = {
     RateLimit: header("`r` left, one more in `t` s", text('^"search";r=\\d+;t=\\d+$'), false),
     "X-RateLimit-Limit": header("The number of requests per window", whole(1), false),
     "X-RateLimit-Remaining": header("The number of requests left", whole(0), false),
-    "X-RateLimit-Reset": header(
-      "The Unix time at which one more request is allowed",
-      whole(0),
-      false,
-    ),
+    "X-RateLimit-Reset": header("The Unix time when one more is allowed", whole(0), false),
   },
   retry: { "Retry-After": header("Seconds to wait, which is always enough", whole(1)) },
 };

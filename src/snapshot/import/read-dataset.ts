@@ -131,9 +131,7 @@ class DatasetReader<Parsed extends RecordKey> implements Read {
     return { cleaned: this.cleaned, skipped: this.skipped };
   }
 
-  /**
-   * Reports an error in part of a record or outside any record. Skips it if the handler can skip.
-   */
+  /** Reports an error in part of a record or outside records. Skips it if the handler can skip. */
   private report(error: LineError): void {
     const { missing } = error;
     if (missing && this.invalidRecords.has(nameOf(missing))) return;
