@@ -68,7 +68,8 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const { createAdminFetch } = await import("../http/admin.ts");
     metrics = createMetrics({ ...roadbook, source: source?.status });
     const rig = config.faults && roadbook;
-    const respond = createAdminFetch({ metrics, isReady: () => !isStopping, rig });
+    const isReady = () => !isStopping;
+    const respond = createAdminFetch({ host: adminHost, metrics, isReady, rig });
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
