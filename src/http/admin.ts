@@ -59,7 +59,7 @@ function findHosts(host: string): string[] | undefined {
   return /^(127(\.\d+){3}|\[::1\])$/.test(name) ? [name, "localhost"] : undefined;
 }
 
-/** Returns undefined if the body is too large. Stops reading there, whether or not it is chunked. */
+/** Returns undefined if the body is too large, and reads no further. It may be chunked. */
 async function readBody({ body }: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import {
   chmodSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -84,9 +85,24 @@ test("links are kept, and the file at their end is replaced", async () => {
   ]);
 });
 
-function makeDanglingLink(): string {
+test.each(writers)(
+  "%s creates the file that is missing at the end of links",
+  async (_, replace) => {
+    const [folder, real] = [temporaryFolder(), join(temporaryFolder(), "real")];
+    symlinkSync("further", join(folder, "link"));
+    symlinkSync(real, join(folder, "further"));
+    await replace(join(folder, "link"), write("new"));
+    expect(readFileSync(real, "utf8")).toBe("new");
+    expect(listFiles(folder).map((name) => readlinkSync(join(folder, name)))).toEqual([
+      real,
+      "further",
+    ]);
+  },
+);
+
+function makeLink(target: string): string {
   const link = join(temporaryFolder(), "link");
-  symlinkSync("nowhere", link);
+  symlinkSync(target, link);
   return link;
 }
 
@@ -94,11 +110,28 @@ test.each([
   ["a folder", () => temporaryFolder(), /^\S+ is not a regular file$/],
   ["a device", () => "/dev/null", /^\/dev\/null is not a regular file$/],
   ["in a missing folder", () => join(temporaryFolder(), "no/where"), /^cannot write \S+: no such/],
-  ["a link to a missing file", makeDanglingLink, /^cannot write \S+: no such/],
+  ["a link into a missing folder", () => makeLink("no/where"), /^cannot write \S+: no such/],
+  ["a link to itself", () => makeLink("link"), /^cannot write \S+: too many symbolic links/],
 ])("a target that is %s is a one-line error", async (_, target, expected) => {
   for (const [, replace] of writers) {
     await expect(replace(target(), write("new"))).rejects.toThrow(expected);
   }
+});
+
+test.each([
+  ["folder", ".file.new", mkdirSync],
+  ["folder", ".file.new.work", mkdirSync],
+  ["folder", ".file.new-journal", mkdirSync],
+  ["folder", ".file.lock", mkdirSync],
+  ["FIFO", ".file.new", (path: string) => Bun.spawnSync(["mkfifo", path])],
+  ["FIFO", ".file.lock", (path: string) => Bun.spawnSync(["mkfifo", path])],
+])("a %s named %s is an error that names it, and is kept", async (_, name, make) => {
+  const folder = temporaryFolder();
+  make(join(folder, name));
+  await expect(replaceLocked(join(folder, "file"), write("new"))).rejects.toThrow(
+    new RegExp(`^${join(folder, name)} is not a (Roadbook lock )?file; remove it if you do not`),
+  );
+  expect(readdirSync(folder)).toContain(name);
 });
 
 test("only one writer at a time may replace a locked file", async () => {
