@@ -1,0 +1,68 @@
+/**
+ * Makes folders for temporary files on disk. A killed process cannot remove its folder, so whoever
+ * makes the next one in the same place removes it, unless its lock shows that it is still in use.
+ */
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { lstat, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { lock } from "./lock.ts";
+
+/** Unlike /tmp, /var/tmp is never in memory. */
+export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
+
+/** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
+const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
+
+/** Makes a folder that only this user can open. It is removed at exit, if not before. */
+export function makeTemporaryFolder(parent = TEMPORARY) {
+  mkdirSync(parent, { recursive: true, mode: 0o700 });
+  // Not awaited, because removing files must not delay a start.
+  void removeLeftovers(parent);
+  const outer = mkdtempSync(join(parent, "roadbook-"));
+  const release = tryLock(join(outer, LOCK));
+  // On a file system without locks, the folder must not look like one that is no longer in use.
+  const folder = release ? join(outer, FILES) : outer;
+  if (release) mkdirSync(folder);
+  const remove = () => {
+    process.off("exit", remove);
+    try {
+      for (const each of [folder, outer]) rmSync(each, { recursive: true, force: true });
+    } catch {
+      // The next start removes it.
+    }
+    release?.();
+  };
+  process.on("exit", remove);
+  return { folder, remove };
+}
+
+/** Removes this user's folders in `parent` whose processes were killed. */
+export async function removeLeftovers(parent: string): Promise<void> {
+  for (const name of await readdir(parent).catch(() => [])) {
+    // If this fails, the folder stays for the next start. Another process may be removing it.
+    if (/^roadbook-\w{6}$/.test(name)) await removeUnused(join(parent, name)).catch(() => {});
+  }
+}
+
+async function removeUnused(folder: string): Promise<void> {
+  const stats = await lstat(folder);
+  if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
+  if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
+  const release = lock(join(folder, LOCK));
+  if (!release) return;
+  try {
+    // In this order, so that a folder that is removed only in part is still recognized.
+    for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
+  } finally {
+    release();
+  }
+}
+
+function tryLock(path: string): (() => void) | undefined {
+  try {
+    return lock(path);
+  } catch {
+    return undefined;
+  }
+}
