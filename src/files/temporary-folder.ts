@@ -20,10 +20,15 @@ export function makeTemporaryFolder(parent = TEMPORARY) {
   // Not awaited, because removing files must not delay a start.
   void removeLeftovers(parent);
   const outer = mkdtempSync(join(parent, "roadbook-"));
-  const release = tryLock(join(outer, LOCK));
-  // On a file system without locks, the folder must not look like one that is no longer in use.
+  let release: (() => void) | undefined;
+  try {
+    release = lock(join(outer, LOCK));
+  } catch {
+    // This file system has no locks.
+  }
+  // Without a lock, the folder must not look like one that is no longer in use.
   const folder = release ? join(outer, FILES) : outer;
-  if (release) mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const remove = () => {
     process.off("exit", remove);
     try {
@@ -56,13 +61,5 @@ async function removeUnused(folder: string): Promise<void> {
     for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
   } finally {
     release();
-  }
-}
-
-function tryLock(path: string): (() => void) | undefined {
-  try {
-    return lock(path);
-  } catch {
-    return undefined;
   }
 }

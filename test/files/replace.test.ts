@@ -10,7 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { lock } from "../../src/files/lock.ts";
 import { replaceFile, replaceLocked } from "../../src/files/replace.ts";
 import { temporaryFolder } from "../support.ts";
@@ -72,30 +72,18 @@ test("the files that a killed writer left are removed, and a link's target is un
   expect(readFileSync(elsewhere, "utf8")).toBe("precious");
 });
 
-test("links are kept, and the file at their end is replaced", async () => {
-  const [folder, real] = [temporaryFolder(), join(temporaryFolder(), "real")];
-  symlinkSync("further", join(folder, "link"));
-  symlinkSync(real, join(folder, "further"));
-  writeFileSync(real, "old");
-  await replaceLocked(join(folder, "link"), write("new"));
-  expect(readFileSync(real, "utf8")).toBe("new");
-  expect(["link", "further"].map((name) => readlinkSync(join(folder, name)))).toEqual([
-    "further",
-    real,
-  ]);
-});
-
-test.each(writers)(
-  "%s creates the file that is missing at the end of links",
-  async (_, replace) => {
+test.each(["replaced", "created"])(
+  "links are kept, and the file at their end is %s",
+  async (how) => {
     const [folder, real] = [temporaryFolder(), join(temporaryFolder(), "real")];
     symlinkSync("further", join(folder, "link"));
     symlinkSync(real, join(folder, "further"));
-    await replace(join(folder, "link"), write("new"));
+    if (how === "replaced") writeFileSync(real, "old");
+    await replaceLocked(join(folder, "link"), write("new"));
     expect(readFileSync(real, "utf8")).toBe("new");
-    expect(listFiles(folder).map((name) => readlinkSync(join(folder, name)))).toEqual([
-      real,
+    expect(["link", "further"].map((name) => readlinkSync(join(folder, name)))).toEqual([
       "further",
+      real,
     ]);
   },
 );
@@ -118,21 +106,21 @@ test.each([
   }
 });
 
-test.each([
-  ["folder", ".file.new", mkdirSync],
-  ["folder", ".file.new.work", mkdirSync],
-  ["folder", ".file.new-journal", mkdirSync],
-  ["folder", ".file.lock", mkdirSync],
-  ["FIFO", ".file.new", (path: string) => Bun.spawnSync(["mkfifo", path])],
-  ["FIFO", ".file.lock", (path: string) => Bun.spawnSync(["mkfifo", path])],
-])("a %s named %s is an error that names it, and is kept", async (_, name, make) => {
-  const folder = temporaryFolder();
-  make(join(folder, name));
-  await expect(replaceLocked(join(folder, "file"), write("new"))).rejects.toThrow(
-    new RegExp(`^${join(folder, name)} is not a (Roadbook lock )?file; remove it if you do not`),
-  );
-  expect(readdirSync(folder)).toContain(name);
-});
+test.each([".new", ".new.work", ".new-journal", ".lock"])(
+  "a folder or FIFO named .file%s is an error that names it, and is kept",
+  async (ending) => {
+    for (const make of [mkdirSync, (path: string) => Bun.spawnSync(["mkfifo", path])]) {
+      const target = join(temporaryFolder(), "file");
+      const path = join(dirname(target), `.file${ending}`);
+      make(path);
+      const expected = new RegExp(
+        `^${path} is not a (Roadbook lock )?file; remove it if you do not`,
+      );
+      await expect(replaceLocked(target, write("new"))).rejects.toThrow(expected);
+      expect(statSync(path).isFile()).toBe(false);
+    }
+  },
+);
 
 test("only one writer at a time may replace a locked file", async () => {
   const target = join(temporaryFolder(), "file");

@@ -23,11 +23,9 @@ beforeAll(async () => {
 });
 afterAll(() => roadbook.close());
 
-function openAdmin(
-  rig: Pick<Roadbook, "setFaults" | "resetLimit"> | undefined,
-  isReady = true,
-  host = "127.0.0.1",
-) {
+type Rig = Pick<Roadbook, "setFaults" | "resetLimit"> | undefined;
+
+function openAdmin(rig: Rig, isReady = true, host = "127.0.0.1") {
   const respond = createAdminFetch({ host, metrics, isReady: () => isReady, rig });
   return async (path: string, init?: RequestInit) => {
     const headers = { host: "127.0.0.1:9090", ...init?.headers };
@@ -115,11 +113,7 @@ test("the probes support GET and HEAD, and say when the server is not ready", as
 });
 
 test.each<[string, accepted: string[], refused: string[]]>([
-  [
-    "127.0.0.1",
-    ["127.0.0.1", "127.0.0.1:9090", "localhost", "LOCALHOST:9090"],
-    ["", "evil.example:9090", "127.0.0.1.evil.example", "127.0.0.2", "127.0.0.1, evil.example"],
-  ],
+  ["127.0.0.1", ["127.0.0.1", "LOCALHOST:9090"], ["", "evil.example:9090", "127.0.0.1, evil"]],
   ["127.0.0.2", ["127.0.0.2:1", "localhost"], ["127.0.0.1", "evil.example"]],
   ["::1", ["[::1]:9090", "[::1]", "localhost:1"], ["[::2]", "::1", "evil.example"]],
   ["localhost", ["localhost", "127.0.0.1:9090", "[::1]:9090"], ["evil.example", "localhost.evil"]],
@@ -136,17 +130,14 @@ test.each<[string, accepted: string[], refused: string[]]>([
   }
 });
 
-test.each([
-  ["of a known length", (bytes: number) => Buffer.alloc(bytes, 32)],
-  ["sent in chunks", (bytes: number) => new Blob([Buffer.alloc(bytes, 32)]).stream()],
-])("a body %s has at most 64 KB", async (_, make) => {
-  for (const [bytes, expected] of [
-    [2 ** 16, { status: 400, code: "invalid_request" }],
-    [2 ** 16 + 1, { status: 413, code: "body_too_large" }],
-  ] as const) {
-    const response = await admin("/faults", { method: "PUT", body: make(bytes) });
-    const { success, error } = await response.json();
-    expect([success, { status: response.status, code: error.code }]).toEqual([false, expected]);
+test.each<[bytes: number, status: number, code: string]>([
+  [2 ** 16, 400, "invalid_request"],
+  [2 ** 16 + 1, 413, "body_too_large"],
+])("a body of %d bytes is a %d, also in chunks", async (bytes, status, code) => {
+  const body = new Blob([Buffer.alloc(bytes, 32)]);
+  for (const sent of [body, body.stream()]) {
+    const response = await admin("/faults", { method: "PUT", body: sent });
+    expect([response.status, await response.json()]).toMatchObject([status, { error: { code } }]);
   }
 });
 
