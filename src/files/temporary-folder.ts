@@ -1,6 +1,6 @@
 /**
- * Makes folders for temporary files on disk. A killed process cannot remove its folder, so whoever
- * makes the next one in the same place removes it, unless its lock shows that it is still in use.
+ * Makes folders for temporary files on disk. A killed process cannot remove its folder, so the next
+ * process that makes one in the same place does, unless a lock shows that it is still in use.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { lstat, readdir, rm } from "node:fs/promises";
@@ -13,6 +13,9 @@ export const TEMPORARY = existsSync("/var/tmp") ? "/var/tmp" : tmpdir();
 
 /** A folder holds these two. The lock is taken first, so a folder with both has been locked. */
 const [LOCK, FILES] = ["in-use-by-roadbook", "files"];
+
+/** Far longer than it takes to make a folder. */
+const MAKING_MS = 60_000;
 
 /** Makes a folder that only this user can open. It is removed at exit, if not before. */
 export function makeTemporaryFolder(parent = TEMPORARY) {
@@ -53,12 +56,16 @@ export async function removeLeftovers(parent: string): Promise<void> {
 async function removeUnused(folder: string): Promise<void> {
   const stats = await lstat(folder);
   if (!stats.isDirectory() || stats.uid !== (process.geteuid?.() ?? stats.uid)) return;
-  if ((await readdir(folder)).sort().join() !== `${FILES},${LOCK}`) return;
+  const found = (await readdir(folder)).sort().join();
+  // Without FILES, it is either being made or was removed only in part.
+  const isOld = found === LOCK && Date.now() - stats.mtimeMs > MAKING_MS;
+  if (!isOld && found !== `${FILES},${LOCK}`) return;
   const release = lock(join(folder, LOCK));
   if (!release) return;
   try {
     // In this order, so that a folder that is removed only in part is still recognized.
-    for (const each of [join(folder, FILES), folder]) await rm(each, { recursive: true });
+    for (const each of [join(folder, FILES), folder])
+      await rm(each, { recursive: true, force: true });
   } finally {
     release();
   }

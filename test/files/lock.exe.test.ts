@@ -14,6 +14,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -113,6 +114,7 @@ test("the temporary folder of a killed process is removed at the next start, and
       renameSync(folder, join(parent, "target"));
       symlinkSync("target", folder);
     },
+    "roadbook-hhhhhh": (folder) => rmSync(join(folder, "files"), { recursive: true }),
     // Only root can give a folder to another user.
     ...(process.getuid?.() === 0 && { "roadbook-gggggg": (folder) => chownSync(folder, 1, 1) }),
   };
@@ -122,6 +124,10 @@ test("the temporary folder of a killed process is removed at the next start, and
     change(folder, lockFile);
     kept.push(name);
   }
+
+  // Since it is old, it is not being made.
+  cpSync(join(parent, "roadbook-hhhhhh"), join(parent, "roadbook-iiiiii"), { recursive: true });
+  utimesSync(join(parent, "roadbook-iiiiii"), 0, 0);
 
   kept.push(basename(dirname(makeTemporaryFolder(parent).folder)));
   await until(() => !existsSync(dead));
