@@ -21,6 +21,9 @@ const PAGE_POLICY =
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
+/** How much of a query the page repeats: enough to see that it is too long to find anything. */
+const SHOWN_QUERY = /^.{0,401}/su;
+
 /** The script and the style sheet. A file's name changes with its text. */
 export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
 
@@ -80,8 +83,9 @@ export function createPages(service: PagesService) {
 
   const routes = plugin
     .get("/", async ({ request, server }) => {
-      const query = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
-      const text = normalizeText(query);
+      const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
+      const [query = ""] = SHOWN_QUERY.exec(typed) ?? [];
+      const text = normalizeText(typed);
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
       const data = snapshot();

@@ -9,6 +9,10 @@ import { collapseSpaces } from "../domain/text.ts";
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
 
+/** A longer query finds nothing. */
+const MAX_QUERY_CODE_POINTS = 400;
+const COMPOSED_AT_ONCE = 100;
+
 const ASCII = /^[\x20-\x7e]*$/;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 const COMBINING = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
@@ -52,8 +56,11 @@ function foldDigraphs(text: string): string {
 }
 
 function foldToLatin(text: string): string {
-  const latinOf = (letter: string) => anyAscii(letter).replaceAll("'", "");
-  return fold(text.normalize("NFC").replace(TRANSLITERATED, latinOf));
+  return fold(toLatin(text.normalize("NFC")));
+}
+
+function toLatin(composed: string): string {
+  return composed.replace(TRANSLITERATED, (letter) => anyAscii(letter).replaceAll("'", ""));
 }
 
 /** Each returns one of the spellings of a name, which may be empty or equal another. */
@@ -65,11 +72,29 @@ export function spell(name: string): string {
   return distinct(spellers.map((speller) => speller(name))).join(SPELLING_END);
 }
 
-/** Returns the distinct spellings of a query, or none if folding drops every character. */
+/**
+ * Returns the distinct spellings of a query whose white space is collapsed. Returns none if the
+ * query is too long, or if folding drops every character.
+ */
 export function spellQuery(query: string): string[] {
-  const folded = fold(query);
-  if (folded === "") return [];
-  return ASCII.test(query) ? [folded] : distinct([folded, foldToLatin(query)]);
+  const composed = composeQuery(query);
+  const texts = composed === undefined ? [] : new Set([composed, toLatin(composed)]);
+  const [folded = "", ...others] = Array.from(texts, fold);
+  return folded === "" ? [] : distinct([folded, ...others]);
+}
+
+/**
+ * Returns the NFC of a query, or undefined if that is too long. Marks are put in order, which takes
+ * quadratic time for a run of them, so a long text is composed in steps and given up early: marks
+ * that come later take away at most three code points, because no letter composes with more.
+ */
+function composeQuery(query: string): string | undefined {
+  let composed = "";
+  for (let at = 0; at < query.length; at += COMPOSED_AT_ONCE) {
+    composed = (composed + query.slice(at, at + COMPOSED_AT_ONCE)).normalize("NFC");
+    if ([...composed].length > MAX_QUERY_CODE_POINTS + 3) return undefined;
+  }
+  return [...composed].length > MAX_QUERY_CODE_POINTS ? undefined : composed;
 }
 
 /** The first spelling is kept even if it is empty. */

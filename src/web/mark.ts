@@ -1,33 +1,47 @@
 /** Highlights the letters of a name that match a query. */
-import { spellers, spellQuery } from "../search/fold.ts";
+import { LRUCache } from "lru-cache";
+import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
-const [open, close] = [new Html("<mark>"), new Html("</mark>")];
+/** Names with longer spellings are not marked. One letter can fold to 18, and a name to 3,600. */
+const MAX_MARKED = 1000;
+
+/** Names share most of their letters, and spelling one takes as long as marking a short name. */
+const letterSpellings = spellers.map(
+  (spell) => new LRUCache<string, string>({ max: 4096, memoMethod: spell }),
+);
 
 /**
- * Wraps each occurrence of the query in `<mark>`, or else each of its words. A letter may have
- * several characters in a spelling, such as "shch" for щ. If a match starts or ends inside one,
- * nothing is marked, and `spelling` shows why the name was found.
+ * Wraps each occurrence of a query in `<mark>`, or else each of its words. `queries` are the
+ * spellings of one query. A letter may have several characters in a spelling, such as "shch" for щ.
+ * If a match starts or ends inside one, nothing is marked, and `spelling` shows why the name was
+ * found.
  */
-export function markMatches(name: string, query: string) {
+export function markMatches(name: string, queries: string[]) {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   let spelling: string | undefined;
-  for (const spell of spellers) {
+  for (const [at, spell] of spellers.entries()) {
     const text = spell(name);
-    const pieces = letters.map((letter) => (/^\s/.test(letter) ? " " : spell(letter)));
-    for (const words of spellQuery(query).map((spelled) => listWords(text, spelled))) {
-      if (words.length === 0) continue;
-      spelling ??= text;
-      // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
-      const found = pieces.join("") === text ? findLetters(pieces, words) : new Set();
-      if (found.size === 0) continue;
-      const marked = letters.map((letter, at) => [
-        found.has(at) && !found.has(at - 1) && open,
-        letter,
-        found.has(at) && !found.has(at + 1) && close,
-      ]);
-      return { name: html`${marked}`, spelling: undefined };
+    if (text.length > MAX_MARKED) break;
+    const lists = queries.map((query) => listWords(text, query)).filter(({ length }) => length > 0);
+    if (lists.length === 0) continue;
+    spelling ??= text;
+    const pieces = letters.map((letter) =>
+      /^\s/.test(letter) ? " " : (letterSpellings[at]?.memo(letter) ?? ""),
+    );
+    // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
+    if (pieces.join("") !== text) continue;
+    for (const words of lists) {
+      const found = findLetters(pieces, words);
+      if (!found.includes(true)) continue;
+      let marked = "";
+      for (const [at, letter] of letters.entries()) {
+        if (found[at] && !found[at - 1]) marked += "<mark>";
+        marked += html`${letter}`.text;
+        if (found[at] && !found[at + 1]) marked += "</mark>";
+      }
+      return { name: new Html(marked), spelling: undefined };
     }
   }
   return { name: html`${name}`, spelling: spelling === name.toLowerCase() ? undefined : spelling };
@@ -40,19 +54,24 @@ function listWords(text: string, query: string): string[] {
   return words.every((word) => word.length > 1 && text.includes(word)) ? words : [];
 }
 
-/**
- * Returns the indexes of the pieces in which a word occurs, if it begins and ends between pieces.
- */
-function findLetters(pieces: readonly string[], words: readonly string[]): Set<unknown> {
+/** Returns for each piece whether a word occurs there that begins and ends between pieces. */
+function findLetters(pieces: readonly string[], words: readonly string[]): boolean[] {
   const text = pieces.join("");
-  const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
-  const isBoundary = (at: number) => owners[at - 1] !== owners[at];
-  const found = new Set<number>();
+  const found = pieces.map(() => false);
+  // Of the pieces that begin in the same place, all but the last are empty and stay unmarked.
+  const indexAt = new Map<number, number>();
+  let length = 0;
+  for (const [index, piece] of pieces.entries()) {
+    indexAt.set(length, index);
+    length += piece.length;
+  }
+  indexAt.set(length, pieces.length);
   for (const word of words) {
+    let next = 0;
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-      const end = at + word.length;
-      if (!isBoundary(at) || !isBoundary(end)) continue;
-      for (const owner of owners.slice(at, end)) found.add(owner);
+      const [from, end] = [indexAt.get(at), indexAt.get(at + word.length)];
+      if (from === undefined || end === undefined) continue;
+      for (next = Math.max(from, next); next < end; next++) found[next] = pieces[next] !== "";
     }
   }
   return found;

@@ -1,7 +1,7 @@
 /** The name index finds the same names as test/oracle.ts, which scans all names. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fold } from "../../src/search/fold.ts";
+import { fold, spellQuery } from "../../src/search/fold.ts";
 import { ngramsOf } from "../../src/search/ngrams.ts";
 import type { NameKind } from "../../src/snapshot/format/schema.ts";
 import { createSchema } from "../../src/snapshot/format/schema.ts";
@@ -56,7 +56,7 @@ function countNames(db: Sqlite) {
 function openIds(db: Sqlite, kind: NameKind = "user", counting = db) {
   const search = new NameSearch(counting, kind);
   const findId = db.prepare<{ id: number }>(`SELECT id FROM ${kind}_name WHERE rank = ?`);
-  return (query: string) => search.find(query).map((rank) => findId.get(rank)?.id ?? 0);
+  return (query: string) => search.find(spellQuery(query)).map((rank) => findId.get(rank)?.id ?? 0);
 }
 
 function openNames(names: string[], kind: NameKind = "user", longShare?: number) {

@@ -1,6 +1,7 @@
 /** The pages' content, and the community's own links and pictures. */
 import { describe, expect, test } from "bun:test";
 import { pageAssets } from "../../src/assets.ts";
+import { spellQuery } from "../../src/search/fold.ts";
 import type { Brand } from "../../src/web/brand.ts";
 import { renderDocument } from "../../src/web/document.ts";
 import { drawBadge } from "../../src/web/drawings.ts";
@@ -35,6 +36,7 @@ function render(view: View, brand: Partial<Brand> = {}): string {
 const results: ResultsView = {
   kind: "results",
   query: "trans",
+  queries: ["trans"],
   drivers: [{ id: 1, name: "Jan", avatar_url: "https://a.example/1.png", company: "Trans" }],
   companies: [{ id: 7, name: "Jan Trans", member_count: 2 }],
   searchesLeft: undefined,
@@ -231,7 +233,7 @@ test.each([
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
-  const { name: html, spelling } = markMatches(name, query);
+  const { name: html, spelling } = markMatches(name, spellQuery(query));
   const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
   expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
 });
