@@ -84,8 +84,8 @@ export function createPages(service: PagesService) {
   const routes = plugin
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
-      const [query = ""] = SHOWN_QUERY.exec(typed) ?? [];
       const text = normalizeText(typed);
+      const [query = ""] = SHOWN_QUERY.exec(text) ?? [];
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
       const data = snapshot();

@@ -9,9 +9,8 @@ import { collapseSpaces } from "../domain/text.ts";
 /** Separates the spellings of a name in a single text. Folded text contains no line breaks. */
 export const SPELLING_END = "\n";
 
-/** A longer query finds nothing. */
+/** In NFC. A longer query finds nothing. */
 const MAX_QUERY_CODE_POINTS = 400;
-const COMPOSED_AT_ONCE = 100;
 
 const ASCII = /^[\x20-\x7e]*$/;
 const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
@@ -55,16 +54,13 @@ function foldDigraphs(text: string): string {
   return fold(text.normalize("NFC").replace(HAS_DIGRAPH, digraphOf));
 }
 
-function foldToLatin(text: string): string {
-  return fold(toLatin(text.normalize("NFC")));
-}
-
-function toLatin(composed: string): string {
-  return composed.replace(TRANSLITERATED, (letter) => anyAscii(letter).replaceAll("'", ""));
+function toLatin(text: string): string {
+  const latinOf = (letter: string) => anyAscii(letter).replaceAll("'", "");
+  return text.normalize("NFC").replace(TRANSLITERATED, latinOf);
 }
 
 /** Each returns one of the spellings of a name, which may be empty or equal another. */
-export const spellers = [fold, foldDigraphs, foldToLatin];
+export const spellers = [fold, foldDigraphs, (text: string) => fold(toLatin(text))];
 
 /** Returns the distinct spellings of a name as one text, starting with the folded name itself. */
 export function spell(name: string): string {
@@ -73,28 +69,19 @@ export function spell(name: string): string {
 }
 
 /**
- * Returns the distinct spellings of a query whose white space is collapsed. Returns none if the
- * query is too long, or if folding drops every character.
+ * Returns the distinct spellings of a query, or none if folding drops every character or the query
+ * is too long. White space must be collapsed. NFC takes quadratic time for a run of marks, so it is
+ * made step by step, until no further mark can shorten it enough: a letter composes with three.
  */
 export function spellQuery(query: string): string[] {
-  const composed = composeQuery(query);
-  const texts = composed === undefined ? [] : new Set([composed, toLatin(composed)]);
-  const [folded = "", ...others] = Array.from(texts, fold);
-  return folded === "" ? [] : distinct([folded, ...others]);
-}
-
-/**
- * Returns the NFC of a query, or undefined if that is too long. Marks are put in order, which takes
- * quadratic time for a run of them, so a long text is composed in steps and given up early: marks
- * that come later take away at most three code points, because no letter composes with more.
- */
-function composeQuery(query: string): string | undefined {
   let composed = "";
-  for (let at = 0; at < query.length; at += COMPOSED_AT_ONCE) {
-    composed = (composed + query.slice(at, at + COMPOSED_AT_ONCE)).normalize("NFC");
-    if ([...composed].length > MAX_QUERY_CODE_POINTS + 3) return undefined;
+  for (let at = 0; at < query.length; at += 100) {
+    composed = (composed + query.slice(at, at + 100)).normalize("NFC");
+    if ([...composed].length > MAX_QUERY_CODE_POINTS + 3) return [];
   }
-  return [...composed].length > MAX_QUERY_CODE_POINTS ? undefined : composed;
+  if ([...composed].length > MAX_QUERY_CODE_POINTS) return [];
+  const spellings = distinct(Array.from(new Set([composed, toLatin(composed)]), fold));
+  return spellings[0] === "" ? [] : spellings;
 }
 
 /** The first spelling is kept even if it is empty. */

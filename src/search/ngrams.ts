@@ -24,7 +24,7 @@ const MAX_COVERING = 3;
 /** The n-grams to look up for a text without a rare n-gram start this many code points apart. */
 const OVERLAP_STEP = 4;
 
-/** Every candidate is compared with the whole text, so its beginning is enough to find candidates. */
+/** The beginning of a text is enough to find candidates, which are compared with the whole text. */
 const COVERED = /^.{0,400}/su;
 
 type IsFrequent = (ngram: string) => boolean;

@@ -29,5 +29,9 @@ function toText(value: Value): string {
   if (value === undefined || value === null || value === false) return "";
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(toText).join("");
-  return String(value).replace(/[&<>"']/g, (character) => `&${names[character]};`);
+  let text = String(value);
+  if (!/[&<>"']/.test(text)) return text;
+  // Several times as fast as a function that replaces each match. & comes first.
+  for (const character in names) text = text.replaceAll(character, `&${names[character]};`);
+  return text;
 }

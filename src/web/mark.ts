@@ -6,10 +6,11 @@ import { Html, html } from "./html.ts";
 /** Names with longer spellings are not marked. One letter can fold to 18, and a name to 3,600. */
 const MAX_MARKED = 1000;
 
-/** Names share most of their letters, and spelling one takes as long as marking a short name. */
-const letterSpellings = spellers.map(
-  (spell) => new LRUCache<string, string>({ max: 4096, memoMethod: spell }),
-);
+/** Names share most of their letters, so the spelling of each letter is kept. */
+const spellings = spellers.map((spell) => {
+  const memoMethod = (letter: string) => (/^\s/.test(letter) ? " " : spell(letter));
+  return { spell, cache: new LRUCache({ max: 4096, memoMethod }) };
+});
 
 /**
  * Wraps each occurrence of a query in `<mark>`, or else each of its words. `queries` are the
@@ -21,15 +22,13 @@ export function markMatches(name: string, queries: string[]) {
   // Each character together with its combining marks.
   const letters = name.match(/\P{M}\p{M}*|\p{M}+/gu) ?? [];
   let spelling: string | undefined;
-  for (const [at, spell] of spellers.entries()) {
+  for (const { spell, cache } of spellings) {
     const text = spell(name);
     if (text.length > MAX_MARKED) break;
     const lists = queries.map((query) => listWords(text, query)).filter(({ length }) => length > 0);
     if (lists.length === 0) continue;
     spelling ??= text;
-    const pieces = letters.map((letter) =>
-      /^\s/.test(letter) ? " " : (letterSpellings[at]?.memo(letter) ?? ""),
-    );
+    const pieces = letters.map((letter) => cache.memo(letter));
     // If folding depends on neighbouring letters, matches cannot be mapped back to letters.
     if (pieces.join("") !== text) continue;
     for (const words of lists) {
@@ -61,11 +60,10 @@ function findLetters(pieces: readonly string[], words: readonly string[]): boole
   // Of the pieces that begin in the same place, all but the last are empty and stay unmarked.
   const indexAt = new Map<number, number>();
   let length = 0;
-  for (const [index, piece] of pieces.entries()) {
+  for (const [index, piece] of [...pieces, ""].entries()) {
     indexAt.set(length, index);
     length += piece.length;
   }
-  indexAt.set(length, pieces.length);
   for (const word of words) {
     let next = 0;
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {

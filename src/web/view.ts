@@ -32,8 +32,8 @@ export function readStart({ meta, users }: Snapshot, baseUrl: string, ids?: read
 }
 
 /**
- * `text` is a query whose white space is collapsed. If drivers have the same name and company, their join dates are
- * added.
+ * `text` is a query whose white space is collapsed. If drivers have the same name and company,
+ * their join dates are added.
  */
 export function readResults({ users, search }: Snapshot, text: string, baseUrl: string) {
   const queries = spellQuery(text);

@@ -232,10 +232,20 @@ test.each([
   ["Щукин", "shchuk", "[Щук]ин"],
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
+  ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
+  ["an".repeat(501), "an", "an".repeat(501)],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
   const { name: html, spelling } = markMatches(name, spellQuery(query));
   const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");
   expect(shown + (spelling ? ` (${spelling})` : "")).toBe(marked);
+});
+
+test("a page for 400 code points has results, and one for 401 says that there are none", async () => {
+  const words = "an+".repeat(132);
+  expect(await load(`/?q=${words}nowa`)).toContain("<mark>An</mark>na <mark>Nowa</mark>k");
+  const html = await load(`/?q=${words}nowak${"%3C".repeat(4000)}`);
+  expect(html).toContain("<h2>Nobody by that name</h2>");
+  expect(html.length).toBeLessThan(12_000);
 });
 
 test("queries and names are never interpreted as markup", () => {
