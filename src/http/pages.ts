@@ -21,9 +21,6 @@ const PAGE_POLICY =
 const LOGO_POLICY =
   "default-src 'none'; frame-ancestors 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** How much of a query the page repeats: enough to see that it is too long to find anything. */
-const SHOWN_QUERY = /^.{0,401}/su;
-
 /** The script and the style sheet. A file's name changes with its text. */
 export type PageAssets = Record<"script" | "style", { file: string; text: string }>;
 
@@ -85,7 +82,8 @@ export function createPages(service: PagesService) {
     .get("/", async ({ request, server }) => {
       const typed = parametersOf(request)?.getAll("q").at(-1)?.trim() ?? "";
       const text = normalizeText(typed);
-      const [query = ""] = SHOWN_QUERY.exec(text) ?? [];
+      // The page repeats as much as shows that a query is too long to find anything.
+      const [query = ""] = /^.{0,401}/su.exec(text) ?? [];
       const isSearch = SEARCHABLE.test(text);
       const decision = isSearch ? await countSearch?.(request, server) : undefined;
       const data = snapshot();
@@ -159,5 +157,7 @@ function languageOf(request: Request): Language {
 const parametersOf = ({ url }: Request) => URL.parse(url)?.searchParams;
 
 function preferencesOf({ headers }: Request): Negotiator {
-  return new Negotiator({ headers: Object.fromEntries(headers) });
+  // Negotiating all of a 15 KB header would take longer than most pages.
+  const shortened = Array.from(headers, ([name, value]) => [name, value.slice(0, 1000)]);
+  return new Negotiator({ headers: Object.fromEntries(shortened) });
 }

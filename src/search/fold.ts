@@ -69,9 +69,9 @@ export function spell(name: string): string {
 }
 
 /**
- * Returns the distinct spellings of a query, or none if folding drops every character or the query
- * is too long. White space must be collapsed. NFC takes quadratic time for a run of marks, so it is
- * made step by step, until no further mark can shorten it enough: a letter composes with three.
+ * Returns the distinct spellings of a query whose white space is collapsed, or none if it is too
+ * long or folding drops all of it. NFC takes quadratic time for a run of marks, so it is made step
+ * by step. It may shrink by three code points, because a letter composes with up to three marks.
  */
 export function spellQuery(query: string): string[] {
   let composed = "";

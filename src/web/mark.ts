@@ -3,8 +3,7 @@ import { LRUCache } from "lru-cache";
 import { spellers } from "../search/fold.ts";
 import { Html, html } from "./html.ts";
 
-/** Names with longer spellings are not marked. One letter can fold to 18, and a name to 3,600. */
-const MAX_MARKED = 1000;
+const [open, close] = [new Html("<mark>"), new Html("</mark>")];
 
 /** Names share most of their letters, so the spelling of each letter is kept. */
 const spellings = spellers.map((spell) => {
@@ -13,10 +12,9 @@ const spellings = spellers.map((spell) => {
 });
 
 /**
- * Wraps each occurrence of a query in `<mark>`, or else each of its words. `queries` are the
- * spellings of one query. A letter may have several characters in a spelling, such as "shch" for щ.
- * If a match starts or ends inside one, nothing is marked, and `spelling` shows why the name was
- * found.
+ * Wraps each occurrence of a spelling of the query in `<mark>`, or else each of its words. A letter
+ * may have several characters in a spelling, such as "shch" for щ. If a match starts or ends inside
+ * one, nothing is marked, and `spelling` shows why the name was found.
  */
 export function markMatches(name: string, queries: string[]) {
   // Each character together with its combining marks.
@@ -24,7 +22,8 @@ export function markMatches(name: string, queries: string[]) {
   let spelling: string | undefined;
   for (const { spell, cache } of spellings) {
     const text = spell(name);
-    if (text.length > MAX_MARKED) break;
+    // Some letters fold to 18 others. Marking 20 names of only such letters would take too long.
+    if (text.length > 1000) break;
     const lists = queries.map((query) => listWords(text, query)).filter(({ length }) => length > 0);
     if (lists.length === 0) continue;
     spelling ??= text;
@@ -33,14 +32,13 @@ export function markMatches(name: string, queries: string[]) {
     if (pieces.join("") !== text) continue;
     for (const words of lists) {
       const found = findLetters(pieces, words);
-      if (!found.includes(true)) continue;
-      let marked = "";
-      for (const [at, letter] of letters.entries()) {
-        if (found[at] && !found[at - 1]) marked += "<mark>";
-        marked += html`${letter}`.text;
-        if (found[at] && !found[at + 1]) marked += "</mark>";
-      }
-      return { name: new Html(marked), spelling: undefined };
+      if (found.size === 0) continue;
+      const marked = letters.map((letter, at) => [
+        found.has(at) && !found.has(at - 1) && open,
+        letter,
+        found.has(at) && !found.has(at + 1) && close,
+      ]);
+      return { name: html`${marked}`, spelling: undefined };
     }
   }
   return { name: html`${name}`, spelling: spelling === name.toLowerCase() ? undefined : spelling };
@@ -53,23 +51,19 @@ function listWords(text: string, query: string): string[] {
   return words.every((word) => word.length > 1 && text.includes(word)) ? words : [];
 }
 
-/** Returns for each piece whether a word occurs there that begins and ends between pieces. */
-function findLetters(pieces: readonly string[], words: readonly string[]): boolean[] {
+/**
+ * Returns the indexes of the pieces in which a word occurs, if it begins and ends between pieces.
+ */
+function findLetters(pieces: readonly string[], words: readonly string[]): Set<unknown> {
   const text = pieces.join("");
-  const found = pieces.map(() => false);
-  // Of the pieces that begin in the same place, all but the last are empty and stay unmarked.
-  const indexAt = new Map<number, number>();
-  let length = 0;
-  for (const [index, piece] of [...pieces, ""].entries()) {
-    indexAt.set(length, index);
-    length += piece.length;
-  }
+  const owners = pieces.flatMap((piece, index) => Array<number>(piece.length).fill(index));
+  const isBoundary = (at: number) => owners[at - 1] !== owners[at];
+  const found = new Set<number>();
   for (const word of words) {
-    let next = 0;
     for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-      const [from, end] = [indexAt.get(at), indexAt.get(at + word.length)];
-      if (from === undefined || end === undefined) continue;
-      for (next = Math.max(from, next); next < end; next++) found[next] = pieces[next] !== "";
+      const end = at + word.length;
+      if (!isBoundary(at) || !isBoundary(end)) continue;
+      for (const owner of owners.slice(at, end)) found.add(owner);
     }
   }
   return found;

@@ -232,8 +232,8 @@ test.each([
   ["Щукин", "shchuk", "[Щук]ин"],
   ["東京物流", "京物", "東[京物]流"],
   ["Nowak", "n a", "Nowak"],
-  ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
   ["an".repeat(501), "an", "an".repeat(501)],
+  ["Na\u0301\u0345\u0316n", "an", "N[a\u0301\u0345\u0316n]"],
 ])("in %s, the query %s marks %s", (name, query, marked) => {
   const { name: html, spelling } = markMatches(name, spellQuery(query));
   const shown = html.text.replaceAll("<mark>", "[").replaceAll("</mark>", "]");

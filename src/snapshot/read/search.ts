@@ -22,7 +22,6 @@ export function openSearch({ $client }: Database) {
   );
   const find = (names: NameSearch, queries: string[]) => JSON.stringify(names.find(queries));
 
-  // Both take the spellings of one query.
   return {
     listCompanies: (queries: string[]): CompanySearchResult[] =>
       readCompanies.all(find(companyNames, queries)),
