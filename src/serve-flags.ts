@@ -36,7 +36,7 @@ const sharedSettings = {
     cacheMaxAge: {
       kind: kinds.maxAge,
       default: "0",
-      help: "how long caches may reuse a response without revalidating it",
+      help: "how long caches may reuse a response without revalidating it; 5m behind a shared cache keeps a hidden profile for five minutes",
     },
   }),
   ...group("Page", {
