@@ -2,7 +2,8 @@
  * The six tables that an operator provides as CSV files or as SELECTs, with their columns. Checks
  * the names of files and columns, and never reads a row.
  */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 /** The columns of each table: those that it must have, and optional ones. */
 const tables = {
@@ -26,6 +27,11 @@ export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
+  // A named pipe without a writer would never end.
+  const isFile = (name: string) =>
+    statSync(join(folder, `${name}.${ending}`), { throwIfNoEntry: false })?.isFile();
+  const odd = found.find((name) => !isFile(name));
+  if (odd) throw new Error(`${join(folder, odd)}.${ending} is not a regular file`);
   if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
   const problem = stray
     ? `the unknown file ${stray}`
