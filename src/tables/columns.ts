@@ -27,11 +27,12 @@ export function findTables(folder: string, ending: "csv" | "sql"): TableName[] {
   const known = names.map((name) => `${name}.${ending}`);
   const stray = files.find((file) => /^[^.].*\.(?:csv|sql)$/i.test(file) && !known.includes(file));
   const found = names.filter((name) => files.includes(`${name}.${ending}`));
-  // A named pipe without a writer would never end.
-  const isFile = (name: string) =>
-    statSync(join(folder, `${name}.${ending}`), { throwIfNoEntry: false })?.isFile();
-  const odd = found.find((name) => !isFile(name));
-  if (odd) throw new Error(`${join(folder, odd)}.${ending} is not a regular file`);
+  for (const name of found) {
+    const file = join(folder, `${name}.${ending}`);
+    const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
+    // For example a named pipe, which never ends if it has no writer.
+    if (!isFile) throw new Error(`${file} is not a regular file`);
+  }
   if (stray === undefined && (found.includes("users") || found.includes("companies"))) return found;
   const problem = stray
     ? `the unknown file ${stray}`

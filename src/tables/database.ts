@@ -14,15 +14,8 @@ interface Connection extends AsyncDisposable {
   run(sql: string): Promise<{ rows: Row[]; columns: string[] }>;
 }
 
-/**
- * Opens the database at `url`. The folder `queries` has a SELECT for each table. An error ends the
- * wait for a server that takes longer than `timeoutMs` to connect or to send a page of rows.
- */
-export async function openDatabase(
-  url: string,
-  queries: string,
-  timeoutMs = 120_000,
-): Promise<Tables> {
+/** Opens the database at `url`. The folder `queries` has a SELECT for each table. */
+export async function openDatabase(url: string, queries: string, timeoutMs: number) {
   const connection = await connect(url, timeoutMs);
   const texts = new Map<TableName, string>();
   const run = async (table: TableName, rest: string, selected = "*") => {
@@ -46,7 +39,7 @@ export async function openDatabase(
     },
     query: async (...query) => (await run(...query)).rows,
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
-  };
+  } satisfies Tables;
 }
 
 async function connect(url: string, timeoutMs: number): Promise<Connection> {
@@ -70,19 +63,21 @@ function openSqlite(path: string): Connection {
   }
   return {
     async run(sql) {
-      const { rows, columns } = all(sql);
+      const read = all(sql);
       const isSuspect = (cell: unknown) => typeof cell === "string" && cell.includes("\ufffd");
-      if (!rows.some((row) => Object.values(row).some(isSuspect))) return { rows, columns };
-      // Bun decodes invalid UTF-8 as U+FFFD. Validation rejects the bytes.
-      const bytes = columns.map((name) => `CAST("${name}" AS BLOB) AS "bytes of ${name}"`);
-      const read = all(`SELECT *, ${bytes} FROM (${sql})`).rows.map((row) =>
-        columns.map((name) => {
+      if (!read.rows.some((row) => Object.values(row).some(isSuspect))) return read;
+      // Bun decodes invalid UTF-8 as U+FFFD, which is a valid character. Validation rejects bytes.
+      const casts = read.columns.map((name) => `CAST("${name}" AS BLOB) AS "bytes of ${name}"`);
+      const { rows } = all(`SELECT *, ${casts} FROM (${sql})`);
+      for (const row of rows) {
+        for (const name of read.columns) {
           const bytes = row[`bytes of ${name}`];
-          const isInvalid = isSuspect(row[name]) && bytes instanceof Uint8Array && !isUtf8(bytes);
-          return [name, isInvalid ? bytes : row[name]];
-        }),
-      );
-      return { rows: read.map((cells) => Object.fromEntries(cells)), columns };
+          delete row[`bytes of ${name}`];
+          const isBytes = isSuspect(row[name]) && bytes instanceof Uint8Array;
+          if (isBytes && !isUtf8(bytes)) row[name] = bytes;
+        }
+      }
+      return { ...read, rows };
     },
     [Symbol.asyncDispose]: async () => db.close(),
   };
