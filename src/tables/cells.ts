@@ -15,7 +15,7 @@ export function toInteger(cell: unknown): unknown {
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : BigInt(digits);
 }
 
-// What databases write, and spreadsheets in the languages of the page.
+// Databases and people write these words, and spreadsheets in the languages of the page.
 const TRUE = "1 true t yes y on wahr ja vrai oui prawda tak verdadero sí pravda ano".split(" ");
 const FALSE = "0 false f no n off falsch nein faux non fałsz nie falso nepravda ne".split(" ");
 

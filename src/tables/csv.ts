@@ -100,10 +100,7 @@ function findDelimiter(text: string): string {
   return [",", ";", "\t"].reduce((best, other) => (count(other) > count(best) ? other : best));
 }
 
-/**
- * Decodes UTF-8. Drops carriage returns before a line feed and turns others into spaces, because
- * csv-parse counts each of them as a line.
- */
+/** Decodes UTF-8. csv-parse counts a carriage return as a line, so it is dropped or a space. */
 async function* decode(file: string, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   let held = "";
