@@ -71,10 +71,9 @@ function openSqlite(path: string): Connection {
       const { rows } = all(`SELECT *, ${casts} FROM (${sql})`);
       for (const row of rows) {
         for (const name of read.columns) {
-          const bytes = row[`bytes of ${name}`];
+          const raw = row[`bytes of ${name}`];
           delete row[`bytes of ${name}`];
-          const isBytes = isSuspect(row[name]) && bytes instanceof Uint8Array;
-          if (isBytes && !isUtf8(bytes)) row[name] = bytes;
+          if (isSuspect(row[name]) && raw instanceof Uint8Array && !isUtf8(raw)) row[name] = raw;
         }
       }
       return { ...read, rows };
@@ -87,14 +86,9 @@ async function connectServer(url: string, timeoutMs: number): Promise<Connection
   const isPostgres = /^postgres/i.test(url);
   // Otherwise, variables such as PGDATABASE would win over the URL.
   const database = decodeURIComponent(URL.parse(url)?.pathname.slice(1) ?? "");
-  const sql = new SQL({
-    url,
-    max: 1,
-    connectionTimeout: 0,
-    // PostgreSQL would keep each page's statement until the end.
-    prepare: !isPostgres,
-    ...(database !== "" && { database }),
-  });
+  // If prepared by name, the statements of all pages would stay in PostgreSQL's memory.
+  const options = { url, max: 1, connectionTimeout: 0, prepare: !isPostgres };
+  const sql = new SQL({ ...options, ...(database !== "" && { database }) });
   const close = () => sql.close({ timeout: 0 });
   try {
     const connection = await within(timeoutMs, sql.reserve());
