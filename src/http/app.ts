@@ -7,10 +7,10 @@ import { drawings } from "./drawings.ts";
 import { type HealthService, health } from "./health.ts";
 import { createPages, type PagesService } from "./pages.ts";
 import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
-import { toRoutable } from "./request.ts";
+import { isApiPath, toRoutable } from "./request.ts";
 import { createRequestContexts, peerOf } from "./request-context.ts";
 import { createRespond, preflight, type ResponseOptions } from "./response.ts";
-import { fail } from "./result.ts";
+import { busy, fail } from "./result.ts";
 import { search } from "./search.ts";
 import { sitemap } from "./sitemap.ts";
 import { users } from "./users.ts";
@@ -30,6 +30,16 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 /** {@link peerOf} explains `from`. Throws only if `request` is not a `Request`. */
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
+/** What a server needs to let clients take turns. */
+export interface Door {
+  /** Responds that too many requests of this client are waiting. */
+  refuse: FetchHandler;
+  /** Returns the key under which the client's searches are counted. */
+  clientOf(request: Request, from: unknown): string;
+  /** Whether a response takes little time, as for every path of the API. */
+  isCheap(request: Request): boolean;
+}
+
 export type App = ReturnType<typeof createApp>["app"];
 
 export function createApp(options: AppOptions) {
@@ -43,13 +53,14 @@ export function createApp(options: AppOptions) {
     limitSearch: countSearch ? [createLimitHook(countSearch)] : [],
   };
   const pages = createPages(service);
+  const respond = createRespond(options, contexts, reportBug);
 
   const api = new Elysia({ strictPath: true }).use(users(service)).use(search(service));
   const documented = new Elysia({ strictPath: true }).use(api).use(health(service));
   const app = new Elysia({ strictPath: true })
     .onTransform(refuse)
     .onError(explain)
-    .mapResponse(createRespond(options, contexts, reportBug))
+    .mapResponse(respond)
     .use(documented)
     .group("/api", (prefixed) => prefixed.use(api));
   // Added outside the chain, because a typed client has no use for these routes.
@@ -86,13 +97,22 @@ export function createApp(options: AppOptions) {
     }
   }
 
-  const fetch: FetchHandler = (request, from) => {
+  function enter(request: Request, from: unknown): Request {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
-    return app.fetch(routable);
+    return routable;
+  }
+
+  const fetch: FetchHandler = (request, from) => app.fetch(enter(request, from));
+  const door: Door = {
+    refuse: (request, from) =>
+      respond({ request: enter(request, from), responseValue: busy }) as Response,
+    clientOf: (request, from) =>
+      contexts.clientOf({ peer: peerOf(request, from), headers: request.headers }),
+    isCheap: ({ url }) => isApiPath(url),
   };
-  return { app, fetch };
+  return { app, fetch, door };
 }

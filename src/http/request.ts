@@ -26,6 +26,8 @@ export function normalizeText(query: string): string {
   return isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
 }
 
+const API_PATH = /\/(?:users|search|health)(?:\/|$)/;
+
 /** The index at which the path begins. `url` may lack a scheme and host. */
 function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
@@ -36,6 +38,9 @@ export function pathOf(url: string): string {
   const query = url.indexOf("?", start);
   return url.slice(start, query < 0 ? undefined : query);
 }
+
+/** Whether the path may belong to the API, under any base path. */
+export const isApiPath = (url: string): boolean => API_PATH.test(pathOf(url));
 
 /** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";

@@ -1,6 +1,6 @@
 /** Long ticks of the event loop are split, so that timers and other requests run in between. */
 import { expect, test } from "bun:test";
-import { spreadOverTicks } from "../../src/server/ticks.ts";
+import { spreadOverTicks } from "../../src/server/turns.ts";
 
 /** Keeps the event loop busy for longer than a tick may last. */
 function work(): void {

@@ -1,0 +1,98 @@
+/**
+ * Lets clients take turns. The server reads the requests of many connections in one tick of the
+ * event loop, while timers, signals and other clients wait. So once a tick has lasted some
+ * milliseconds, further requests wait in a line per client, and are taken from each line in turn.
+ * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
+ */
+import type { Door, FetchHandler } from "../http/app.ts";
+
+const BUDGET_MS = 2;
+
+/** Waiting requests get only a part of a tick, so that others are read soon. */
+const WAITING_BUDGET_MS = BUDGET_MS / 2;
+
+/** Further requests of the same client are refused. */
+const MAX_WAITING = 200;
+
+/** The socket is read once more between these ticks, which shows whether the client has left. */
+const TICKS_TO_NOTICE = 2;
+
+interface Waiting extends PromiseWithResolvers<Response> {
+  request: Request;
+  from: unknown;
+  /** The tick in which it arrived. */
+  tick: number;
+}
+
+/** Returns a handler that calls `fetch` or `refuse`, at once or in a later tick. */
+export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Door): FetchHandler {
+  /** In the order of the clients' turns. No line is empty. */
+  const lines = new Map<string, Waiting[]>();
+  let tick = 0;
+  let startMs = 0;
+  /** Resolves at the end of the current tick. Undefined if the tick is not watched. */
+  let ended: Promise<void> | undefined;
+  let isServing = false;
+
+  const isWithin = (budgetMs: number) => performance.now() - startMs <= budgetMs;
+
+  function watch(): Promise<void> {
+    startMs = performance.now();
+    ended = new Promise((resolve) => {
+      setImmediate(() => {
+        ended = undefined;
+        resolve();
+      });
+    });
+    return ended;
+  }
+
+  async function serveLines(): Promise<void> {
+    isServing = true;
+    for (let end = ended ?? watch(); lines.size > 0; ) {
+      await end;
+      tick++;
+      end = watch();
+      // A line that is set again during the iteration is visited again.
+      for (const [client, line] of lines) {
+        const [first] = line;
+        if (!first || tick - first.tick < TICKS_TO_NOTICE) continue;
+        line.shift();
+        lines.delete(client);
+        if (line.length > 0) lines.set(client, line);
+        // Without `end`, a response that waits for a store would hold up all lines.
+        await Promise.race([serve(first), end]);
+        if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
+      }
+    }
+    isServing = false;
+  }
+
+  function serve({ request, from, resolve, reject }: Waiting) {
+    // Bun sends nothing and logs nothing if the connection is gone.
+    if (request.signal.aborted) return reject(request.signal.reason);
+    const response = fetch(request, from);
+    resolve(response);
+    return response;
+  }
+
+  return (request, from) => {
+    if (isCheap(request)) {
+      // Watching costs time, so it begins at most once in a whole budget.
+      if (isWithin(BUDGET_MS)) return fetch(request, from);
+      if (!ended) {
+        watch();
+        return fetch(request, from);
+      }
+    }
+    const client = clientOf(request, from);
+    const line = lines.get(client) ?? [];
+    // Refused in a later tick, too, because that ends the connection if it has pipelined more.
+    if (line.length >= MAX_WAITING) return (ended ?? watch()).then(() => refuse(request, from));
+    lines.set(client, line);
+    const waiting = { request, from, tick, ...Promise.withResolvers<Response>() };
+    line.push(waiting);
+    if (!isServing) void serveLines();
+    return waiting.promise;
+  };
+}
