@@ -28,6 +28,7 @@ interface Waiting extends PromiseWithResolvers<Response> {
 export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Door): FetchHandler {
   /** In the order of the clients' turns. No line is empty. */
   const lines = new Map<string, Waiting[]>();
+  const refused: Waiting[] = [];
   let tick = 0;
   let startMs = 0;
   /** Resolves at the end of the current tick. Undefined if the tick is not watched. */
@@ -49,7 +50,7 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
 
   async function serveLines(): Promise<void> {
     isServing = true;
-    for (let end = ended ?? watch(); lines.size > 0; ) {
+    for (let end = ended ?? watch(); lines.size > 0 || refused.length > 0; ) {
       await end;
       tick++;
       end = watch();
@@ -61,17 +62,21 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
         lines.delete(client);
         if (line.length > 0) lines.set(client, line);
         // Without `end`, a response that waits for a store would hold up all lines.
-        await Promise.race([serve(first), end]);
+        await Promise.race([serve(first, fetch), end]);
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
+      do {
+        const next = refused.shift();
+        if (next) serve(next, refuse);
+      } while (refused.length > 0 && isWithin(BUDGET_MS));
     }
     isServing = false;
   }
 
-  function serve({ request, from, resolve, reject }: Waiting) {
+  function serve({ request, from, resolve, reject }: Waiting, respond: FetchHandler) {
     // Bun sends nothing and logs nothing if the connection is gone.
     if (request.signal.aborted) return reject(request.signal.reason);
-    const response = fetch(request, from);
+    const response = respond(request, from);
     resolve(response);
     return response;
   }
@@ -87,11 +92,11 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
     }
     const client = clientOf(request, from);
     const line = lines.get(client) ?? [];
-    // Refused in a later tick, too, because that ends the connection if it has pipelined more.
-    if (line.length >= MAX_WAITING) return (ended ?? watch()).then(() => refuse(request, from));
-    lines.set(client, line);
     const waiting = { request, from, tick, ...Promise.withResolvers<Response>() };
-    line.push(waiting);
+    if (line.length < MAX_WAITING) {
+      line.push(waiting);
+      lines.set(client, line);
+    } else refused.push(waiting);
     if (!isServing) void serveLines();
     return waiting.promise;
   };
