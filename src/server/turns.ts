@@ -37,6 +37,10 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
 
   const isWithin = (budgetMs: number) => performance.now() - startMs <= budgetMs;
 
+  /** Whether it is known by now if the client has left. */
+  const isRipe = (waiting: Waiting | undefined): waiting is Waiting =>
+    waiting !== undefined && tick - waiting.tick >= TICKS_TO_NOTICE;
+
   function watch(): Promise<void> {
     startMs = performance.now();
     ended = new Promise((resolve) => {
@@ -57,7 +61,7 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
       // A line that is set again during the iteration is visited again.
       for (const [client, line] of lines) {
         const [first] = line;
-        if (!first || tick - first.tick < TICKS_TO_NOTICE) continue;
+        if (!isRipe(first)) continue;
         line.shift();
         lines.delete(client);
         if (line.length > 0) lines.set(client, line);
@@ -66,9 +70,11 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
       do {
-        const next = refused.shift();
-        if (next) serve(next, refuse);
-      } while (refused.length > 0 && isWithin(BUDGET_MS));
+        const [next] = refused;
+        if (!isRipe(next)) break;
+        refused.shift();
+        serve(next, refuse);
+      } while (isWithin(BUDGET_MS));
     }
     isServing = false;
   }
