@@ -85,7 +85,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
   const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
   let isClosed = false;
-  const { app, fetch, door } = createApp({
+  const { app, ...door } = createApp({
     ...config,
     basePath: config.basePath ?? publicPath ?? "",
     clients: createClients({
@@ -106,6 +106,8 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     // Elysia awaits a hook only if it is declared async.
     faults: faults ? [async (context) => faults?.(context)] : [],
   });
+  // Some hosts pass more arguments.
+  const fetch: FetchHandler = (request, from) => door.fetch(request, from);
   const listening: Listening[] = [];
 
   function checkOpen(): void {
@@ -128,7 +130,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
       const { takeTurns } = await import("./server/turns.ts");
-      const { origin, close } = await openListener({ host, port }, takeTurns(fetch, door));
+      const { origin, close } = await openListener({ host, port }, takeTurns(door));
       listening.push({ url: origin, close });
       return { url: origin, close };
     },

@@ -73,15 +73,14 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const completing = (fetch: FetchHandler): FetchHandler => {
-    return (request, peer) => {
-      const response = fetch(request, peer);
+  const respond = takeTurns({
+    ...roadbook.door,
+    fetch(request, peer, isRefused) {
+      const response = roadbook.door.fetch(request, peer, isRefused);
       // Awaiting every response would noticeably slow down requests for profiles.
       return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
-    };
-  };
-  const { fetch, door } = roadbook;
-  const respond = takeTurns(completing(fetch), { ...door, refuse: completing(door.refuse) });
+    },
+  });
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();

@@ -7,7 +7,7 @@ import { drawings } from "./drawings.ts";
 import { type HealthService, health } from "./health.ts";
 import { createPages, type PagesService } from "./pages.ts";
 import { createLimitHook, createSearchCounter } from "./rate-limit.ts";
-import { isApiPath, toRoutable } from "./request.ts";
+import { toRoutable } from "./request.ts";
 import { createRequestContexts, peerOf } from "./request-context.ts";
 import { createRespond, preflight, type ResponseOptions } from "./response.ts";
 import { busy, fail } from "./result.ts";
@@ -31,14 +31,7 @@ export interface AppOptions extends ResponseOptions, Omit<Services, "countSearch
 export type FetchHandler = (request: Request, from?: unknown) => Response | Promise<Response>;
 
 /** What a server needs to let clients take turns. */
-export interface Door {
-  /** Responds that too many requests of this client are waiting. */
-  refuse: FetchHandler;
-  /** Returns the key under which the client's searches are counted. */
-  clientOf(request: Request, from: unknown): string;
-  /** Whether a response takes little time, as for every path of the API. */
-  isCheap(request: Request): boolean;
-}
+export type Door = Pick<ReturnType<typeof createApp>, "fetch" | "clientOf">;
 
 export type App = ReturnType<typeof createApp>["app"];
 
@@ -97,22 +90,19 @@ export function createApp(options: AppOptions) {
     }
   }
 
-  function enter(request: Request, from: unknown): Request {
+  /** If `isRefused`, responds that too many requests of this client are waiting. */
+  function fetch(request: Request, from?: unknown, isRefused = false) {
     if (typeof request?.headers?.get !== "function") {
       throw new TypeError("fetch takes a Request; in Express and node:http, use roadbook.listener");
     }
     const routable = toRoutable(request, basePath);
     contexts.start(routable, request, peerOf(request, from));
-    return routable;
+    if (isRefused) return respond({ request: routable, responseValue: busy }) as Response;
+    return app.fetch(routable);
   }
 
-  const fetch: FetchHandler = (request, from) => app.fetch(enter(request, from));
-  const door: Door = {
-    refuse: (request, from) =>
-      respond({ request: enter(request, from), responseValue: busy }) as Response,
-    clientOf: (request, from) =>
-      contexts.clientOf({ peer: peerOf(request, from), headers: request.headers }),
-    isCheap: ({ url }) => isApiPath(url),
-  };
-  return { app, fetch, door };
+  /** Returns the key under which the client's searches are counted. */
+  const clientOf = (request: Request, from: unknown) =>
+    contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
+  return { app, fetch, clientOf };
 }

@@ -39,7 +39,7 @@ export function pathOf(url: string): string {
   return url.slice(start, query < 0 ? undefined : query);
 }
 
-/** Whether the path may belong to the API, under any base path. */
+/** Whether the path may be one of the API, under any base path. */
 export const isApiPath = (url: string): boolean => API_PATH.test(pathOf(url));
 
 /** The origin of a request without a valid host. */

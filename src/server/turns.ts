@@ -5,6 +5,7 @@
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
 import type { Door, FetchHandler } from "../http/app.ts";
+import { isApiPath } from "../http/request.ts";
 
 const BUDGET_MS = 2;
 
@@ -14,7 +15,7 @@ const WAITING_BUDGET_MS = BUDGET_MS / 2;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 
-/** The socket is read once more between these ticks, which shows whether the client has left. */
+/** After two ticks, the socket has been read once more, which shows if the client has left. */
 const TICKS_TO_NOTICE = 2;
 
 interface Waiting extends PromiseWithResolvers<Response> {
@@ -24,8 +25,8 @@ interface Waiting extends PromiseWithResolvers<Response> {
   tick: number;
 }
 
-/** Returns a handler that calls `fetch` or `refuse`, at once or in a later tick. */
-export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Door): FetchHandler {
+/** Returns a handler that calls `fetch`, at once or in a later tick. */
+export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
   /** In the order of the clients' turns. No line is empty. */
   const lines = new Map<string, Waiting[]>();
   const refused: Waiting[] = [];
@@ -37,7 +38,6 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
 
   const isWithin = (budgetMs: number) => performance.now() - startMs <= budgetMs;
 
-  /** Whether it is known by now if the client has left. */
   const isRipe = (waiting: Waiting | undefined): waiting is Waiting =>
     waiting !== undefined && tick - waiting.tick >= TICKS_TO_NOTICE;
 
@@ -65,36 +65,35 @@ export function takeTurns(fetch: FetchHandler, { refuse, clientOf, isCheap }: Do
         line.shift();
         lines.delete(client);
         if (line.length > 0) lines.set(client, line);
-        // Without `end`, a response that waits for a store would hold up all lines.
-        await Promise.race([serve(first, fetch), end]);
+        // Without `end`, a response that waits for a store would hold up all lines. If a response
+        // is rejected, the server handles that.
+        await Promise.race([serve(first), end]).catch(() => {});
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
       do {
         const [next] = refused;
         if (!isRipe(next)) break;
         refused.shift();
-        serve(next, refuse);
+        serve(next, true);
       } while (isWithin(BUDGET_MS));
     }
     isServing = false;
   }
 
-  function serve({ request, from, resolve, reject }: Waiting, respond: FetchHandler) {
+  function serve({ request, from, resolve, reject }: Waiting, isRefused = false) {
     // Bun sends nothing and logs nothing if the connection is gone.
     if (request.signal.aborted) return reject(request.signal.reason);
-    const response = respond(request, from);
+    const response = fetch(request, from, isRefused);
     resolve(response);
     return response;
   }
 
   return (request, from) => {
-    if (isCheap(request)) {
+    // A page may cost more than a tick, so it waits until it is known that its client has stayed.
+    if (isApiPath(request.url)) {
       // Watching costs time, so it begins at most once in a whole budget.
+      if (!isWithin(BUDGET_MS) && !ended) watch();
       if (isWithin(BUDGET_MS)) return fetch(request, from);
-      if (!ended) {
-        watch();
-        return fetch(request, from);
-      }
     }
     const client = clientOf(request, from);
     const line = lines.get(client) ?? [];

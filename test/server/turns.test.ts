@@ -4,21 +4,18 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { takeTurns } from "../../src/server/turns.ts";
 
 /** Returns a function that sends a request of a client, and the requests that were handled. */
-function open({ isCheap = false, handle = (_: string): unknown => undefined }) {
+function open({ path = "/", handle = (_: string): unknown => undefined }) {
   const handled: string[] = [];
-  const fetch = async (request: Request) => {
-    const name = new URL(request.url).pathname.slice(1);
+  const fetch = async (request: Request, _?: unknown, isRefused?: boolean) => {
+    if (isRefused) return new Response("refused");
+    const name = new URL(request.url).pathname.split("/").at(-1) ?? "";
     handled.push(name);
     await handle(name);
     return new Response(name);
   };
-  const respond = takeTurns(fetch, {
-    refuse: () => new Response("refused"),
-    clientOf: (_, from) => String(from),
-    isCheap: () => isCheap,
-  });
+  const respond = takeTurns({ fetch, clientOf: (_, from) => String(from) });
   const send = async (client: string, name: string, signal?: AbortSignal) => {
-    const request = new Request(`http://roadbook.test/${name}`, signal ? { signal } : {});
+    const request = new Request(`http://roadbook.test${path}${name}`, signal ? { signal } : {});
     return (await respond(request, client)).text();
   };
   return { handled, send };
@@ -31,7 +28,7 @@ function work(): void {
 }
 
 test("in a long tick, requests wait for later ticks, and clients take turns", async () => {
-  const { handled, send } = open({ isCheap: true, handle: work });
+  const { handled, send } = open({ path: "/users/public/", handle: work });
   const sent = ["a1", "a2", "a3", "b1", "b2", "c1"].map((name) => send(name.slice(0, 1), name));
   setImmediate(() => handled.push("something else"));
   handled.push("end of the tick");
@@ -40,7 +37,7 @@ test("in a long tick, requests wait for later ticks, and clients take turns", as
   expect(handled).toEqual(order);
 });
 
-test("a request that is not cheap waits, and is dropped if its client leaves meanwhile", async () => {
+test("a page waits, and is dropped if its client leaves meanwhile", async () => {
   const { handled, send } = open({});
   const controller = new AbortController();
   const left = send("a", "left", controller.signal);
