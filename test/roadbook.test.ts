@@ -214,8 +214,7 @@ describe("close", () => {
     await roadbook.close();
     const responses = await Promise.all(paths.map((path) => ask(roadbook, path)));
     for (const response of [...responses, await waiting]) {
-      const message =
-        "The server is closed or too many of your requests are waiting; try again later.";
+      const message = "The data is temporarily unavailable; try again later.";
       const body = { success: false, error: { code: "unavailable", message } };
       expect([response.status, await response.json()]).toEqual([503, body]);
       expect(response.headers.get("cache-control")).toBe("no-store");

@@ -87,30 +87,30 @@ const RUNS = 5;
 /** Prints how long a client waits for a profile while another one attacks the same server. */
 async function benchOthers(runs: number, users: number): Promise<void> {
   const { snapshot } = await makeSeeded(users);
+  const flags = ["--search-limit", "0", "--allow-indexing", "--snapshot", snapshot];
   const tls = await makeCertificate();
-  const idle = ["none", "none, with TLS"];
-  const waits = await alternate(
-    runs,
-    Object.fromEntries([...idle, ...Object.keys(attacks)].map((attack) => [attack, attack])),
-    async (attack) => {
-      const flags = ["--search-limit", "0", "--allow-indexing", "--snapshot", snapshot];
-      const server = await openExecutable([...flags, ...(attack.includes("TLS") ? tls : [])]);
-      const waits = await measureOther(server, attack);
-      await server.close();
-      return waits;
-    },
-  );
-  const rows = [...idle, ...Object.keys(attacks)].map((attack) => [
-    attack,
-    ...(["connected", "connecting"] as const).flatMap((kind) =>
+  const names = Object.keys(attacks);
+  const subjects = Object.fromEntries(names.map((name) => [name, name]));
+  const waitsOf = await alternate(runs, subjects, async (name) => {
+    const server = await openExecutable([...flags, ...(name.includes("TLS") ? tls : [])]);
+    const waits = await measureOther(server, name);
+    await server.close();
+    return waits;
+  });
+  const rows = names.map((name) => [
+    name,
+    ...[0, 1].flatMap((kind) =>
       [0.5, 0.99, 1].map((share) =>
-        format(median(waits(attack).map((run) => quantile(run[kind], share)))),
+        format(median(waitsOf(name).map((waits) => quantile(waits[kind] ?? [], share)))),
       ),
     ),
   ]);
-  const head = ["p50:", "p99:", "max:", "p50, connecting:", "p99, connecting:", "max, connecting:"];
-  console.log(`Medians of ${runs} runs.\n`);
-  console.log(`${tableOf(["attack; wait of another client, ms", ...head], rows)}\n`);
+  const shares = ["p50:", "p99:", "max:"];
+  const head = [...shares, ...shares.map((share) => `connecting, ${share}`)];
+  console.log(
+    tableOf([`attack; wait of another client, ms, median of ${runs} runs`, ...head], rows),
+  );
+  console.log();
 }
 
 /** Returns how long a client waits on an open connection, and on a new one, in milliseconds. */
@@ -129,28 +129,28 @@ async function measureOther({ origin }: Target, attack: string) {
     { stdout: "ignore" },
   );
   await Bun.sleep(WARM_UP_MS);
-  const waits = { connected: [] as number[], connecting: [] as number[] };
+  const connected: number[] = [];
+  const connecting: number[] = [];
   const endMs = performance.now() + ATTACK_MS;
   while (performance.now() < endMs) {
-    waits.connected.push(await ask(socket));
+    connected.push(await ask(socket));
     const other = open(origin, "127.0.0.1").on("error", () => {});
-    waits.connecting.push(await ask(other));
+    connecting.push(await ask(other));
     other.destroy();
     await Bun.sleep(5);
   }
   attacker.kill();
   await attacker.exited;
   socket.destroy();
-  return waits;
+  return [connected, connecting];
 }
 
 /** Returns the flags for a certificate with an ECDSA key, whose handshakes cost the least. */
 async function makeCertificate(): Promise<string[]> {
-  const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(temporaryFolder(), name));
+  const folder = temporaryFolder();
   const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=a.example";
-  const flags = ["--tls-cert", `${cert}`, "--tls-key", `${key}`];
-  await run(["openssl", ...kind.split(" "), "-out", `${cert}`, "-keyout", `${key}`]);
-  return flags;
+  await run(["openssl", ...kind.split(" "), "-out", `${folder}/cert`, "-keyout", `${folder}/key`]);
+  return ["--tls-cert", `${folder}/cert`, "--tls-key", `${folder}/key`];
 }
 
 async function benchLongRequests(tries: number): Promise<void> {

@@ -23,10 +23,7 @@ export const errors = {
     status: 500,
     message: "The server failed unexpectedly; please report the X-Request-Id of this response.",
   },
-  unavailable: {
-    status: 503,
-    message: "The server is closed or too many of your requests are waiting; try again later.",
-  },
+  unavailable: { status: 503, message: "The data is temporarily unavailable; try again later." },
 } as const;
 
 export type ErrorCode = keyof typeof errors;

@@ -103,10 +103,8 @@ function responsesOf({ operationId, success, errors: own, tag }: Operation) {
     }),
     ...Object.fromEntries(
       [...failures].map(([status, codes]) => {
-        return [
-          status,
-          failure(codes, { ...common, ...([429, 503].includes(status) && headers.retry) }),
-        ];
+        const retry = (status === 429 || status === 503) && headers.retry;
+        return [status, failure(codes, { ...common, ...retry })];
       }),
     ),
     405: failure(["method_not_allowed"], { ...headers.common, ...headers.allow }),

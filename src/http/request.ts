@@ -26,8 +26,6 @@ export function normalizeText(query: string): string {
   return isTooLong(collapsed) ? collapsed : collapsed.normalize("NFC");
 }
 
-const API_PATH = /\/(?:users|search|health)(?:\/|$)/;
-
 /** The index at which the path begins. `url` may lack a scheme and host. */
 function pathStart(url: string): number {
   return url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("://") + 3);
@@ -40,7 +38,8 @@ export function pathOf(url: string): string {
 }
 
 /** Whether the path may be one of the API, under any base path. */
-export const isApiPath = (url: string): boolean => API_PATH.test(pathOf(url));
+export const isApiPath = (url: string): boolean =>
+  /\/(?:users|search|health)(?:\/|$)/.test(pathOf(url));
 
 /** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";

@@ -4,25 +4,22 @@
  * milliseconds, further requests wait in a line per client, and are taken from each line in turn.
  * Bun closes a connection, without a response, if it has pipelined a request behind a waiting one.
  */
+import { setImmediate as nextTick } from "node:timers/promises";
 import type { Door, FetchHandler } from "../http/app.ts";
 import { isApiPath } from "../http/request.ts";
 
 const BUDGET_MS = 2;
-
 /** Waiting requests get only a part of a tick, so that others are read soon. */
 const WAITING_BUDGET_MS = BUDGET_MS / 2;
-
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
-
 /** After two ticks, the socket has been read once more, which shows if the client has left. */
 const TICKS_TO_NOTICE = 2;
 
-interface Waiting extends PromiseWithResolvers<Response> {
-  request: Request;
-  from: unknown;
-  /** The tick in which it arrived. */
+interface Waiting {
+  /** The tick in which the request arrived. */
   tick: number;
+  serve(): Promise<Response> | Response | undefined;
 }
 
 /** Returns a handler that calls `fetch`, at once or in a later tick. */
@@ -37,17 +34,13 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
   let isServing = false;
 
   const isWithin = (budgetMs: number) => performance.now() - startMs <= budgetMs;
-
   const isRipe = (waiting: Waiting | undefined): waiting is Waiting =>
     waiting !== undefined && tick - waiting.tick >= TICKS_TO_NOTICE;
 
   function watch(): Promise<void> {
     startMs = performance.now();
-    ended = new Promise((resolve) => {
-      setImmediate(() => {
-        ended = undefined;
-        resolve();
-      });
+    ended = nextTick().then(() => {
+      ended = undefined;
     });
     return ended;
   }
@@ -67,25 +60,15 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
         if (line.length > 0) lines.set(client, line);
         // Without `end`, a response that waits for a store would hold up all lines. If a response
         // is rejected, the server handles that.
-        await Promise.race([serve(first), end]).catch(() => {});
+        await Promise.race([first.serve(), end]).catch(() => {});
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
       do {
-        const [next] = refused;
-        if (!isRipe(next)) break;
-        refused.shift();
-        serve(next, true);
+        if (!isRipe(refused[0])) break;
+        refused.shift()?.serve();
       } while (isWithin(BUDGET_MS));
     }
     isServing = false;
-  }
-
-  function serve({ request, from, resolve, reject }: Waiting, isRefused = false) {
-    // Bun sends nothing and logs nothing if the connection is gone.
-    if (request.signal.aborted) return reject(request.signal.reason);
-    const response = fetch(request, from, isRefused);
-    resolve(response);
-    return response;
   }
 
   return (request, from) => {
@@ -97,12 +80,18 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
     }
     const client = clientOf(request, from);
     const line = lines.get(client) ?? [];
-    const waiting = { request, from, tick, ...Promise.withResolvers<Response>() };
-    if (line.length < MAX_WAITING) {
-      line.push(waiting);
-      lines.set(client, line);
-    } else refused.push(waiting);
+    const isRefused = line.length >= MAX_WAITING;
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const serve = () => {
+      // Bun sends nothing and logs nothing if the connection is gone.
+      if (request.signal.aborted) return void reject(request.signal.reason);
+      const response = fetch(request, from, isRefused);
+      resolve(response);
+      return response;
+    };
+    (isRefused ? refused : line).push({ tick, serve });
+    lines.set(client, line);
     if (!isServing) void serveLines();
-    return waiting.promise;
+    return promise;
   };
 }
