@@ -18,11 +18,6 @@ export const attacks: Record<string, [connections: number, attack: () => void]> 
   none: [0, () => {}],
   "none, over TLS": [0, () => {}],
   "1 connection requests a profile": [1, keepAlive(PROFILE)],
-  "1 connection pipelines 3,000 lists of achievements": [
-    1,
-    pipeline("/users/42/achievements", 3000),
-  ],
-  "4 connections pipeline 5,000 OpenAPI documents": [4, pipeline("/docs/json", 5000)],
   "100 connections pipeline 500 OpenAPI documents": [100, pipeline("/docs/json", 500)],
   "50 connections pipeline 1,000 pages of results": [50, pipeline("/?q=anna", 1000)],
   "50 connections pipeline 5,000 profiles": [50, pipeline(PROFILE, 5000)],
@@ -36,19 +31,9 @@ export const attacks: Record<string, [connections: number, attack: () => void]> 
   "200 clients request a sitemap and leave": [200, leave("/sitemaps/0.xml")],
   "300 clients connect over TLS and leave": [300, leave(PROFILE)],
 };
-for (const field of [
-  "Accept: a/b;q=1,",
-  "Accept-Encoding: a;q=1,",
-  "Accept-Language: a;q=1,",
-  'If-None-Match: "a",',
-  "Cookie: a=b;",
-]) {
-  const [name, value = ""] = field.split(": ");
-  const header = `${name}: ${value.repeat(15_000 / value.length)}\r\n`;
-  attacks[`200 connections request a page with a giant ${name}`] = [
-    200,
-    keepAlive("/drivers/46", header),
-  ];
+for (const name of ["Accept", "Accept-Encoding", "Accept-Language", "If-None-Match", "Cookie"]) {
+  const header = `${name}: ${'"a";q=1,'.repeat(1800)}\r\n`;
+  attacks[`200 connections send a giant ${name}`] = [200, keepAlive("/drivers/46", header)];
 }
 
 const [origin = "", name = ""] = process.argv.slice(2);

@@ -11,6 +11,7 @@ import { isApiPath } from "../http/request.ts";
 const BUDGET_MS = 2;
 /** Waiting requests get only a part of a tick, so that others are read soon. */
 const WAITING_BUDGET_MS = BUDGET_MS / 2;
+const REFUSING_BUDGET_MS = BUDGET_MS / 4;
 /** Further requests of the same client are refused. */
 const MAX_WAITING = 200;
 /** After two ticks, the socket has been read once more, which shows if the client has left. */
@@ -51,6 +52,7 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
       await end;
       tick++;
       end = watch();
+      while (isRipe(refused[0]) && isWithin(REFUSING_BUDGET_MS)) refused.shift()?.serve();
       // A line that is set again during the iteration is visited again.
       for (const [client, line] of lines) {
         const [first] = line;
@@ -63,10 +65,6 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
         await Promise.race([first.serve(), end]).catch(() => {});
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
-      do {
-        if (!isRipe(refused[0])) break;
-        refused.shift()?.serve();
-      } while (isWithin(BUDGET_MS));
     }
     isServing = false;
   }

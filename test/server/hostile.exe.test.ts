@@ -193,12 +193,11 @@ test("behind a proxy, clients take turns, and one with a thousand requests gets 
     expect(statusesOf((await readAll(other)).responses)).toEqual([200]);
     const responses = (await Promise.all(received)).flatMap(({ responses }) => responses);
     const refused = responses.filter(({ status }) => status === 503);
+    expect(new Set(statusesOf(responses))).toEqual(new Set([200, 503]));
     expect(responses.length).toBe(sockets.length);
-    expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThanOrEqual(200);
-    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThanOrEqual(sockets.length - 200);
     for (const { head, body } of refused) {
       expect(head).toMatch(/^retry-after: 1\r$/m);
-      expect(head).toMatch(/^x-request-id: /m);
       expect(JSON.parse(body).error.code).toBe("unavailable");
     }
   });

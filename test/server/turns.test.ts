@@ -53,8 +53,7 @@ test("a client with 200 waiting requests is refused more, and then served again"
   const many = Array.from({ length: 300 }, () => send("a", "many"));
   const others = Array.from({ length: 300 }, (_, at) => send(`b${at}`, "other"));
   const texts = await Promise.all(many);
-  expect(texts.indexOf("refused")).toBe(200);
-  expect(texts.lastIndexOf("many")).toBe(199);
+  expect([texts.indexOf("refused"), texts.lastIndexOf("many")]).toEqual([200, 199]);
   expect(new Set(await Promise.all(others))).toEqual(new Set(["other"]));
   expect(handled.slice(0, 3)).toEqual(["many", "other", "other"]);
   expect(await send("a", "again")).toBe("again");
