@@ -10,6 +10,7 @@ import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { takeTurns } from "./server/turns.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
@@ -129,7 +130,6 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
-      const { takeTurns } = await import("./server/turns.ts");
       const { origin, close } = await openListener({ host, port }, takeTurns(door));
       listening.push({ url: origin, close });
       return { url: origin, close };
