@@ -101,7 +101,6 @@ export function createApp(options: AppOptions) {
     return app.fetch(routable);
   }
 
-  /** Returns the key under which the client's searches are counted. */
   const clientOf = (request: Request, from: unknown) =>
     contexts.clientOf({ peer: peerOf(request, from), headers: request.headers });
   return { app, fetch, clientOf };

@@ -60,8 +60,7 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
         line.shift();
         lines.delete(client);
         if (line.length > 0) lines.set(client, line);
-        // Without `end`, a response that waits for a store would hold up all lines. If a response
-        // is rejected, the server handles that.
+        // A response that waits for a store must not hold up all lines. Rejections are the server's.
         await Promise.race([first.serve(), end]).catch(() => {});
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }

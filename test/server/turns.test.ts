@@ -1,6 +1,5 @@
 /** Requests that arrive in a long tick of the event loop wait, and clients take turns. */
 import { expect, test } from "bun:test";
-import { setImmediate as nextTick } from "node:timers/promises";
 import { takeTurns } from "../../src/server/turns.ts";
 
 /** Returns a function that sends a request of a client, and the requests that were handled. */
@@ -42,7 +41,6 @@ test("a page waits, and is dropped if its client leaves meanwhile", async () => 
   const controller = new AbortController();
   const left = send("a", "left", controller.signal);
   const stays = send("a", "stays");
-  await nextTick();
   controller.abort(new Error("left"));
   await expect(left).rejects.toThrow("left");
   expect([await stays, handled]).toEqual(["stays", ["stays"]]);
