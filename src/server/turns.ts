@@ -60,7 +60,7 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
         line.shift();
         lines.delete(client);
         if (line.length > 0) lines.set(client, line);
-        // A response that waits for a store must not hold up all lines. Rejections are the server's.
+        // A response that waits for a store must not hold up all lines. Bun handles rejections.
         await Promise.race([first.serve(), end]).catch(() => {});
         if (ended !== end || !isWithin(WAITING_BUDGET_MS)) break;
       }
@@ -72,8 +72,9 @@ export function takeTurns({ fetch, clientOf }: Door): FetchHandler {
     // A page may cost more than a tick, so it waits until it is known that its client has stayed.
     if (isApiPath(request.url)) {
       // Watching costs time, so it begins at most once in a whole budget.
-      if (!isWithin(BUDGET_MS) && !ended) watch();
-      if (isWithin(BUDGET_MS)) return fetch(request, from);
+      const isNew = !isWithin(BUDGET_MS) && !ended;
+      if (isNew) watch();
+      if (isNew || isWithin(BUDGET_MS)) return fetch(request, from);
     }
     const client = clientOf(request, from);
     const line = lines.get(client) ?? [];
