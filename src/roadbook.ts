@@ -4,12 +4,13 @@ import { createFaults } from "./faults.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
 import { cidr } from "./flag-kinds.ts";
-import { type App, createApp, type FetchHandler } from "./http/app.ts";
+import { type App, createApp, type Door, type FetchHandler } from "./http/app.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
 import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { takeTurns } from "./server/turns.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
@@ -77,7 +78,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
 const loopback = ["127.0.0.0/8", "::1"].map((text) => cidr.convert(text));
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
-export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
+export async function openRoadbook(config: Config): Promise<Roadbook & { app: App; door: Door }> {
   const { faultSeed, limiter: shared, searchLimit: limit, searchWindow: windowMs } = config;
   let faults = config.faults && createFaults(config.faults, faultSeed);
   const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
@@ -85,7 +86,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
   const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
   let isClosed = false;
-  const { app, fetch } = createApp({
+  const { app, ...door } = createApp({
     ...config,
     basePath: config.basePath ?? publicPath ?? "",
     clients: createClients({
@@ -106,6 +107,8 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     // Elysia awaits a hook only if it is declared async.
     faults: faults ? [async (context) => faults?.(context)] : [],
   });
+  // Some hosts pass more arguments.
+  const fetch: FetchHandler = (request, from) => door.fetch(request, from);
   const listening: Listening[] = [];
 
   function checkOpen(): void {
@@ -121,12 +124,13 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
   return {
     app,
     fetch,
+    door,
     listener: createNodeListener(fetch),
     async listen(options = {}) {
       checkOpen();
       const { port = 0, host = "127.0.0.1" } = options;
       const { openListener } = await import("./server/listen.ts");
-      const { origin, close } = await openListener({ host, port }, fetch);
+      const { origin, close } = await openListener({ host, port }, takeTurns(door));
       listening.push({ url: origin, close });
       return { url: origin, close };
     },

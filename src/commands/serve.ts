@@ -12,6 +12,7 @@ import type { serveSettings, Values } from "../serve-flags.ts";
 import { type Listener, openListener } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
 import { readTls } from "../server/tls.ts";
+import { takeTurns } from "../server/turns.ts";
 import type { RemoteLocation } from "../snapshot/remote/location.ts";
 import type { Source } from "../snapshot/remote/source.ts";
 import { endOnSignal, writeStdout } from "./output.ts";
@@ -73,11 +74,14 @@ async function serve(config: ServeConfig, log: Logger): Promise<void> {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const respond: FetchHandler = (request, peer) => {
-    const response = roadbook.fetch(request, peer);
-    // Awaiting every response would noticeably slow down requests for profiles.
-    return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
-  };
+  const respond = takeTurns({
+    ...roadbook.door,
+    fetch(request, peer, isRefused) {
+      const response = roadbook.door.fetch(request, peer, isRefused);
+      // Awaiting every response would noticeably slow down requests for profiles.
+      return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
+    },
+  });
   const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
   // Called before the ready line, because programs may send a signal as soon as they read it.
   const stopSignal = nextSignal();
