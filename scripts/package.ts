@@ -7,11 +7,11 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync
 import { join, resolve } from "node:path";
 import { Command, Option } from "@commander-js/extra-typings";
 import packageJson from "../package.json" with { type: "json" };
-import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/assets.ts";
 import { describe, sentenceOf } from "../src/commands/help.ts";
 import { demoDataset } from "../src/community/community.ts";
-import { libraryOptions, type Setting, serveSettings } from "../src/serve-flags.ts";
+import { libraryOptions, type Setting, serveSettings } from "../src/settings/serve.ts";
 import { buildSnapshot } from "../src/snapshot/import/import.ts";
+import { DEMO_SNAPSHOT, LICENCES, makeAssets } from "../src/web/assets.ts";
 import { formatBom, formatLicences, listParts } from "./release/parts.ts";
 
 const root = join(import.meta.dir, "..");

@@ -1,15 +1,15 @@
 /** Roadbook as a library: one object that serves a snapshot, a dataset or the demo. */
 import type { ChangeLine, EndLine } from "./domain/dataset.ts";
-import { createFaults } from "./faults.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
-import { cidr } from "./flag-kinds.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
+import { createFaults } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
 import { createClients } from "./limit/client-address.ts";
 import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
-import { type Config, type RoadbookOptions, readOptions } from "./serve-flags.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
+import { cidr } from "./settings/kinds.ts";
+import { type Config, type RoadbookOptions, readOptions } from "./settings/serve.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
@@ -96,7 +96,7 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
     cacheMaxAgeSeconds: Math.floor(config.cacheMaxAge / 1000),
     compress: config.compress ?? true,
     page,
-    docsScript: async () => (await import("./assets.ts")).docsScript(),
+    docsScript: async () => (await import("./web/assets.ts")).docsScript(),
     onBug: config.onBug ?? ((error: unknown) => console.error(error)),
     source: () => config.snapshotSource?.(),
     isClosed: () => isClosed,
@@ -161,13 +161,13 @@ async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
   if (snapshot !== undefined) return snapshot;
-  if (demo) return (await import("./assets.ts")).demoSnapshot();
+  if (demo) return (await import("./web/assets.ts")).demoSnapshot();
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
 async function pageOf(config: Config): Promise<Pages> {
   const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  return { ...config, logo, assets: await (await import("./assets.ts")).pageAssets() };
+  return { ...config, logo, assets: await (await import("./web/assets.ts")).pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

@@ -140,7 +140,7 @@ describe("invariants", () => {
 
   test("only http/response.ts makes a Response, except for faults and the admin port", () => {
     expect(filesWith(/\bnew Response\(|\bResponse\.(?:json|redirect|error)\(/)).toEqual([
-      "faults.ts",
+      "http/faults.ts",
       "http/admin.ts",
       "http/response.ts",
     ]);

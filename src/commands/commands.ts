@@ -2,8 +2,8 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
-import * as kinds from "../flag-kinds.ts";
-import { declare, type Settings, serveSettings, type Values } from "../serve-flags.ts";
+import * as kinds from "../settings/kinds.ts";
+import { declare, type Settings, serveSettings, type Values } from "../settings/serve.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {
@@ -178,7 +178,7 @@ export const commands: Record<string, Command> = {
     summary: "print the licences of all parts of this program",
     settings: {},
     async run() {
-      const { licences } = await import("../assets.ts");
+      const { licences } = await import("../web/assets.ts");
       writeStdout(await licences());
     },
   }),

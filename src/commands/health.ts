@@ -1,6 +1,6 @@
 /** `roadbook health`: checks a running server, for use in scripts and container health checks. */
 import { networkReasonOf } from "../files/errors.ts";
-import { requireBun } from "../flag-kinds.ts";
+import { requireBun } from "../settings/kinds.ts";
 import { writeStdout } from "./output.ts";
 
 interface Server {

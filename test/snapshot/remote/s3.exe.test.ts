@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { snapshotLocation, UsageError } from "../../../src/flag-kinds.ts";
+import { snapshotLocation, UsageError } from "../../../src/settings/kinds.ts";
 import { applyChanges } from "../../../src/snapshot/import/apply.ts";
 import { bytesOf, makeSnapshot } from "../../datasets.ts";
 import { executable, openExecutable, roadbook, temporaryFolder, until } from "../../support.ts";

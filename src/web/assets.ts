@@ -6,7 +6,7 @@ import crypto from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { PageAssets } from "./http/pages.ts";
+import type { PageAssets } from "../http/pages.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -15,16 +15,16 @@ export const DEMO_SNAPSHOT = "demo.snapshot";
 export const LICENCES = "licences.txt";
 const makers = {
   "scalar.js.gz": packDocsScript,
-  "page.css.asset": () => bundle("web/style.css"),
-  "page.js.asset": () => bundle("web/browser.ts"),
+  "page.css.asset": () => bundle("style.css"),
+  "page.js.asset": () => bundle("browser.ts"),
 };
 type Asset = keyof typeof makers;
 
 export async function demoSnapshot(): Promise<Uint8Array> {
   const ready = await findReady(DEMO_SNAPSHOT);
   if (ready) return ready;
-  const { demoDataset } = await import("./community/community.ts");
-  const { buildSnapshot } = await import("./snapshot/import/import.ts");
+  const { demoDataset } = await import("../community/community.ts");
+  const { buildSnapshot } = await import("../snapshot/import/import.ts");
   return buildSnapshot(demoDataset());
 }
 

@@ -2,12 +2,12 @@
  * The kinds of values that settings have: how each is read from text, and what the library takes
  * instead. A parser's error leaves out the setting's name, as in "must be 1 or 0".
  */
-import { parseCidr } from "./limit/client-address.ts";
+import { parseCidr } from "../limit/client-address.ts";
 import {
   parseS3Location,
   parseWebLocation,
   type RemoteLocation,
-} from "./snapshot/remote/location.ts";
+} from "../snapshot/remote/location.ts";
 
 /** Reports incorrect usage, for which a command exits with 2. The message is for the operator. */
 export class UsageError extends RangeError {

@@ -3,15 +3,15 @@
  * environment variables, help and the tables in the documents all follow from these declarations.
  */
 import { closest, distance } from "fastest-levenshtein";
-import type { DatasetLine, EndLine } from "./domain/dataset.ts";
-import { type Fault, parseFault } from "./faults.ts";
-import * as kinds from "./flag-kinds.ts";
-import type { ResponseFacts } from "./http/request-context.ts";
-import type { Limiter } from "./limit/limiter.ts";
-import type { LineSource } from "./snapshot/import/read-dataset.ts";
-import type { SourceStatus } from "./snapshot/remote/source.ts";
-import { DEFAULT_TITLE } from "./web/brand.ts";
-import { type Language, languages } from "./web/texts.ts";
+import type { DatasetLine, EndLine } from "../domain/dataset.ts";
+import { type Fault, parseFault } from "../http/faults.ts";
+import type { ResponseFacts } from "../http/request-context.ts";
+import type { Limiter } from "../limit/limiter.ts";
+import type { LineSource } from "../snapshot/import/read-dataset.ts";
+import type { SourceStatus } from "../snapshot/remote/source.ts";
+import { DEFAULT_TITLE } from "../web/brand.ts";
+import { type Language, languages } from "../web/texts.ts";
+import * as kinds from "./kinds.ts";
 
 const fault: kinds.Kind<Fault> = {
   value: "FAULT",

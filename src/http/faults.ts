@@ -1,11 +1,11 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
-import { createRandom } from "./community/random.ts";
-import { type ErrorCode, errors } from "./domain/error.ts";
-import { parseDuration, UsageError } from "./flag-kinds.ts";
-import { failLimited } from "./http/rate-limit.ts";
-import { Content, fail, JSON_TYPE } from "./http/result.ts";
-import type { Hook } from "./http/service.ts";
+import { createRandom } from "../community/random.ts";
+import { type ErrorCode, errors } from "../domain/error.ts";
+import { parseDuration, UsageError } from "../settings/kinds.ts";
+import { failLimited } from "./rate-limit.ts";
+import { Content, fail, JSON_TYPE } from "./result.ts";
+import type { Hook } from "./service.ts";
 
 const user = errorsOf("invalid_user_id", "profile_private", "user_not_found");
 const search = errorsOf("invalid_query", "rate_limited");
