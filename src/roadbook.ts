@@ -3,16 +3,29 @@ import type { ChangeLine, EndLine } from "./domain/dataset.ts";
 import { reasonOf } from "./files/errors.ts";
 import { openFile } from "./files/read.ts";
 import { type App, createApp, type FetchHandler } from "./http/app.ts";
-import { createFaults } from "./http/faults.ts";
+import { createFaultInjector } from "./http/faults.ts";
 import type { Pages } from "./http/pages.ts";
-import { createClients } from "./limit/client-address.ts";
-import { createLimiter, type LimiterStatus } from "./limit/limiter.ts";
+import { createClients, loopback } from "./limit/client-address.ts";
+import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
-import { cidr } from "./settings/kinds.ts";
-import { type Config, type RoadbookOptions, readOptions } from "./settings/serve.ts";
+import type { Values } from "./settings/declare.ts";
+import {
+  type LibraryValues,
+  type RoadbookOptions,
+  readOptions,
+} from "./settings/library-options.ts";
+import type {
+  faultSettings,
+  limitSettings,
+  pageSettings,
+  responseSettings,
+  snapshotSettings,
+} from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
+import type { SourceStatus } from "./snapshot/remote/source.ts";
+import { demoSnapshot, docsScript, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
 export interface ListenOptions {
@@ -70,41 +83,76 @@ export interface Roadbook extends AsyncDisposable {
  * `RangeError` or `TypeError` that names an invalid option.
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
-  return openRoadbook(readOptions(options));
+  const values = readOptions(options);
+  const { cacheDir, page = false } = values;
+  return openRoadbook({
+    snapshot: { data: await findSnapshot(values), cacheDir },
+    responses: values,
+    page: values,
+    hasPage: page,
+    limit: values,
+    faults: values,
+    events: values,
+  });
 }
 
-/** The clients whose searches a kiosk does not count: those on the server's own machine. */
-const loopback = ["127.0.0.0/8", "::1"].map((text) => cidr.convert(text));
+/** What to serve and how, in the groups of the settings, with what only one of the callers sets. */
+export interface Config {
+  snapshot: SnapshotConfig;
+  responses: Values<typeof responseSettings> & Pick<LibraryValues, "basePath" | "compress">;
+  page: Values<typeof pageSettings>;
+  hasPage: boolean;
+  limit: LimitConfig;
+  faults: Values<typeof faultSettings>;
+  events: Pick<LibraryValues, "onBug" | "onResponse">;
+}
+
+interface SnapshotConfig extends Values<typeof snapshotSettings> {
+  /** The path or the bytes of the snapshot. */
+  data: string | Uint8Array;
+  /** The state of a snapshot that comes from a URL. */
+  source?: (() => SourceStatus) | undefined;
+}
+
+type LimitSettings = Values<typeof limitSettings> & Pick<LibraryValues, "clock" | "defaultPeer">;
+interface LimitConfig extends LimitSettings {
+  /** Replaces the limiter in memory. The caller must close it. */
+  shared?: Limiter | undefined;
+}
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
-  const { faultSeed, limiter: shared, searchLimit: limit, searchWindow: windowMs } = config;
-  let faults = config.faults && createFaults(config.faults, faultSeed);
-  const limiter = limit > 0 ? (shared ?? createLimiter({ ...config, limit, windowMs })) : undefined;
-  const page = config.page ? await pageOf(config) : undefined;
-  const reloadable = await openReloadableSnapshot(await findSnapshot(config), config.cacheDir);
-  const publicPath = config.publicUrl && new URL(config.publicUrl).pathname.replace(/\/$/, "");
+  const { snapshot, responses, limit, events, faults } = config;
+  const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
+  const injector = faults.faults && createFaultInjector(faults.faults, faults.faultSeed);
+  const limiter =
+    searchLimit > 0
+      ? (limit.shared ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))
+      : undefined;
+  const page = config.hasPage ? await openPages(config.page) : undefined;
+  const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
   let isClosed = false;
   const { app, fetch } = createApp({
-    ...config,
-    basePath: config.basePath ?? publicPath ?? "",
-    clients: createClients({
-      trusted: config.trustedProxies,
-      unlimited: [...(config.unlimited ?? []), ...(config.kiosk ? loopback : [])],
-      ipv6Prefix: config.ipv6Prefix,
-    }),
-    cacheMaxAgeSeconds: Math.floor(config.cacheMaxAge / 1000),
-    compress: config.compress ?? true,
+    publicUrl: responses.publicUrl,
+    basePath: responses.basePath ?? pathOf(responses.publicUrl),
+    cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
+    compress: responses.compress ?? true,
     page,
-    docsScript: async () => (await import("./web/assets.ts")).docsScript(),
-    onBug: config.onBug ?? ((error: unknown) => console.error(error)),
-    source: () => config.snapshotSource?.(),
-    isClosed: () => isClosed,
+    docsScript,
     snapshot: reloadable.current,
     refused: reloadable.refused,
-    searchLimit: limiter && { limiter, windowMs, clock: config.clock ?? Date.now },
-    // Elysia awaits a hook only if it is declared async.
-    faults: faults ? [async (context) => faults?.(context)] : [],
+    source: () => snapshot.source?.(),
+    isClosed: () => isClosed,
+    clients: createClients({
+      trusted: limit.trustedProxies,
+      unlimited: [...(limit.unlimited ?? []), ...(config.page.kiosk ? loopback : [])],
+      ipv6Prefix: limit.ipv6Prefix,
+    }),
+    defaultPeer: limit.defaultPeer,
+    searchLimit: limiter && { limiter, windowMs, clock: clock ?? Date.now },
+    faults: injector ? [injector.inject] : [],
+    onBug: events.onBug ?? ((error: unknown) => console.error(error)),
+    onResponse: events.onResponse,
   });
   const listening: Listening[] = [];
 
@@ -142,9 +190,10 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
       return { ...meta, sha256 };
     },
     refresh: reloadable.refresh,
-    setFaults(list, seed = faultSeed) {
-      if (!faults) throw new Error("setFaults needs the option faults, which may be an empty list");
-      faults = createFaults(readOptions({ faults: list }).faults ?? [], seed);
+    setFaults(list, seed = faults.faultSeed) {
+      if (!injector)
+        throw new Error("setFaults needs the option faults, which may be an empty list");
+      injector.replace(readOptions({ faults: list }).faults ?? [], seed);
     },
     resetLimit() {
       if (limiter && !limiter.reset) throw new Error("the counts are in a shared store");
@@ -157,17 +206,21 @@ export async function openRoadbook(config: Config): Promise<Roadbook & { app: Ap
 }
 
 /** Returns the snapshot's path or bytes. */
-async function findSnapshot({ snapshot, dataset, demo }: Config): Promise<string | Uint8Array> {
+async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   const given = [snapshot, dataset, demo || undefined].filter((each) => each !== undefined);
   if (given.length !== 1) throw new TypeError("give exactly one of snapshot, dataset and demo");
   if (snapshot !== undefined) return snapshot;
-  if (demo) return (await import("./web/assets.ts")).demoSnapshot();
+  if (demo) return demoSnapshot();
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
 }
 
-async function pageOf(config: Config): Promise<Pages> {
-  const logo = config.logo === undefined ? undefined : await readLogo(config.logo);
-  return { ...config, logo, assets: await (await import("./web/assets.ts")).pageAssets() };
+function pathOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
+}
+
+async function openPages(page: Config["page"]): Promise<Pages> {
+  const logo = page.logo === undefined ? undefined : await readLogo(page.logo);
+  return { ...page, logo, assets: await pageAssets() };
 }
 
 async function readLogo(logo: string | Uint8Array): Promise<Logo> {

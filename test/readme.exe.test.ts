@@ -3,7 +3,9 @@ import { expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readOptions, type Setting, serveSettings } from "../src/settings/serve.ts";
+import type { Setting } from "../src/settings/declare.ts";
+import { readOptions } from "../src/settings/library-options.ts";
+import { serveSettings } from "../src/settings/serve-flags.ts";
 import { executable, readyOrigin, root, run, temporaryFolder, until } from "./support.ts";
 
 const readFile = (path: string) => Bun.file(join(root, path)).text();

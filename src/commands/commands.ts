@@ -2,8 +2,10 @@
  * Declares every command with its arguments, its flags and its help. A command's code is loaded
  * only when that command runs, so that `--version`, `--help` and `serve` start fast.
  */
+
+import { declare, type Settings, type Values } from "../settings/declare.ts";
 import * as kinds from "../settings/kinds.ts";
-import { declare, type Settings, serveSettings, type Values } from "../settings/serve.ts";
+import { serveSettings } from "../settings/serve-flags.ts";
 import { describeCounts, writeStdout } from "./output.ts";
 
 export interface Command<Given extends Settings = Settings> {

@@ -16,10 +16,11 @@ export interface Service {
 }
 
 /**
- * Runs before a handler and can throw an error in its place or, after validation, return one.
- * Elysia awaits a hook only if its source says `async`, so hooks are async functions.
+ * Runs before a handler and can throw an error in its place or, after validation, return a
+ * response. Elysia awaits a function that is declared `async`, so a hook that returns a promise must
+ * be. The type hides the result, because a typed client would add it to what every route returns.
  */
-export type Hook = (context: HookContext) => Promise<undefined>;
+export type Hook = (context: HookContext) => void;
 
 export interface HookContext {
   request: Request;
