@@ -8,23 +8,16 @@ import type { Pages } from "./http/pages.ts";
 import { createClients, loopback } from "./limit/client-address.ts";
 import { createLimiter, type Limiter, type LimiterStatus } from "./limit/limiter.ts";
 import { createNodeListener, type NodeListener } from "./server/node-listener.ts";
-import type { Values } from "./settings/declare.ts";
 import {
   type LibraryValues,
   type RoadbookOptions,
   readOptions,
 } from "./settings/library-options.ts";
-import type {
-  faultSettings,
-  limitSettings,
-  pageSettings,
-  responseSettings,
-  snapshotSettings,
-} from "./settings/serve-flags.ts";
+import type { Groups } from "./settings/serve-flags.ts";
 import type { Meta } from "./snapshot/format/meta.ts";
 import type { LineSource } from "./snapshot/import/read-dataset.ts";
 import { openReloadableSnapshot, type Replacement } from "./snapshot/read/reloadable.ts";
-import type { SourceStatus } from "./snapshot/remote/source.ts";
+import type { Source } from "./snapshot/remote/source.ts";
 import { demoSnapshot, docsScript, pageAssets } from "./web/assets.ts";
 import { type Logo, parseLogo } from "./web/brand.ts";
 
@@ -84,47 +77,38 @@ export interface Roadbook extends AsyncDisposable {
  */
 export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook & { app: App }> {
   const values = readOptions(options);
-  const { cacheDir, page = false } = values;
   return openRoadbook({
-    snapshot: { data: await findSnapshot(values), cacheDir },
+    snapshot: { data: await findSnapshot(values), cacheDir: values.cacheDir, source: undefined },
     responses: values,
     page: values,
-    hasPage: page,
+    hasPage: values.page === true,
     limit: values,
     faults: values,
     events: values,
   });
 }
 
-/** What to serve and how, in the groups of the settings, with what only one of the callers sets. */
-export interface Config {
-  snapshot: SnapshotConfig;
-  responses: Values<typeof responseSettings> & Pick<LibraryValues, "basePath" | "compress">;
-  page: Values<typeof pageSettings>;
+/** What to serve and how, in the groups of the settings. */
+export interface Config extends Pick<Groups, "page" | "faults"> {
+  /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
+  snapshot: Groups["snapshot"] & {
+    data: string | Uint8Array;
+    source: Source["status"] | undefined;
+  };
+  responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
   hasPage: boolean;
-  limit: LimitConfig;
-  faults: Values<typeof faultSettings>;
+  /** `shared` replaces the limiter in memory. The caller must close it. */
+  limit: Groups["limit"] &
+    Pick<LibraryValues, "clock" | "defaultPeer"> & { shared?: Limiter | undefined };
   events: Pick<LibraryValues, "onBug" | "onResponse">;
-}
-
-interface SnapshotConfig extends Values<typeof snapshotSettings> {
-  /** The path or the bytes of the snapshot. */
-  data: string | Uint8Array;
-  /** The state of a snapshot that comes from a URL. */
-  source?: (() => SourceStatus) | undefined;
-}
-
-type LimitSettings = Values<typeof limitSettings> & Pick<LibraryValues, "clock" | "defaultPeer">;
-interface LimitConfig extends LimitSettings {
-  /** Replaces the limiter in memory. The caller must close it. */
-  shared?: Limiter | undefined;
 }
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
   const { snapshot, responses, limit, events, faults } = config;
   const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
-  const injector = faults.faults && createFaultInjector(faults.faults, faults.faultSeed);
+  const injector = faults.faults && createFaultInjector();
+  injector?.replace(faults.faults ?? [], faults.faultSeed);
   const limiter =
     searchLimit > 0
       ? (limit.shared ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))

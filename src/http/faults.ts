@@ -1,6 +1,6 @@
 /** The fault injector: makes some requests fail or respond late, for testing clients. */
 import { setTimeout } from "node:timers/promises";
-import { createRandom } from "../community/random.ts";
+import { createRandom, type Random } from "../community/random.ts";
 import { type ErrorCode, errors } from "../domain/error.ts";
 import { parseDuration } from "../domain/time.ts";
 import { failLimited } from "./rate-limit.ts";
@@ -63,15 +63,9 @@ function covers(target: string, endpoint: Endpoint): boolean {
   return target === endpoint.target || (target === "*" && endpoint.target !== "health");
 }
 
-/** Each fault has its own random sequence and count, which begin again when faults are replaced. */
-export function createFaultInjector(initial: readonly Fault[], seed: number) {
-  const draw = (faults: readonly Fault[], seed: number) =>
-    faults.map((fault, index) => ({
-      fault,
-      random: createRandom(seed, index),
-      left: fault.times,
-    }));
-  let drawn = draw(initial, seed);
+/** Makes faults that can be replaced. Each has its own random sequence and count. */
+export function createFaultInjector() {
+  let drawn: { fault: Fault; random: Random; left: number }[] = [];
 
   const inject: Hook = async ({ route }) => {
     // The route may have /api, a host program's mount path, or both in front of the template.
@@ -96,7 +90,9 @@ export function createFaultInjector(initial: readonly Fault[], seed: number) {
   return {
     inject,
     replace(faults: readonly Fault[], seed: number): void {
-      drawn = draw(faults, seed);
+      drawn = faults.map((fault, index) => {
+        return { fault, random: createRandom(seed, index), left: fault.times };
+      });
     },
   };
 }

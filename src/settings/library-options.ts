@@ -50,6 +50,7 @@ export interface RoadbookOptions
   extends Options<typeof sharedSettings>,
     Options<typeof libraryOptions> {}
 
+/** The parsed values of the options that only the library has. */
 export type LibraryValues = Partial<Values<typeof libraryOptions>>;
 
 /** Throws a `TypeError` or a `RangeError` that names the wrong option. */

@@ -1,4 +1,4 @@
-/** The settings of `serve`, in groups. Those of the exported groups are also options of the library. */
+/** The flags of `serve`. Most are also options of the library. */
 import { type Fault, parseFault } from "../http/faults.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import {
@@ -8,7 +8,7 @@ import {
 } from "../snapshot/remote/location.ts";
 import { DEFAULT_TITLE } from "../web/brand.ts";
 import { type Language, languages } from "../web/texts.ts";
-import { group } from "./declare.ts";
+import { group, type Values } from "./declare.ts";
 import * as kinds from "./kinds.ts";
 
 /** The path of a snapshot, or its location on another machine, which may contain a password. */
@@ -38,136 +38,137 @@ const fault: kinds.Kind<Fault> = {
   convert: parseFault,
 };
 
-export const snapshotSettings = group("Snapshot", {
-  cacheDir: {
-    kind: kinds.text("FOLDER"),
-    help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
-  },
-});
+/** The settings that `serve` and the library have in common, in groups that the help lists. */
+export const groups = {
+  snapshot: group("Snapshot", {
+    cacheDir: {
+      kind: kinds.text("FOLDER"),
+      help: "where to copy the snapshot, and where to keep a downloaded one across restarts (default: /var/tmp)",
+    },
+  }),
+  responses: group("Responses", {
+    publicUrl: {
+      kind: kinds.baseUrl,
+      help: "base URL for links, avatars and the API docs (default: taken from the request)",
+    },
+    cacheMaxAge: {
+      kind: kinds.maxAge,
+      default: "0",
+      help: "how long caches may reuse a response without revalidating it",
+    },
+  }),
+  page: group("Page", {
+    kiosk: {
+      kind: kinds.boolean,
+      help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
+    },
+    kioskIdle: {
+      kind: kinds.time,
+      default: "2m",
+      help: "idle time before a kiosk returns to the start page",
+    },
+    language: {
+      kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
+      help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
+    },
+    featured: {
+      kind: kinds.integer(1, Number.MAX_SAFE_INTEGER, "IDS"),
+      list: ",",
+      help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
+    },
+    title: {
+      kind: kinds.text("NAME"),
+      default: DEFAULT_TITLE,
+      help: "the community's name on the page",
+    },
+    accent: {
+      kind: kinds.colour,
+      help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
+    },
+    logo: {
+      kind: kinds.pathOrBytes,
+      help: "an SVG or PNG of at most 256 KB to show next to the name",
+    },
+    links: {
+      name: "--link TEXT=URL",
+      kind: kinds.link,
+      list: ";",
+      help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
+    },
+    driverLink: {
+      kind: kinds.pageLink,
+      help: "your own site's page about a driver, such as https://example.org/users/{id}",
+    },
+    companyLink: {
+      kind: kinds.pageLink,
+      help: "your own site's page about a company, such as https://example.org/companies/{id}",
+    },
+    icons: {
+      kind: kinds.webUrl,
+      help: "base URL of the achievements' own pictures (default: drawings)",
+    },
+    allowIndexing: {
+      kind: kinds.boolean,
+      help: "let search engines index the page and its drivers, and serve /sitemap.xml",
+    },
+  }),
+  limit: group("Search limit", {
+    searchLimit: {
+      kind: kinds.integer(0, 1_000_000),
+      default: "30",
+      help: "how many searches a client may make per window; 0 for no limit",
+    },
+    searchWindow: {
+      kind: kinds.time,
+      default: "1h",
+      help: "length of the window, such as 1h, 2s or 500ms",
+    },
+    unlimited: {
+      kind: cidr,
+      list: ",",
+      help: "do not count searches from these addresses, such as those of your own servers; repeatable",
+    },
+    trustedProxies: {
+      name: "--trusted-proxy CIDR",
+      kind: cidr,
+      list: ",",
+      help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
+    },
+    ipv6Prefix: {
+      kind: kinds.integer(0, 128),
+      default: "64",
+      help: "IPv6 addresses with the same first N bits count as one client",
+    },
+    maxClients: {
+      kind: kinds.integer(1, 2 ** 24),
+      default: "100000",
+      help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
+    },
+  }),
+  faults: group("Fault injection, for tests", {
+    faults: {
+      name: "--fault FAULT",
+      kind: fault,
+      list: ";",
+      help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
+    },
+    faultSeed: {
+      kind: kinds.seed,
+      default: "1",
+      help: "random seed; the same seed and requests give the same faults",
+    },
+  }),
+};
 
-export const responseSettings = group("Responses", {
-  publicUrl: {
-    kind: kinds.baseUrl,
-    help: "base URL for links, avatars and the API docs (default: taken from the request)",
-  },
-  cacheMaxAge: {
-    kind: kinds.maxAge,
-    default: "0",
-    help: "how long caches may reuse a response without revalidating it",
-  },
-});
+/** The parsed values of each group. */
+export type Groups = { [Name in keyof typeof groups]: Values<(typeof groups)[Name]> };
 
-export const pageSettings = group("Page", {
-  kiosk: {
-    kind: kinds.boolean,
-    help: "run the page as an unattended kiosk: no external links, unlimited searches from this machine",
-  },
-  kioskIdle: {
-    kind: kinds.time,
-    default: "2m",
-    help: "idle time before a kiosk returns to the start page",
-  },
-  language: {
-    kind: kinds.oneOf("LANGUAGE", Object.keys(languages) as Language[]),
-    help: "language of the page: en, de, pl, fr, es or cs (default: the browser's)",
-  },
-  featured: {
-    kind: kinds.integer(1, Number.MAX_SAFE_INTEGER, "IDS"),
-    list: ",",
-    help: "drivers to show on the start page, such as 1,2,3 (default: those with the most points)",
-  },
-  title: {
-    kind: kinds.text("NAME"),
-    default: DEFAULT_TITLE,
-    help: "the community's name on the page",
-  },
-  accent: {
-    kind: kinds.colour,
-    help: "accent colour of the page, such as '#0a7d4f' (default: yellow)",
-  },
-  logo: {
-    kind: kinds.pathOrBytes,
-    help: "an SVG or PNG of at most 256 KB to show next to the name",
-  },
-  links: {
-    name: "--link TEXT=URL",
-    kind: kinds.link,
-    list: ";",
-    help: "link at the foot of every page, such as Imprint=https://example.org; repeatable",
-  },
-  driverLink: {
-    kind: kinds.pageLink,
-    help: "your own site's page about a driver, such as https://example.org/users/{id}",
-  },
-  companyLink: {
-    kind: kinds.pageLink,
-    help: "your own site's page about a company, such as https://example.org/companies/{id}",
-  },
-  icons: {
-    kind: kinds.webUrl,
-    help: "base URL of the achievements' own pictures (default: drawings)",
-  },
-  allowIndexing: {
-    kind: kinds.boolean,
-    help: "let search engines index the page and its drivers, and serve /sitemap.xml",
-  },
-});
-
-export const limitSettings = group("Search limit", {
-  searchLimit: {
-    kind: kinds.integer(0, 1_000_000),
-    default: "30",
-    help: "how many searches a client may make per window; 0 for no limit",
-  },
-  searchWindow: {
-    kind: kinds.time,
-    default: "1h",
-    help: "length of the window, such as 1h, 2s or 500ms",
-  },
-  unlimited: {
-    kind: cidr,
-    list: ",",
-    help: "do not count searches from these addresses, such as those of your own servers; repeatable",
-  },
-  trustedProxies: {
-    name: "--trusted-proxy CIDR",
-    kind: cidr,
-    list: ",",
-    help: "trust X-Forwarded-For, -Proto and -Host from these addresses; repeatable",
-  },
-  ipv6Prefix: {
-    kind: kinds.integer(0, 128),
-    default: "64",
-    help: "IPv6 addresses with the same first N bits count as one client",
-  },
-  maxClients: {
-    kind: kinds.integer(1, 2 ** 24),
-    default: "100000",
-    help: "how many clients to track; when full, a new client replaces the least recently seen one and inherits its count",
-  },
-});
-
-export const faultSettings = group("Fault injection, for tests", {
-  faults: {
-    name: "--fault FAULT",
-    kind: fault,
-    list: ";",
-    help: "inject a fault, such as search:status=503,rate=0.1; repeatable",
-  },
-  faultSeed: {
-    kind: kinds.seed,
-    default: "1",
-    help: "random seed; the same seed and requests give the same faults",
-  },
-});
-
-/** The flags of `serve` that are also options of the library. */
 export const sharedSettings = {
-  ...snapshotSettings,
-  ...responseSettings,
-  ...pageSettings,
-  ...limitSettings,
-  ...faultSettings,
+  ...groups.snapshot,
+  ...groups.responses,
+  ...groups.page,
+  ...groups.limit,
+  ...groups.faults,
 };
 
 /** The flags of `serve`, in the order of the help. */
