@@ -97,28 +97,30 @@ export interface Config extends Pick<Groups, "page" | "faults"> {
   };
   responses: Groups["responses"] & Pick<LibraryValues, "basePath" | "compress">;
   hasPage: boolean;
-  /** `shared` replaces the limiter in memory. The caller must close it. */
-  limit: Groups["limit"] &
-    Pick<LibraryValues, "clock" | "defaultPeer"> & { shared?: Limiter | undefined };
+  limit: Groups["limit"] & Pick<LibraryValues, "clock" | "defaultPeer">;
+  /** Replaces the limiter in memory. The caller must close it. */
+  sharedLimiter?: Limiter | undefined;
   events: Pick<LibraryValues, "onBug" | "onResponse">;
 }
 
 /** Like {@link createRoadbook}, but takes values that are parsed already. */
 export async function openRoadbook(config: Config): Promise<Roadbook & { app: App }> {
   const { snapshot, responses, limit, events, faults } = config;
+  const { publicUrl } = responses;
+  const publicPath = publicUrl && new URL(publicUrl).pathname.replace(/\/$/, "");
   const { searchLimit, searchWindow: windowMs, maxClients, clock } = limit;
   const injector = faults.faults && createFaultInjector();
   injector?.replace(faults.faults ?? [], faults.faultSeed);
   const limiter =
     searchLimit > 0
-      ? (limit.shared ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))
+      ? (config.sharedLimiter ?? createLimiter({ limit: searchLimit, windowMs, maxClients, clock }))
       : undefined;
   const page = config.hasPage ? await openPages(config.page) : undefined;
   const reloadable = await openReloadableSnapshot(snapshot.data, snapshot.cacheDir);
   let isClosed = false;
   const { app, fetch } = createApp({
-    publicUrl: responses.publicUrl,
-    basePath: responses.basePath ?? pathOf(responses.publicUrl),
+    publicUrl,
+    basePath: responses.basePath ?? publicPath ?? "",
     cacheMaxAgeSeconds: Math.floor(responses.cacheMaxAge / 1000),
     compress: responses.compress ?? true,
     page,
@@ -196,10 +198,6 @@ async function findSnapshot({ snapshot, dataset, demo }: LibraryValues) {
   if (snapshot !== undefined) return snapshot;
   if (demo) return demoSnapshot();
   return (await import("./snapshot/import/import.ts")).buildSnapshot(dataset ?? []);
-}
-
-function pathOf(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? "" : new URL(publicUrl).pathname.replace(/\/$/, "");
 }
 
 async function openPages(page: Config["page"]): Promise<Pages> {

@@ -155,10 +155,6 @@ test("the command for a database runs as written, apart from its URL", async () 
   expect(stderr).toStartWith("roadbook: cannot connect to platform: ");
 });
 
-test("the README has at most 150 lines", () => {
-  expect(readme.trim().split("\n").length).toBeLessThanOrEqual(150);
-});
-
 test("the TypeScript example runs", async () => {
   const [program = ""] = blocks("ts");
   const library = JSON.stringify(join(root, "src/roadbook.ts"));

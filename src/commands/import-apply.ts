@@ -5,7 +5,7 @@ import { type ApplyOptions, applyChanges } from "../snapshot/import/apply.ts";
 import { type ImportOptions, importDataset } from "../snapshot/import/import.ts";
 import { DatasetError, formatErrors } from "../snapshot/import/line-errors.ts";
 import { findProblem, isFolder } from "../tables/open.ts";
-import { createProgress, describeCounts, endOnSignal, plural, writeSummary } from "./output.ts";
+import { describeCounts, endOnSignal, plural, showProgress, writeSummary } from "./output.ts";
 
 /** `source` is a file, a folder of CSV files, `-` for standard input, or a database's URL. */
 export async function runImport({
@@ -17,12 +17,13 @@ export async function runImport({
   if (problem !== undefined) throw new UsageError(`SOURCE ${problem}`);
   const isTables = options.queries !== undefined || isFolder(source);
   if (isTables && options.expectEnd) throw new UsageError("--expect-end works only with NDJSON");
-  const { counts, skipped, cleaned } = await write("dataset", (progress, events) =>
-    importDataset(isTables ? source : readWithProgress(source, progress), to, {
+  const { counts, skipped, cleaned } = await write("dataset", (onCommit) =>
+    importDataset(isTables ? source : readWithProgress(source), to, {
       ...options,
-      ...events,
-      onRead: (file, rows) => progress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
-      onIndexed: (share) => progress(`indexing: ${Math.floor(100 * share)} %`),
+      onRead: (file, rows) => showProgress(`reading ${file}: ${rows.toLocaleString("en")} rows`),
+      onIndexed: (share) => showProgress(`indexing: ${Math.floor(100 * share)} %`),
+      onCommit,
+      onWait,
     }),
   );
   if (skipped.count > 0) process.stderr.write(`${formatErrors(skipped)}\n`);
@@ -37,24 +38,19 @@ export async function runApply({
   to,
   ...options
 }: ApplyOptions & Record<"changes" | "to", string>): Promise<void> {
-  const { counts, cleaned } = await write("changes", (_, events) =>
-    applyChanges(openInput(changes), to, { ...options, ...events }),
+  const { counts, cleaned } = await write("changes", (onCommit) =>
+    applyChanges(openInput(changes), to, { ...options, onCommit, onWait }),
   );
   const now = `${to} now has ${describeCounts(counts)}`;
   writeSummary(`applied ${changes}: ${now}${describeCleaned(cleaned)}\n`);
 }
 
-type Progress = ReturnType<typeof createProgress>;
-type Run<T> = (progress: Progress, events: Record<"onCommit" | "onWait", () => void>) => Promise<T>;
+const onWait = () => showProgress("waiting for another command to finish writing");
 
 /** Turns a `DatasetError` into an error that counts and lists the problems in `input`. */
-async function write<T>(input: string, run: Run<T>): Promise<T> {
-  const progress = createProgress();
-  const onWait = () => progress("waiting for another command to finish writing");
+async function write<T>(input: string, run: (onCommit: () => void) => Promise<T>): Promise<T> {
   try {
-    return await endOnSignal((onCommit) => run(progress, { onCommit, onWait })).finally(() =>
-      progress(""),
-    );
+    return await endOnSignal(run).finally(() => showProgress(""));
   } catch (error) {
     if (!(error instanceof DatasetError)) throw error;
     const count = plural(error.count, "error");
@@ -62,11 +58,11 @@ async function write<T>(input: string, run: Run<T>): Promise<T> {
   }
 }
 
-async function* readWithProgress(path: string, progress: Progress): AsyncGenerator<Uint8Array> {
+async function* readWithProgress(path: string): AsyncGenerator<Uint8Array> {
   let read = 0;
   for await (const chunk of openInput(path)) {
     read += chunk.length;
-    progress(`reading: ${Math.floor(read / 1e6)} MB`);
+    showProgress(`reading: ${Math.floor(read / 1e6)} MB`);
     yield chunk;
   }
 }

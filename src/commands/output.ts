@@ -67,15 +67,7 @@ export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
-/**
- * Returns a function that shows a text in place of the one before, if standard error is a terminal.
- * Empty text clears the line.
- */
-export function createProgress(): (text: string) => void {
-  let shown = "";
-  return (text) => {
-    if (!process.stderr.isTTY || text === shown) return;
-    process.stderr.write(`\r\u001b[K${text}`);
-    shown = text;
-  };
+/** Empty text clears the line. */
+export function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

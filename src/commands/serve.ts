@@ -6,7 +6,6 @@ import type { Logger } from "pino";
 import { version } from "../domain/version.ts";
 import type { FetchHandler } from "../http/app.ts";
 import type { Metrics } from "../http/metrics.ts";
-import type { ResponseFacts } from "../http/request-context.ts";
 import { openRoadbook } from "../roadbook.ts";
 import { type Listener, openListener, readTls } from "../server/listen.ts";
 import { createLog } from "../server/log.ts";
@@ -53,7 +52,8 @@ type Server = Awaited<ReturnType<typeof openServer>>;
 
 /** Opens the snapshot, the limiter and the ports. */
 async function openServer(config: ServeConfig, log: Logger) {
-  const { tlsCert: cert, tlsKey: key, snapshot, cacheDir, adminHost, adminPort } = config;
+  const { host, port, reusePort, adminHost, adminPort, tlsCert: cert, tlsKey: key } = config;
+  const { snapshot, cacheDir } = config;
   const tls = cert && key ? readTls({ cert, key }) : undefined;
   const source = typeof snapshot === "object" ? await openRemote(snapshot, config, log) : undefined;
   const path = typeof snapshot === "object" ? source?.path : snapshot;
@@ -65,13 +65,19 @@ async function openServer(config: ServeConfig, log: Logger) {
     responses: config,
     page: config,
     hasPage: !config.noPage,
-    limit: { ...config, shared: limiter },
+    limit: config,
+    sharedLimiter: limiter,
     faults: config,
     events: {
       onBug: (error, requestId) => log.error({ err: error, requestId }, "bug"),
       onResponse(facts) {
         metrics?.countResponse(facts);
-        if (config.accessLog) logRequest(facts, log);
+        if (!config.accessLog) return;
+        // Logs the route instead of the URL, which may contain a client's search.
+        const { requestId, method, route = null, status } = facts;
+        const durationMs = Number(facts.durationMs.toFixed(3));
+        const client = facts.client();
+        log.info({ requestId, method, route, status, durationMs, client }, "request");
       },
     },
   });
@@ -86,12 +92,15 @@ async function openServer(config: ServeConfig, log: Logger) {
     const address = { host: adminHost, port: adminPort, flagPrefix: "--admin-" } as const;
     admin = await openListener(address, respond);
   }
-  const respond: FetchHandler = (request, peer) => {
-    const response = roadbook.fetch(request, peer);
-    // Awaiting every response would noticeably slow down requests for profiles.
-    return isStopping || request.method === "HEAD" ? complete(response, isStopping) : response;
+  const respond: FetchHandler = async (request, peer) => {
+    const response = await roadbook.fetch(request, peer);
+    // Bun omits it for HEAD.
+    if (request.method === "HEAD") response.headers.set("date", new Date().toUTCString());
+    if (isStopping) response.headers.set("connection", "close");
+    return response;
   };
-  const listener = await openListener({ ...config, flagPrefix: "--" }, respond, tls);
+  const address = { host, port, reusePort, flagPrefix: "--" } as const;
+  const listener = await openListener(address, respond, tls);
   return {
     roadbook,
     source,
@@ -107,13 +116,6 @@ async function openServer(config: ServeConfig, log: Logger) {
       await roadbook.close();
     },
   };
-}
-
-/** Logs the route instead of the URL, which may contain a client's search. */
-function logRequest({ client, ...facts }: ResponseFacts, log: Logger): void {
-  const { requestId, method, route = null, status } = facts;
-  const durationMs = Number(facts.durationMs.toFixed(3));
-  log.info({ requestId, method, route, status, durationMs, client: client() }, "request");
 }
 
 /** Looks for a new snapshot regularly and on SIGHUP, and switches to it. */
@@ -151,14 +153,6 @@ function announce({ roadbook, origin, adminOrigin }: Server, config: ServeConfig
   if (adminOrigin) log.info(`admin listening on ${adminOrigin}`);
   writeStdout(`roadbook listening on ${origin}\n`);
   log.info({ url: origin }, "ready");
-}
-
-/** Adds the `Date` that Bun omits for HEAD, and closes the connection if the server stops. */
-async function complete(responding: ReturnType<FetchHandler>, isLast: boolean): Promise<Response> {
-  const { headers } = await responding;
-  headers.set("date", new Date().toUTCString());
-  if (isLast) headers.set("connection", "close");
-  return responding;
 }
 
 async function keepFetching(source: Source, refreshMs: number): Promise<never> {

@@ -37,7 +37,7 @@ const RETRY_AFTER_MS = 1000;
 const PART = "(?:close|status=\\d{3}|delay=\\w+|rate=[\\d.]+|times=\\d{1,9})";
 const FAULT = new RegExp(`^(search|profile|achievements|health|\\*):(${PART}(?:,${PART})*)$`);
 
-/** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError` without the text. */
+/** Parses a fault such as `search:status=503,rate=0.1`, or throws a `RangeError`. */
 export function parseFault(text: string): Fault {
   const [, target = "", list = ""] = FAULT.exec(text) ?? [];
   const given = Object.fromEntries(list.split(",").map((part) => part.split("=")));

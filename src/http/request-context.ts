@@ -3,7 +3,7 @@
  */
 import type { Clients } from "../limit/client-address.ts";
 import type { Decision } from "../limit/limiter.ts";
-import { createOriginFinder, forwardedUrlOf } from "./request.ts";
+import { forwardedOriginOf, originOf } from "./request.ts";
 
 /** The ids that are safe in logs and headers. */
 const REQUEST_ID = /^[\w.~+/=:@-]{1,128}$/;
@@ -34,7 +34,6 @@ export type RequestContexts = ReturnType<typeof createRequestContexts>;
 export function createRequestContexts(clients: Clients, defaultPeer: string | undefined) {
   type RequestContext = ReturnType<typeof start>;
   const contexts = new WeakMap<Request, RequestContext>();
-  const findOrigin = createOriginFinder();
 
   /** Elysia gets `request` instead of `sent`. Their URLs and methods may differ. */
   function start(request: Request, sent = request, peer: Peer = defaultPeer) {
@@ -68,7 +67,7 @@ export function createRequestContexts(clients: Clients, defaultPeer: string | un
       clients.isUnlimited(addressOf(peer), headers.get("x-forwarded-for")),
     originOf(request: Request): string {
       const { url, peer, headers } = of(request);
-      return findOrigin(isTrusted(peer) ? forwardedUrlOf(url, headers) : url);
+      return isTrusted(peer) ? forwardedOriginOf(url, headers) : originOf(url);
     },
   };
 }

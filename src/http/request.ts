@@ -40,29 +40,17 @@ export function pathOf(url: string): string {
 /** The origin of a request without a valid host. */
 const LOCAL_ORIGIN = "http://localhost";
 
-/**
- * Returns a function that finds the origin of a URL. It keeps the last one, because most requests
- * repeat it, and comparing is faster than parsing.
- */
-export function createOriginFinder(): (url: string) => string {
-  let last = { prefix: "", origin: LOCAL_ORIGIN };
-  return (url) => {
-    const prefix = url.slice(0, pathStart(url));
-    if (prefix !== last.prefix) last = { prefix, origin: URL.parse(url)?.origin ?? LOCAL_ORIGIN };
-    return last.origin;
-  };
+export function originOf(url: string): string {
+  return URL.parse(url)?.origin ?? LOCAL_ORIGIN;
 }
 
-/**
- * Returns `url` with the scheme and host in X-Forwarded-Proto and -Host, set by a trusted proxy, and
- * without its path. Ignores malformed values.
- */
-export function forwardedUrlOf(url: string, headers: Headers): string {
+/** The origin in X-Forwarded-Proto and -Host, set by a trusted proxy. Ignores malformed values. */
+export function forwardedOriginOf(url: string, headers: Headers): string {
   const [, scheme = "http", host = "localhost"] = /^(https?):\/\/([^/]*)/.exec(url) ?? [];
   // The rightmost value of each list counts.
   const proto = /(?:^|,)\s*(https?)\s*$/i.exec(headers.get("x-forwarded-proto") ?? "")?.[1];
   const name = /(?:^|,)\s*([\w.:[\]-]+)\s*$/.exec(headers.get("x-forwarded-host") ?? "")?.[1];
-  return `${proto ?? scheme}://${name ?? host}/`;
+  return originOf(`${proto ?? scheme}://${name ?? host}/`);
 }
 
 /** Elysia starts looking for the path at this index, so a host that ends earlier is replaced. */

@@ -16,9 +16,9 @@ export interface Service {
 }
 
 /**
- * Runs before a handler and can throw an error in its place or, after validation, return a
- * response. Elysia awaits a function that is declared `async`, so a hook that returns a promise must
- * be. The type hides the result, because a typed client would add it to what every route returns.
+ * Runs before a handler, and can throw an error in its place or, after validation, return one.
+ * Elysia awaits a hook that is declared `async`, so one that returns a promise must be. The type
+ * hides what is returned, because typed clients would add it to the responses of every route.
  */
 export type Hook = (context: HookContext) => void;
 

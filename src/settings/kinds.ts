@@ -47,13 +47,12 @@ export function kind<Inside>(
   parse: (text: string, env: Environment) => Inside | undefined,
   isSecret = false,
 ): Kind<Inside> {
-  const parseOrThrow: Kind<Inside>["parse"] = (text, env) => {
+  const convert = (text: string, env: Environment = {}) => {
     const parsed = parse(text, env);
     if (parsed === undefined) throw new UsageError(`must be ${wanted}`);
     return parsed;
   };
-  const convert = (text: string) => parseOrThrow(text, {});
-  return { value, takes: "string", isSecret, parse: parseOrThrow, convert };
+  return { value, takes: "string", isSecret, parse: convert, convert };
 }
 
 export const text = (value: string) => kind(value, "text", (text) => text);

@@ -1,5 +1,5 @@
 /** The flags of `serve`. Most are also options of the library. */
-import { type Fault, parseFault } from "../http/faults.ts";
+import { parseFault } from "../http/faults.ts";
 import { parseCidr } from "../limit/client-address.ts";
 import {
   parseS3Location,
@@ -31,12 +31,7 @@ const cidr = kinds.kind(
   parseCidr,
 );
 
-const fault: kinds.Kind<Fault> = {
-  value: "FAULT",
-  takes: "string",
-  parse: parseFault,
-  convert: parseFault,
-};
+const fault = kinds.kind("FAULT", "a fault", parseFault);
 
 /** The settings that `serve` and the library have in common, in groups that the help lists. */
 export const groups = {
