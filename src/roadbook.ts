@@ -88,7 +88,7 @@ export async function createRoadbook(options: RoadbookOptions): Promise<Roadbook
   });
 }
 
-/** What to serve and how, in the groups of the settings. */
+/** The settings of a server in groups, with the values that only a caller can make. */
 export interface Config extends Pick<Groups, "page" | "faults"> {
   /** The path or bytes of the snapshot, and the state of its source if it comes from a URL. */
   snapshot: Groups["snapshot"] & {
